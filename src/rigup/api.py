@@ -7,7 +7,7 @@ Texts are in the language of `rigup.language`, English unless a program chooses 
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from rigup.workflows.errors import (
     CannotBeDoneError,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "CannotBeDoneError", "RequestError", "UnclearMachineError", "WorkflowError", "apply", "doctor", "explain", "plan", "undo", "verify",
 ]  # fmt: skip
-
-_T = TypeVar("_T")
 
 
 def doctor(source: str | None = None, *, wake: bool = False, with_values: bool = False) -> "Doctor":
@@ -160,12 +158,12 @@ def verify(environment: str = "", *, full: bool = False, devices: Sequence[str] 
         RequestError: there is no such environment, or its interpreter cannot be asked.
 
     """
-    from rigup.schemas.verify import Verify
+    from rigup.machine.outward import outward
     from rigup.verify.verify import verify as verified
     from rigup.workflows.environments import folder_of
 
     with as_workflow_errors():
-        return _typed(verified(folder_of(os.fspath(environment)), full, tuple(devices)), Verify)
+        return outward(verified(folder_of(os.fspath(environment)), full, tuple(devices)))
 
 
 def explain(asked: str = "") -> "Explain":
@@ -174,13 +172,3 @@ def explain(asked: str = "") -> "Explain":
 
     with as_workflow_errors():
         return explained(asked)
-
-
-def _typed(answer: dict[str, Any], kind: type[_T], with_values: bool = False) -> _T:
-    """An answer as its type, without what is private."""
-    import msgspec
-
-    from rigup.machine.outward import outward
-
-    plain: Any = msgspec.to_builtins(answer if with_values else outward(answer))
-    return msgspec.convert(plain, kind)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from answer_data import bench_of
 from answers import read
 from rigup.bench.telling import figure
 from rigup.cli import main
@@ -63,7 +64,7 @@ def test_the_best_size_is_one_of_the_sweep(measured: dict[str, Any]) -> None:
 
 @pytest.mark.torch
 def test_the_report_names_every_figure(measured: dict[str, Any]) -> None:
-    said = text(measured)
+    said = text(bench_of(measured))
     assert "matrix product float32" in said
     assert "memory: copy" in said
     assert max(map(len, said.splitlines())) <= 100
@@ -74,10 +75,10 @@ def test_a_picture_is_drawn_where_matplotlib_is(measured: dict[str, Any], tmp_pa
     pytest.importorskip("matplotlib")
     from rigup.bench.picture import PictureError, drawn
 
-    drawn(measured, tmp_path / "run.png")
+    drawn(bench_of(measured), tmp_path / "run.png")
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(PictureError, match="no form"):
-        drawn(measured, tmp_path / "run.nonsense")
+        drawn(bench_of(measured), tmp_path / "run.nonsense")
 
 
 def test_an_environment_without_torch_is_told_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

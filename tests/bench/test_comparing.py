@@ -7,15 +7,16 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rigup.bench.answer import answer
-from rigup.bench.comparing import CompareError, compared, listed, other
-from rigup.bench.records import keep, nodes, of_node
+from answer_data import as_data, bench_of, benched, heard
+from rigup.bench import comparing, records
+from rigup.bench.comparing import CompareError, listed, other
+from rigup.bench.records import Run, nodes, of_node, run_of
 from rigup.cli import main
 from rigup.cli.bench_list import text as list_text
 from rigup.cli.bench_report import text, times_told
 from rigup.knowledge.speeds import data_sheet, kinds_of, measured_names, named, results
 from rigup.machine.baseline import state_folder
-from rigup.verify.observe import Observed, Seen
+from rigup.schemas.bench import Bench, BenchList
 
 Answer = dict[str, Any]
 
@@ -31,6 +32,21 @@ def run(*results: Answer, name: str = "a card", vendor: str = "nvidia", moment: 
             "devices": [{"name": name, "vendor": vendor, "results": [*results]}]}  # fmt: skip
 
 
+def keep(prefix: str, told: Answer) -> None:
+    """Make it a part of this machine's past."""
+    records.keep(prefix, bench_of(told))
+
+
+def compared(now: Answer | Bench, there: Answer | Run) -> list[Answer]:
+    """Figures of two runs beside each other, as data."""
+    mine, theirs = (
+        (now if isinstance(now, Bench) else bench_of(now)),
+        (there if isinstance(there, Run) else run_of(there)),
+    )
+    told: list[Answer] = as_data(comparing.compared(mine, theirs))
+    return told
+
+
 def product(rate: float, kind: str = "bfloat16", **more: Any) -> Answer:
     """A figure of a matrix product."""
     return {"framework": "torch", "name": "matmul", "type": kind, "unit": "FLOP/s", "median": rate, "best": rate * 1.1,
@@ -39,7 +55,7 @@ def product(rate: float, kind: str = "bfloat16", **more: Any) -> Answer:
 
 def test_a_file_is_another_run(tmp_path: Path) -> None:
     (tmp_path / "before.json").write_text(json.dumps(run(product(1e12))))
-    assert other(str(tmp_path / "before.json"))["devices"][0]["name"] == "a card"
+    assert other(str(tmp_path / "before.json")).devices[0].name == "a card"
 
 
 def test_a_machine_is_known_by_the_results_that_lie_in_the_state_folder() -> None:
@@ -47,7 +63,7 @@ def test_a_machine_is_known_by_the_results_that_lie_in_the_state_folder() -> Non
     folder = state_folder("bench")
     folder.rename(folder.parent / "node7")
     assert nodes() == ["node7"]
-    assert other("node7")["devices"][0]["results"][0]["median"] == 1e12
+    assert other("node7").devices[0].results[0].median == 1e12
 
 
 def test_of_a_machines_runs_the_newest_of_the_same_environment_is_taken() -> None:
@@ -55,21 +71,21 @@ def test_of_a_machines_runs_the_newest_of_the_same_environment_is_taken() -> Non
     keep("/another", run(product(9e12), moment="2026-11-20T12:00:00Z") | {"environment": {"prefix": "/another"}})
     keep("/an/env", run(product(2e12), moment="2026-11-20T11:00:00Z"))
     here = nodes()[0]
-    assert other(here, "/an/env")["devices"][0]["results"][0]["median"] == 2e12
-    assert other(here, "/a/third")["devices"][0]["results"][0]["median"] == 9e12
+    assert other(here, "/an/env").devices[0].results[0].median == 2e12
+    assert other(here, "/a/third").devices[0].results[0].median == 9e12
 
 
 def test_a_moment_is_an_earlier_run_of_this_machine() -> None:
     keep("/an/env", run(product(1e12), moment="2026-11-20T10:00:00Z"))
     keep("/an/env", run(product(2e12), moment="2026-11-20T11:00:00Z"))
-    assert other("2026-11-20T10:00")["devices"][0]["results"][0]["median"] == 1e12
+    assert other("2026-11-20T10:00").devices[0].results[0].median == 1e12
 
 
 def test_a_card_is_what_others_measured_and_its_data_sheet() -> None:
-    told = other("H200 NVL")["devices"][0]
-    kinds = {(one["of"], one["type"]) for one in told["results"] if one["name"] == "matmul"}
+    told = other("H200 NVL").devices[0]
+    kinds = {(one.of, one.type) for one in told.results if one.name == "matmul"}
     assert {("measured", "bfloat16"), ("data-sheet", "bfloat16")} <= kinds
-    assert all(one["source"] for one in told["results"])
+    assert all(one.source for one in told.results)
 
 
 def test_a_bare_number_means_the_card_that_ends_in_it() -> None:
@@ -93,14 +109,14 @@ def test_a_captured_machine_is_what_the_tables_know_of_its_cards(tmp_path: Path)
         "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102 [GeForce RTX 4090] [10de:2684] (rev a1)\n"
     )
     told = other(str(tmp_path / "report.txt"))
-    assert [one["name"] for one in told["devices"]] == ["NVIDIA GeForce RTX 4090"]
+    assert [one.name for one in told.devices] == ["NVIDIA GeForce RTX 4090"]
 
 
 def test_a_report_in_json_is_a_captured_machine_too(tmp_path: Path) -> None:
     chip = {"_name": "Apple M2 Max", "spdisplays_mtlgpufamilysupport": "spdisplays_metal3", "sppci_model": "Apple M2 Max",
             "sppci_cores": "38", "sppci_device_type": "spdisplays_gpu", "spdisplays_vendor": "sppci_vendor_Apple"}  # fmt: skip
     (tmp_path / "profiler.json").write_text(json.dumps({"SPDisplaysDataType": [chip]}))
-    assert [one["name"] for one in other(str(tmp_path / "profiler.json"))["devices"]] == ["Apple M2 Max"]
+    assert [one.name for one in other(str(tmp_path / "profiler.json")).devices] == ["Apple M2 Max"]
 
 
 def test_another_answer_of_rigup_is_no_run(tmp_path: Path) -> None:
@@ -146,29 +162,30 @@ def test_a_processor_is_known_by_the_name_that_its_system_prints(shown: str, kno
 
 
 def test_a_chip_that_is_both_is_told_as_both() -> None:
-    told = other("Apple M2 Ultra")["devices"]
-    assert [one["vendor"] for one in told] == ["", "cpu"]
-    rates = [one["best"] for device in told for one in device["results"] if one["name"] == "matmul"]
+    told = other("Apple M2 Ultra").devices
+    assert [one.vendor for one in told] == ["", "cpu"]
+    rates = [one.best for device in told for one in device.results if one.name == "matmul"]
     assert rates[0] > rates[-1]
 
 
-def shown_beside(told: Answer) -> tuple[str, str]:
+def shown_beside(told: Bench) -> tuple[str, str]:
     """What the report says of its one figure in the device's own row, and in the comparison with its card."""
-    told["compared"] = {"with": "H200 NVL", "figures": compared(told, other("H200 NVL"))}
-    above, _head, below = " ".join(text(told | {"drops": []}).split()).partition("Compared with")
+    beside = as_data(told) | {"compared": {"with": "H200 NVL", "figures": compared(told, other("H200 NVL"))}}
+    above, _head, below = " ".join(text(bench_of(beside)).split()).partition("Compared with")
     return above, below
 
 
 def test_the_comparison_says_what_the_devices_own_row_says() -> None:
     card = {"index": 0, "vendor": "nvidia", "name": "NVIDIA H200 NVL", "memory": {"vram": 141 * 2**30}}
-    seen = Seen("torch")
-    seen.devices = [{"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}]
     figures = [
         product(643.2e12, size=8192),
         {"name": "memory-triad", "unit": "B/s", "median": 3.9e12, "best": 4.4e12, "spread": 0.01},
     ]
-    seen.records[("cuda:0", "matmul-bfloat16")] = {"measured": {"results": figures}}
-    told = answer(Observed("/e/bin/python", "3.12", "/e", {}, [seen]), {"accelerators": [card]}, {}, full=False)
+    record = {"measured": {"results": figures}}
+    seen = heard(
+        [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
+    )
+    told = benched(seen, {"accelerators": [card]}, {})
     row, beside = shown_beside(told)
     for said in ("643 TFLOP/s", "77% of the data sheet", "853 TFLOP/s", "3.9 TB/s", "81% of the data sheet"):
         assert said in row
@@ -177,10 +194,8 @@ def test_the_comparison_says_what_the_devices_own_row_says() -> None:
 
 
 def test_of_several_people_the_best_is_compared_with_as_the_row_shows_it() -> None:
-    told = other("A100-SXM4-80GB")["devices"][0]["results"]
-    measured = [
-        one["median"] for one in told if (one["of"], one["name"], one.get("type")) == ("measured", "matmul", "bfloat16")
-    ]
+    told = other("A100-SXM4-80GB").devices[0].results
+    measured = [one.median for one in told if (one.of, one.name, one.type) == ("measured", "matmul", "bfloat16")]
     assert measured == [max(one.rate for one in results("NVIDIA A100-SXM4-80GB") if one.type == "bfloat16")]
 
 
@@ -228,22 +243,22 @@ def test_nonsense_in_the_other_run_is_passed_by() -> None:
 
 
 def test_the_report_tells_where_each_figure_is_from() -> None:
-    told = run(product(1e12)) | {"drops": []}
+    told = run(product(1e12))
     told["compared"] = {"with": "H200 NVL", "figures": compared(told, other("H200 NVL"))}
-    said = text(told)
+    said = text(bench_of(told))
     assert "Compared with NVIDIA H200 NVL" in said
     assert "as others measured" in said
     assert "of the data sheet" in said
 
 
 def test_nothing_in_common_is_said() -> None:
-    assert "no figure in common" in text(run() | {"drops": [], "compared": {"with": "x", "figures": []}})
+    assert "no figure in common" in text(bench_of(run() | {"compared": {"with": "x", "figures": []}}))
 
 
 def test_the_list_shows_runs_machines_and_names() -> None:
     keep("/an/env", run(product(1e12)))
     told = listed()
-    assert [one["recorded_at"] for one in told["runs"]] == ["2026-11-20T10:00:00Z"]
+    assert [one["recorded_at"] for one in told.runs] == ["2026-11-20T10:00:00Z"]
     said = list_text(told)
     assert "2026-11-20T10:00:00Z" in said
     assert "1 TFLOP/s" in said
@@ -253,18 +268,10 @@ def test_the_list_shows_runs_machines_and_names() -> None:
 
 
 def test_measured_devices_stand_by_family_and_number_and_no_name_is_broken() -> None:
-    told = {
-        "runs": [],
-        "machines": [],
-        "measured": [
-            "A Card 780M",
-            "A Card 7900 XT",
-            "A Card 99",
-            "Chip M2",
-            *(f"Long {n} of them" for n in range(60)),
-        ],
-    }
-    said = list_text(told)
+    long = [f"Long {n} of them" for n in range(60)]
+    said = list_text(
+        BenchList(runs=[], machines=[], measured=["A Card 780M", "A Card 7900 XT", "A Card 99", "Chip M2", *long])
+    )
     assert "  A Card 99, 780M, 7900 XT\n" in said
     assert "  Chip M2\n" in said
     assert all(f"{n} of them" in said for n in range(60))

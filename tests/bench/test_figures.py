@@ -4,16 +4,19 @@ from typing import Any
 
 import pytest
 
-from rigup.bench.answer import answer, drops
-from rigup.bench.comparing import compared
-from rigup.verify.observe import Observed, Seen
+from answer_data import as_data, bench_of, benched, heard
+from rigup.bench import answer as answering
+from rigup.bench import comparing
+from rigup.bench.records import run_of
+from rigup.verify.observe import Observed, Seen, recorded
 
 Answer = dict[str, Any]
 
 
 def result(name: str = "matmul", median: float = 100e12, unit: str = "FLOP/s", **more: Any) -> Answer:
     """One figure of a device."""
-    return {"name": name, "type": "bfloat16", "median": median, "best": median, "spread": 0.01, "unit": unit, **more}
+    kind = {} if unit == "s" else {"type": "bfloat16"}
+    return {"name": name, **kind, "median": median, "best": median, "spread": 0.01, "unit": unit, **more}
 
 
 def run(*results: Answer) -> Answer:
@@ -24,14 +27,29 @@ def run(*results: Answer) -> Answer:
     }
 
 
-def seen_with(*results: Answer) -> Observed:
+def seen_with(*results: Answer, name: str = "NVIDIA H200 NVL") -> Observed:
     """What a child said of one card."""
-    seen = Seen("torch")
-    seen.devices = [{"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}]
-    seen.records[("cuda:0", "matmul-bfloat16")] = {
-        "measured": {"results": [*results], "sweep": [{"size": 4096, "rate": 1e12}]}
-    }
+    record = {"measured": {"results": [*results], "sweep": [{"size": 4096, "rate": 1e12}]}}
+    seen = heard([{"id": "cuda:0", "vendor": "nvidia", "name": name}], {("cuda:0", "matmul-bfloat16"): record})
     return Observed("/e/bin/python", "3.12", "/e", {"torch": "2.13.0"}, [seen])
+
+
+def answer(*given: Any, **more: Any) -> Answer:
+    """The answer as data."""
+    told: Answer = as_data(benched(*given, **more))
+    return told
+
+
+def drops(now: Answer, before: list[Answer]) -> list[Answer]:
+    """What became slower, as data."""
+    told: list[Answer] = as_data(answering.drops(bench_of(now), list(map(run_of, before))))
+    return told
+
+
+def compared(now: Answer, there: Answer) -> list[Answer]:
+    """Figures of two runs beside each other, as data."""
+    told: list[Answer] = as_data(comparing.compared(bench_of(now), run_of(there)))
+    return told
 
 
 def machine() -> Answer:
@@ -62,9 +80,7 @@ def test_what_others_measured_stands_beside_it_with_its_source() -> None:
 def test_a_card_that_no_table_knows_has_figures_alone() -> None:
     unknown = machine()
     unknown["accelerators"][0]["name"] = "A Card Of Tomorrow"
-    observed = seen_with(result())
-    observed.frameworks[0].devices[0]["name"] = "A Card Of Tomorrow"
-    told = answer(observed, unknown, {}, full=False)["devices"][0]["results"][0]
+    told = answer(seen_with(result(), name="A Card Of Tomorrow"), unknown, {}, full=False)["devices"][0]["results"][0]
     assert "peak" not in told
     assert "others" not in told
 
@@ -77,7 +93,7 @@ def test_what_was_watched_stands_at_its_device() -> None:
 
 def test_a_check_that_died_is_told_and_the_others_stay() -> None:
     observed = seen_with(result())
-    observed.frameworks[0].records[("cuda:0", "memory")] = {"died": "signal", "number": 11}
+    observed.frameworks[0].records[("cuda:0", "memory")] = recorded({"died": "signal", "number": 11})
     told = answer(observed, machine(), {}, full=False)["devices"][0]
     assert [one["check"] for one in told["failed"]] == ["memory"]
     assert len(told["results"]) == 1
@@ -89,8 +105,8 @@ def test_a_framework_that_cannot_be_imported_is_told_beside_what_was_measured() 
     observed = seen_with(result())
     observed.frameworks.append(Seen("llama.cpp"))
     observed.frameworks[1].said = b"Traceback\nImportError: libggml.so: no such file\n"
-    told = answer(observed, machine(), {}, full=False)
-    assert told["failed"] == [{"check": "llama.cpp", "because": "ImportError: libggml.so: no such file"}]
+    told = benched(observed, machine(), {})
+    assert as_data(told.failed) == [{"check": "llama.cpp", "because": "ImportError: libggml.so: no such file"}]
     assert "llama.cpp could not be measured: ImportError" in " ".join(text(told).split())
 
 
@@ -112,12 +128,12 @@ def test_on_a_busy_machine_the_processor_is_not_said_to_be_slower_and_the_card_i
         told["devices"].append({"name": "a processor", "vendor": "cpu", "results": told["devices"][0]["results"]})
     assert [one["device"] for one in drops(now, [before])] == ["NVIDIA H200 NVL", "a processor"]
     assert [one["device"] for one in drops(now | {"busy_cores": 1.9}, [before])] == ["NVIDIA H200 NVL"]
-    assert "1.9 cores" in " ".join(text(now | {"busy_cores": 1.9}).split())
-    assert "cores" not in text(now | {"busy_cores": 0.2})
+    assert "1.9 cores" in " ".join(text(bench_of(now | {"busy_cores": 1.9})).split())
+    assert "cores" not in text(bench_of(now | {"busy_cores": 0.2}))
 
 
 def test_more_seconds_are_worse() -> None:
-    slower, faster = result("launch", 9e-6, "s", type=None), result("launch", 5e-6, "s", type=None)
+    slower, faster = result("launch", 9e-6, "s"), result("launch", 5e-6, "s")
     assert drops(run(slower), [run(faster)])
     assert not drops(run(faster), [run(slower)])
 
@@ -147,9 +163,19 @@ def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(
     from rigup.cli.layout import columns
 
     monkeypatch.setenv("COLUMNS", str(columns_there))
-    one = {"name": "matmul", "type": "float32", "unit": "FLOP/s", "median": 3e12, "spread": 0.02, "size": 4096}
-    told = {"devices": [{"name": "a card", "results": [one, {**one, "median": 1e12, "share_of_peak": 0.5}]}]}
-    shown = text(told)
+    one = {
+        "name": "matmul",
+        "type": "float32",
+        "unit": "FLOP/s",
+        "median": 3e12,
+        "best": 3e12,
+        "spread": 0.02,
+        "size": 4096,
+    }
+    told = {
+        "devices": [{"name": "a card", "results": [one, {**one, "median": 1e12, "best": 1e12, "share_of_peak": 0.5}]}]
+    }
+    shown = text(bench_of(told))
     assert [line for line in shown.splitlines() if columns(line) > columns_there] == []
     assert ("█" in shown) == (columns_there >= 80)
     assert "4096²" in shown

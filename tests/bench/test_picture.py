@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from answer_data import bench_of
 from rigup.bench.telling import figure as told_figure
 from rigup.bench.telling import name_of
 from rigup.language import choose, current
@@ -18,6 +19,7 @@ from matplotlib.figure import Figure
 from rigup.bench import picture, picture_fonts
 from rigup.bench.picture import PictureError, drawn
 from rigup.bench.picture_panels import device as drawn_device
+from rigup.schemas.bench import Bench
 
 Answer = dict[str, Any]
 FIGURES = (("launch", 5e-6, "s", ""), ("memory-copy", 4e12, "B/s", ""), ("copy-to-host-pageable", 9e9, "B/s", ""), ("copy-to-cuda:1", 3e11, "B/s", ""),
@@ -38,11 +40,12 @@ def product(kind: str = "float32", rate: float = 5e13, **more: Any) -> Answer:
     return one("matmul", rate, "FLOP/s", kind, **{"size": 8192, "sweep": sweep, **more})
 
 
-def run(*devices: Answer, **more: Any) -> Answer:
+def run(*devices: Answer, **more: Any) -> Bench:
     """An answer with these devices."""
-    return {"schema": "rigup.bench/1", "mode": "quick", "recorded_at": "2026-11-20T10:15:30Z", "rigup": "0.9",
+    told = {"schema": "rigup.bench/1", "mode": "quick", "recorded_at": "2026-11-20T10:15:30Z", "rigup": "0.9",
             "environment": {"python": "3.12.3"}, "packages": {"torch": "2.13.0"}, "failed": [],
             "machine": {"drivers": [{"name": "nvidia", "version": "570.1"}]}, "devices": [*devices], **more}  # fmt: skip
+    return bench_of(told)
 
 
 def card(*results: Answer, name: str = "A Card", **more: Any) -> Answer:
@@ -59,7 +62,7 @@ def full(name: str = "A Card") -> Answer:
 def words(tmp_path: Path) -> Any:
     """All words of a picture, as its SVG holds them."""
 
-    def read(told: Answer) -> str:
+    def read(told: Bench) -> str:
         drawn(told, tmp_path / "run.svg")
         return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "run.svg").read_text(encoding="utf-8")))
 
@@ -77,7 +80,7 @@ def _english() -> Iterator[None]:
 def test_every_figure_is_named_with_its_value(words: Any) -> None:
     said = words(run(full()))
     for name, median, unit, kind in FIGURES:
-        assert all(word in said for word in name_of({"name": name, "type": kind}).split()), name
+        assert all(word in said for word in name_of(name, kind).split()), name
         assert told_figure(median, unit) in said
     assert "float32: 50 TFLOP/s" in said
     assert "bfloat16: 800 TFLOP/s" in said
@@ -119,7 +122,7 @@ def test_where_nothing_was_measured_a_sentence_stands_and_no_frame(words: Any) -
     for part in ("Nothing was measured.", "SIGSEGV", "memory, matmul-float32"):
         assert part in said
     figure = Figure()
-    drawn_device(figure.subfigures(), card(), set())
+    drawn_device(figure.subfigures(), run(card()).devices[0], set())
     assert not figure.get_axes()
     assert "Nothing was measured." in words(run())
 
@@ -133,7 +136,7 @@ def test_a_framework_that_failed_is_named(words: Any) -> None:
 def frames_of(*results: Answer) -> list[Any]:
     """The frames of a device."""
     figure = Figure()
-    drawn_device(figure.subfigures(), card(*results), set())
+    drawn_device(figure.subfigures(), run(card(*results)).devices[0], set())
     return figure.get_axes()
 
 

@@ -6,24 +6,45 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.bench.records import earlier, keep
+from answer_data import as_data, bench_of
+from rigup.bench.records import earlier, keep, run_of
 from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, watched
 from rigup.machine.local import Local
+from rigup.schemas.bench import Bench
+
+
+def run(moment: str) -> Bench:
+    """A run of nothing."""
+    return bench_of({"recorded_at": moment, "devices": []})
 
 
 def test_runs_are_kept_in_order() -> None:
-    keep("/an/environment", {"devices": [], "n": 1})
-    keep("/an/environment", {"devices": [], "n": 2})
-    assert [one["n"] for one in earlier("/an/environment")][-2:] == [1, 2]
+    keep("/an/environment", run("1"))
+    keep("/an/environment", run("2"))
+    assert [one["recorded_at"] for one in earlier("/an/environment")][-2:] == ["1", "2"]
 
 
 def test_a_line_of_nonsense_costs_itself_only() -> None:
-    path = keep("/another", {"devices": [], "n": 1})
+    path = keep("/another", run("1"))
     assert path is not None
     with open(path, "ab") as file:
         file.write(b"{half\n[1, 2]\n" + b'{"devices": 3}\n')
-    keep("/another", {"devices": [], "n": 2})
-    assert [one["n"] for one in earlier("/another")] == [1, 2]
+    keep("/another", run("2"))
+    assert [one["recorded_at"] for one in earlier("/another")] == ["1", "2"]
+
+
+OLD = {"devices": [3, {"results": None}, {"name": None, "vendor": "cpu", "later": 1, "results": [
+    "x", {"name": "launch", "unit": "s", "median": "fast"}, {"name": "launch", "unit": "s", "median": None, "best": 2.0},
+    {"name": "matmul", "type": None, "unit": "FLOP/s", "median": 5, "sweep": 7},
+]}, {"name": ["no", "name"], "results": []}]}  # fmt: skip
+
+
+def test_of_a_run_that_another_release_wrote_all_is_read_that_can_be() -> None:
+    told = run_of(OLD)
+    assert [(one.vendor or "", len(one.results)) for one in told.devices] == [("", 0), ("cpu", 1)]
+    (figure,) = told.devices[1].results
+    assert (figure.median, figure.best, figure.type or "") == (5.0, 5.0, "")
+    assert (told.recorded_at, told.prefix) == ("", "")
 
 
 def test_no_record_is_no_error() -> None:
@@ -94,5 +115,5 @@ def test_where_nothing_tells_of_cores_nothing_is_said(before: str, after: str) -
 def test_what_held_a_device_back_is_told_as_a_share() -> None:
     samples: list[dict[str, Any]] = [{"clock_mhz": 1000.0, "held_back": "power"}, {"clock_mhz": 2000.0}]
     told = watched(samples)
-    assert told["clock_mhz"] == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
-    assert told["held_back"] == {"power": 0.5}
+    assert as_data(told.clock_mhz) == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
+    assert told.held_back == {"power": 0.5}

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rigup.bench.answer import answer
+from answer_data import as_data, benched, heard
 from rigup.cli import main
-from rigup.verify.observe import Observed, Seen
 
 Answer = dict[str, Any]
 SCRIPT = Path(__file__).parents[2] / "scripts" / "seen"
@@ -32,18 +31,19 @@ def seen() -> Any:
 
 def told() -> Answer:
     """An answer about one card, made by the code that makes it."""
-    found = Seen("torch")
-    found.devices = [{"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}]
     one = {"name": "matmul", "type": "bfloat16", "unit": "FLOP/s", "median": 800e12, "best": 810e12, "spread": 0.02, "samples": 50,
            "size": 8192}  # fmt: skip
-    found.records[("cuda:0", "matmul-bfloat16")] = {"measured": {"results": [one], "sweep": []}}
+    record = {"measured": {"results": [one], "sweep": []}}
+    found = heard(
+        [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
+    )
     card = {"index": 0, "vendor": "nvidia", "name": "NVIDIA H200 NVL", "isa": "sm_90", "pci_address": "0000:01:00.0",
             "memory": {"vram": 141 * 2**30}, "driver": {"name": "nvidia", "version": "570.1"}}  # fmt: skip
     machine = {"accelerators": [card], "cpus": [{"model": "A Processor", "flags": ["x"] * 100}], "memories": [{"total": 2**38}],
                "platforms": [{"release": "6.8.0", "place": "here"}], "distributions": [{"name": "A System 1"}]}  # fmt: skip
     clock = {"least": 1500.0, "median": 1700.0, "most": 1785.0}
     samples = {"0000:01:00.0": {"samples": 9, "clock_mhz": clock, "power_w": clock, "held_back": {"power": 0.5}}}
-    made = answer(Observed("/e/bin/python", "3.12", "/e", {"torch": "2.13.0"}, [found]), machine, samples, full=True)
+    made: Answer = as_data(benched(found, machine, samples, full=True))
     checks = [{"name": "matmul-float32", "passed": True, "measured": {"error": 1.7e-6}, "framework": "torch"}]
     proof = {"verdict": "verified", "devices": [{"name": "NVIDIA H200 NVL", "state": "verified", "checks": checks}]}
     finding = {"cause": "power-limit-lowered", "severity": "note", "title": "The power limit is low"}

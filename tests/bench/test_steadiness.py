@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
-from rigup.bench.answer import answer, drops
+from answer_data import as_data, benched, figure_of, heard
+from rigup.bench import answer as answering
 from rigup.bench.bench import _PROBE
+from rigup.bench.records import run_of
 from rigup.bench.steadiness import unsteady
 from rigup.cli.bench_report import spread_told, text
-from rigup.verify.observe import Observed, Seen
+from rigup.schemas.bench import Bench, Drop
 
 Answer = dict[str, Any]
 TIMES = st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=60)
@@ -23,12 +26,15 @@ def figure(**changed: Any) -> Answer:
             "quartiles": [1.01e12, 0.99e12], "spread": 0.02, "drift": 0.001, "samples": 40, **changed}  # fmt: skip
 
 
-def answered(*figures: Answer, name: str = "A Card") -> Answer:
+def answered(*figures: Answer, name: str = "A Card") -> Bench:
     """An answer with these figures of one card."""
-    seen = Seen("torch")
-    seen.devices = [{"id": "cuda:0", "type": "cuda", "vendor": "nvidia", "name": name}]
-    seen.records[("cuda:0", "matmul-float32")] = {"measured": {"results": [*figures]}}
-    return answer(Observed("/e/bin/python", "3.12", "/e", {}, [seen]), {}, {}, full=False)
+    record = {"measured": {"results": [*figures]}}
+    return benched(heard([{"id": "cuda:0", "vendor": "nvidia", "name": name}], {("cuda:0", "matmul"): record}), {}, {})
+
+
+def drops(now: Bench, before: Bench) -> list[Drop]:
+    """What became slower."""
+    return answering.drops(now, [run_of(as_data(before))])
 
 
 @pytest.fixture
@@ -48,8 +54,8 @@ def spreading(monkeypatch: pytest.MonkeyPatch) -> Any:
 ])  # fmt: skip
 def test_what_is_unsteady_is_called_so_in_text_and_data(changed: Answer, reasons: list[str], said: str) -> None:
     one = {name: value for name, value in figure(**changed).items() if value is not None}
-    (told,) = answered(one)["devices"][0]["results"]
-    assert (told["steady"], told["unsteady"]) == (False, reasons)
+    (told,) = answered(one).devices[0].results
+    assert (told.steady, told.unsteady) == (False, reasons)
     assert said in " ".join(text(answered(one)).split())
     assert "±" not in text(answered(one))
 
@@ -57,20 +63,20 @@ def test_what_is_unsteady_is_called_so_in_text_and_data(changed: Answer, reasons
 @pytest.mark.parametrize("changed", [{}, {"best": 1.2e12}, {"spread": 0.15}, {"drift": 0.05}, {"drift": None}])
 def test_what_is_steady_is_told_with_half_of_its_spread(changed: Answer) -> None:
     one = {name: value for name, value in figure(**changed).items() if value is not None}
-    (told,) = answered(one)["devices"][0]["results"]
-    assert (told["steady"], told["unsteady"]) == (True, [])
+    (told,) = answered(one).devices[0].results
+    assert (told.steady, told.unsteady) == (True, [])
     assert "±" in spread_told(told)
 
 
 def test_two_samples_are_neither_steady_nor_unsteady() -> None:
-    (told,) = answered(figure(samples=2, spread=0.9))["devices"][0]["results"]
-    assert "steady" not in told
+    (told,) = answered(figure(samples=2, spread=0.9)).devices[0].results
+    assert told.steady is UNSET
     assert spread_told(told) == "samples: 2"
 
 
 @pytest.mark.parametrize(("spread", "said"), [(0.0, "±0%"), (0.004, "±0.2%"), (0.05, "±2.5%"), (0.19, "±9.5%")])
 def test_a_small_spread_is_not_told_as_none(spread: float, said: str) -> None:
-    assert spread_told(figure(spread=spread)) == said
+    assert spread_told(figure_of(figure(spread=spread))) == said
 
 
 def test_what_plus_and_minus_mean_is_said_where_it_stands() -> None:
@@ -80,18 +86,18 @@ def test_what_plus_and_minus_mean_is_said_where_it_stands() -> None:
 
 def test_what_may_be_chance_is_no_drop() -> None:
     now, before = answered(figure(median=0.8e12, best=1.3e12)), answered(figure())
-    assert not drops(now, [before])
-    assert drops(answered(figure(median=0.8e12, best=0.82e12)), [before])
+    assert not drops(now, before)
+    assert drops(answered(figure(median=0.8e12, best=0.82e12)), before)
 
 
 def test_a_figure_that_no_clock_explains_is_said_to_be_none() -> None:
-    (told,) = answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL")["devices"][0]["results"]
-    assert told["implausible"]
+    (told,) = answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL").devices[0].results
+    assert told.implausible
     assert "which cannot be" in " ".join(
         text(answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL")).split()
     )
-    (told,) = answered(figure(median=50e12, best=51e12), name="NVIDIA H200 NVL")["devices"][0]["results"]
-    assert "implausible" not in told
+    (told,) = answered(figure(median=50e12, best=51e12), name="NVIDIA H200 NVL").devices[0].results
+    assert told.implausible is UNSET
 
 
 def test_samples_that_grow_slower_are_told_as_a_drift(spreading: Any) -> None:
@@ -99,7 +105,7 @@ def test_samples_that_grow_slower_are_told_as_a_drift(spreading: Any) -> None:
     assert told["drift"] == pytest.approx(-1 / 3)
     assert spreading.of_rates([1.0] * 4 + [1.5] * 4)["drift"] == pytest.approx(0.5)
     assert "drift" not in spreading.of_times([1.0, 2.0])
-    assert unsteady({**told, "unit": "s"}) == ["spread", "drift"]
+    assert unsteady(figure_of({**told, "name": "launch", "unit": "s"})) == ["spread", "drift"]
 
 
 @given(TIMES)

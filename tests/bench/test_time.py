@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
+from answer_data import benched, heard
 from rigup.bench import bench as benching
-from rigup.bench.answer import answer
 from rigup.cli import main
 from rigup.cli.bench_report import text
 from rigup.verify.child import Limits, run
-from rigup.verify.observe import Observed, Seen, observe
+from rigup.verify.observe import Observed, observe
 
 WISHES = [("launch", 1.0), ("matmul", 9.0), ("memory", 2.0)]
 PLANNED = ("launch", "matmul-float32", "matmul-bfloat16", "matmul-float16", "matmul-float64", "memory", "convolution-step",
@@ -131,27 +132,24 @@ def test_what_it_was_at_is_told_and_no_new_child_is_tried(tmp_path: Path) -> Non
     assert (torch.over, torch.deaths, torch.records) == (True, [], {})
 
 
-def observed(**changed: Any) -> Observed:
+def observed(over: bool = False, **more: Any) -> Observed:
     """What was seen of a CPU."""
-    seen = Seen("torch")
-    seen.devices = [{"id": "cpu", "type": "cpu"}]
-    seen.records[("cpu", "launch")] = {"measured": {"results": [
-        {"name": "launch", "unit": "s", "median": 1e-6, "best": 1e-6, "spread": 0.0}]}}  # fmt: skip
-    seen.records[("cpu", "memory")] = {"measured": {"results": [], "cut": True}}
-    for name, value in changed.items():
-        setattr(seen, name, value)
+    launch = {"name": "launch", "unit": "s", "median": 1e-6, "best": 1e-6, "spread": 0.0}
+    seen = heard([{"id": "cpu", **more}], {
+        ("cpu", "launch"): {"measured": {"results": [launch]}}, ("cpu", "memory"): {"measured": {"results": [], "cut": True}},
+    })  # fmt: skip
+    seen.over = over
     return Observed("/e/bin/python", "3.12", "/e", {}, [seen])
 
 
 def test_the_answer_names_what_was_left_out() -> None:
-    planned = {"id": "cpu", "type": "cpu", "planned": ["launch", "memory", "transformer-step"]}
-    told = answer(observed(over=True, devices=[planned]), {}, {}, full=False)
-    assert told["devices"][0]["cut"] == ["memory", "transformer-step"]
-    assert answer(observed(devices=[planned]), {}, {}, full=False)["devices"][0]["cut"] == ["memory"]
+    planned = ["launch", "memory", "transformer-step"]
+    assert benched(observed(over=True, planned=planned), {}, {}).devices[0].cut == ["memory", "transformer-step"]
+    assert benched(observed(planned=planned), {}, {}).devices[0].cut == ["memory"]
 
 
 def test_the_report_says_what_was_left_out_and_how_long_it_took() -> None:
-    told = answer(observed(), {}, {}, full=False) | {"drops": [], "seconds": 58.6}
+    told = structs.replace(benched(observed(), {}, {}), seconds=58.6)
     said = " ".join(text(told).split())
     assert "these could be measured: memory." in said
     assert "It took 59 s." in said

@@ -115,7 +115,7 @@ def test_the_whole_way_from_the_list_of_devices_to_the_figures_waits(
     records = seen.frameworks[0].records
     assert set(records) == {(there, check) for there in devices for check in only}
     for place, there in enumerate(devices):
-        (product,) = records[there, "matmul-float32"]["measured"]["results"]
+        (product,) = records[there, "matmul-float32"].measured["results"]
         assert product["best"] <= ROOM * FLOPS[place]
 
 

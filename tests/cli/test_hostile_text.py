@@ -38,6 +38,12 @@ def world(tmp_path, monkeypatch):
     (tmp_path / "models" / (NAME + ".gguf")).write_text(ALL)
     (tmp_path / "bad.toml").write_text(f'[[x]]\n"{MARK}\u202e\x9b" = \n')
     (tmp_path / "bad.json").write_text(json.dumps({"schema": ALL, "verdict": ALL, "machine": ALL}))
+    (tmp_path / "Dockerfile").write_text(
+        f"FROM nvidia/cuda:{ALL}\nENV HF_TOKEN={ALL}\nRUN pip install {ALL} && nvidia-smi\n"
+    )
+    (tmp_path / "compose.yaml").write_text(
+        json.dumps({"services": {ALL: {"image": ALL, "gpus": ALL, "privileged": True, "ports": [ALL]}}})
+    )
     (tmp_path / "needs.txt").write_text(f"torch {ALL}\n-e {ALL}\n")
     env = tmp_path / "env"
     (env / "bin").mkdir(parents=True)
@@ -119,6 +125,10 @@ FORMS = [
     ["env", "remove", "no" + NAME], ["env", "export", "env"], ["env", "kernel", "no" + NAME], ["env", NAME], ["env", "--shell", NAME], ["env", "--env", "env", "--shell", "bash"],
     ["run", "--show", "--env", "env", "x"], ["run", "--env", "no" + NAME, "true"], ["run", "--no-env", "no" + NAME], ["run", "--unit", NAME, "true"],
     ["run", "--set", NAME, "true"], ["run", "--show", "--json", "--env", "env", "--set", "A=" + NAME, "true"],
+    ["container", "run", NAME, "--print", "--for", "RTX 3090"], ["container", "run", "torch", "--for", "RTX 3090", "--print", "--", NAME], ["container", "run", "--for", NAME],
+    ["container", "run", "torch", "--for", "RTX 3090", "--print", "--mount", NAME, "--env", NAME], ["container", "run", "--for", "bad.toml"], ["container", NAME], ["container", "build", NAME], ["container", "doctor", NAME], ["container", "doctor", "no"], ["container", "build", "torch", "--tag", NAME, "--print"], ["plan", "torch", "--for", "RTX 3090", "--as", "compose"], ["plan", NAME, "--as", "devcontainer"],
+    ["container", "lint", NAME], ["container", "lint", "log"], ["container", "lint", "no" + NAME], ["container", "lint", "Dockerfile", "--no-machine"],
+    ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
     ["lock", "env", "-o", "-"], ["lock", "no" + NAME], ["lock", NAME + "==1"], ["lock", "env", "-o", "no/" + NAME],
     ["bundle", "no" + NAME, "-o", "x.tar"], ["bundle", "env", "-o", "no/" + NAME],
     ["bench", "no" + NAME], ["bench", "--compare", NAME], ["bench", "--compare", "bad.json"], ["bench", "--only", NAME], ["bench", "--list"],

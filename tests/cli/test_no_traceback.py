@@ -174,6 +174,8 @@ ODD_COMMANDS = [
     ("fit", f"{ODD}.safetensors"), ("fit", "qwen3 8b", "--on", "RTX 3090, ram 64GB", "--html", ODD), ("fit", "qwen3 8b", "--on", ODD, "--train", "lora"), ("fit", ODD, "--engine", "vllm"),
     ("fit", f"http://{ODD}:9/{ODD}"), ("fit", "http://127.0.0.1:99999999/"), ("fit", "qwen3 8b", "--on", ODD), ("fit", "qwen3 8b", "--on", "/dev/null"), ("fit", "qwen3 8b", "--quant", ODD), ("fit", "x", "--tensor-split", "nan,inf"), ("chat", "x", ODD, "--api", f"http://{ODD}:9"), ("chat", "x", "y", "--api", "http://[::1"), ("chat", "x", ODD, "--api", "http://127.0.0.1:9"), ("chat", "x", "y", "--load", ODD), ("chat", "x", "y", "--set", f"stop={ODD}", "--api", "http://127.0.0.1:9"), ("chat", "x", "y", "--image", "a\0b", "--api", "http://127.0.0.1:9"), ("ollama", "doctor", "--from", ODD), ("ollama", "configure", "--set", f"OLLAMA_X={ODD}"), ("ollama", "configure", "--models", "/a\0b"), ("verify", f"v{ODD}"), ("explain", ODD),
     ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("schema", ODD), ("schema", "\ud800"), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
+    ("container", "run", ODD), ("container", "run", "torch", "--print", "--mount", ODD, "--env", ODD), ("container", "run", "a\0b"), ("container", "run", "torch", "--print", "--", "a\0b", ODD),
+    ("container", "lint", ODD), ("container", "lint", "/dev/null"), ("container", "run", "torch", "--for", ODD), ("container", "run", "torch", "--gpu", ODD, "--name", ODD),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip
 
@@ -332,7 +334,7 @@ def test_what_somebody_put_under_the_staged_name_is_removed_and_what_it_leads_to
 def test_a_fault_of_rigups_own_is_told_in_a_sentence_and_kept_for_its_authors(monkeypatch, capsys):
     from rigup.cli import own_fault
 
-    assert own_fault.told_of(LookupError("x")) == 2
+    assert own_fault.report_fault(LookupError("x")) == 2
     said = capsys.readouterr().err
     assert "LookupError" in said
     kept = list(Path(os.environ["XDG_STATE_HOME"], "rigup", "faults").iterdir())

@@ -5,6 +5,7 @@ import venv
 
 import pytest
 
+from answer_data import verify_of
 from rigup.cli import run
 from rigup.cli.layout import columns
 from rigup.cli.verify_report import text
@@ -24,7 +25,7 @@ FINDING = {"cause": "torch-cpu-only", "severity": "error", "title": "torch is bu
            "subject": "machine", "place": "", "because": "", "guess": False, "make_sure": "", "mends": "", "in_vain": "", "evidence": [], "explains": [], "fixes": []}  # fmt: skip
 
 
-def told(verdict="verified", checks=(PASSED,), **more):
+def told(verdict="verified", checks=(PASSED,), findings=None, **more):
     card = {
         "index": 0,
         "name": "NVIDIA GeForce RTX 3090",
@@ -33,8 +34,9 @@ def told(verdict="verified", checks=(PASSED,), **more):
         "checks": list(checks),
     }
     framework = {"name": "torch", "version": "2.13.0", "imported": True, "listed": True}
-    return {"verdict": verdict, "environment": {"interpreter": "/home/ada/dl/bin/python"}, "devices": [card],
-            "frameworks": [framework], **more}  # fmt: skip
+    if findings is not None:
+        more["diagnosis"] = {"findings": findings, "skipped": [], "unexplained": []}
+    return verify_of({"verdict": verdict, "devices": [card], "frameworks": [framework], **more})
 
 
 @pytest.fixture
@@ -79,11 +81,11 @@ def test_what_passed_is_counted_and_shown_where_asked_for():
 
 
 def test_what_failed_is_shown_with_its_reason_and_what_the_doctor_finds():
-    shown = text(told("failed", (PASSED, FAILED, SKIPPED), diagnosis={"findings": [FINDING]}))
+    shown = text(told("failed", (PASSED, FAILED, SKIPPED), findings=[FINDING]))
     assert "sorting  failed  The process was killed by signal 11 (SIGSEGV)." in shown
     assert "torch-cpu-only" in shown
     assert "matmul-float8" not in shown
-    assert "finds nothing that explains it" in text(told("failed", (FAILED,), diagnosis={"findings": []}))
+    assert "finds nothing that explains it" in text(told("failed", (FAILED,), findings=[]))
 
 
 def test_a_framework_that_cannot_be_imported_shows_its_last_words():
@@ -94,7 +96,7 @@ def test_a_framework_that_cannot_be_imported_shows_its_last_words():
         "because": "status 1",
         "said": "ImportError: libcudnn.so.9",
     }
-    shown = text({**told("failed"), "frameworks": [broken], "devices": []})
+    shown = text(told("failed", frameworks=[broken], devices=[]))
     assert "torch could not be imported" in shown
     assert "libcudnn.so.9" in shown
 
@@ -102,5 +104,5 @@ def test_a_framework_that_cannot_be_imported_shows_its_last_words():
 @pytest.mark.parametrize("language", ["en", "ru", "zh_CN", "zh_TW"])
 def test_lines_are_those_of_a_terminal(language):
     choose(language)
-    shown = text(told("failed", (PASSED, FAILED, SKIPPED), diagnosis={"findings": []}), verbose=True)
+    shown = text(told("failed", (PASSED, FAILED, SKIPPED), findings=[]), verbose=True)
     assert [line for line in shown.splitlines() if columns(line) > 80] == []

@@ -106,7 +106,7 @@ def test_an_environment_is_made_changed_and_listed(conda, tmp_path, capsys):
     }
     told = history(environment_at(tmp_path / "my env"))
     assert [(one.by, one.ident, one.added, one.removed) for one in told] == [
-        ("conda", "0", ("stone-1.0-0", "tool-3.0-0"), ()), ("conda", "1", ("stone-1.1-0",), ("stone-1.0-0",)),
+        ("conda", "0", ["stone-1.0-0", "tool-3.0-0"], []), ("conda", "1", ["stone-1.1-0"], ["stone-1.0-0"]),
     ]  # fmt: skip
 
 

@@ -83,7 +83,7 @@ class Slowly(Facts):
             same = fitting if len(fitting) == 1 else []
         exact = [fact for fact in same if fact.place == new.place]
         same = exact or (same if len(same) == 1 else [])
-        return self._joined(same, new) if same else self._add(new)
+        return self._join(same, new) if same else self._add(new)
 
 
 @given(st.lists(st.tuples(PLACES, KEYS), max_size=12))

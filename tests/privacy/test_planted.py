@@ -15,6 +15,7 @@ from planted import ALL, DOORS, left, said
 import rigup
 from rigup.machine.outward import for_others, outward, outward_text
 from rigup.machine.redaction import Redactor
+from rigup.schemas.shared import Evidence
 
 KINDS = sorted({one.kind for one in ALL})
 
@@ -51,6 +52,14 @@ def test_what_opens_a_door_goes_out_of_every_answer():
     things = [one for one in DOORS if one.kind not in quiet]
     assert left(json.dumps(outward(body), ensure_ascii=False), things) == []
     assert left("\n".join(outward_text(one.line) for one in DOORS), things) == []
+
+
+def test_it_goes_out_of_a_typed_part_of_a_plain_answer_too():
+    secret = "hf_" + "a1B2c3D4e5F6g7H8" * 2
+    evidence = Evidence(fact="x", value=f"HF_TOKEN={secret}", source="log", line=1)
+    assert secret not in str(outward({"evidence": [evidence]}))
+    assert secret not in str(outward(evidence))
+    assert isinstance(outward(evidence), Evidence)
 
 
 def test_all_go_out_of_an_answer_for_others():

@@ -272,10 +272,10 @@ def test_a_report_of_a_program_does_not_say_its_doors_again(tmp_path, capfd, how
 
 
 def test_what_is_kept_of_a_fault_of_ours_is_for_its_owner_alone(tmp_path, monkeypatch):
-    from rigup.cli.own_fault import told_of
+    from rigup.cli.own_fault import report_fault
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    told_of(ValueError("x"))
+    report_fault(ValueError("x"))
     kept = list(tmp_path.glob("rigup/faults/*"))
     assert kept
     assert all(os.stat(one).st_mode & 0o777 == 0o600 for one in kept)

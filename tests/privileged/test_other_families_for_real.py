@@ -9,7 +9,8 @@ from node import PERSON
 from roots import RUNTIME
 from test_steps_for_real import around
 
-from rigup.steps import KINDS, as_data, make
+from answer_data import as_data
+from rigup.steps import KINDS, make
 
 pytestmark = [pytest.mark.podman, pytest.mark.skipif(not shutil.which("podman"), reason="podman is not installed")]
 

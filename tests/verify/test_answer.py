@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from answer_data import verified, verify_of
 from rigup.machine.facts import NOWHERE, Place, Reading
 from rigup.machine.kinds import Platform, Torch, Variable
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
+from rigup.verify import proof
 from rigup.verify.observe import Death, Observed, Seen
-from rigup.verify.proof import keep
 
 BIG = {"index": 0, "vendor": "nvidia", "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:01:00.0",
        "uuid": "GPU-aa", "driver": {"name": "nvidia", "version": "560.35.03"}, "state": "expected", "because": "x", "next": "y"}  # fmt: skip
@@ -49,7 +49,11 @@ def checked(device, name, **told):
 
 def told(seen, machine, facts=None, wanted=()):
     observed = Observed("/home/ada/dl/bin/python", "3.12.3", "/home/ada/dl", {"torch": "2.9.1"}, [seen])
-    return answer(observed, {"accelerators": machine}, facts or Facts(), False, list(wanted))
+    return verified(observed, {"accelerators": machine}, facts or Facts(), False, list(wanted))
+
+
+def keep(told, facts):
+    return proof.keep(verify_of(told), facts)
 
 
 @pytest.fixture
@@ -176,7 +180,7 @@ def test_a_package_beside_a_framework_that_fails_fails_the_environment_and_prove
                   *checked("cpu", "torchvision-nms", measured={"wrong": ["nms"]}), {"say": "done"}):  # fmt: skip
         other.hear(event)
     observed = Observed("/home/ada/dl/bin/python", "3.12.3", "/home/ada/dl", {"torch": "2.9.1"}, [good], [other])
-    found = answer(observed, {"accelerators": [BIG]}, Facts(), False, [])
+    found = verified(observed, {"accelerators": [BIG]}, Facts(), False, [])
     assert (found["verdict"], [one["name"] for one in found["companions"]]) == ("failed", ["torchvision"])
     kept = json.loads(Path(keep(found, Facts())).read_text())["devices"]
     assert [(one["framework"], one["uuid"], one["failed"]) for one in kept] == [

@@ -6,10 +6,10 @@ import subprocess
 import broken
 import pytest
 
+from answer_data import as_data, verified
 from answers import read
 from few_checks import few_checks
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError
 from rigup.verify.observe import observe
@@ -36,7 +36,7 @@ def measured(torch_python, tmp_path, monkeypatch):
         for name, value in broken.build(tmp_path, body).items():
             monkeypatch.setenv(name, value)
         seen = observe(torch_python, [], full, limits, only=only, more=broken.UNHURRIED)
-        return answer(seen, {"accelerators": machine or []}, Facts(), full, [])
+        return verified(seen, {"accelerators": machine or []}, Facts(), full, [])
 
     return measure
 
@@ -182,7 +182,7 @@ def test_what_the_framework_said_is_diagnosed(torch_python, tmp_path, monkeypatc
     for name, value in {**broken.build(tmp_path, broken.NO_CODE), "CUDA_VISIBLE_DEVICES": ""}.items():
         monkeypatch.setenv(name, value)
     few_checks(monkeypatch, "sorting", "indexing", frameworks=("torch",))
-    told = verify(torch_python, limits=PATIENT)
+    told = as_data(verify(torch_python, limits=PATIENT))
     read(json.dumps(told))
     sorting = check(told, "sorting")
     assert (sorting["passed"], sorting["measured"]["type"]) == (False, "RuntimeError")

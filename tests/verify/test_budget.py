@@ -2,8 +2,8 @@
 
 import pytest
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -16,7 +16,7 @@ def told(python, budget, monkeypatch, full=False):
     only = ("small-tensors", "activations", "places")
     more = {"budget": budget}
     seen = observe(python, [], full, PATIENT, only=only, frameworks=("torch",), more=more)
-    return answer(seen, {"accelerators": []}, Facts(), full, [])
+    return verified(seen, {"accelerators": []}, Facts(), full, [])
 
 
 def test_without_time_nothing_is_verified_and_each_check_is_named(torch_python, monkeypatch):

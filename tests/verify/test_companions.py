@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -57,7 +57,7 @@ def built(tmp_path):
 
     def found():
         seen = observe(str(folder / "bin" / "python"), [], False, PATIENT, frameworks=("none",), companions=True)
-        return answer(seen, {"accelerators": []}, Facts(), False, [])
+        return verified(seen, {"accelerators": []}, Facts(), False, [])
 
     package("torch", None, wants="")
     return package, found
@@ -115,7 +115,7 @@ def environment():
 
 def test_real_packages_are_called_once(environment):
     seen = observe(environment, [], False, PATIENT, frameworks=("none",), companions=True)
-    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    told = verified(seen, {"accelerators": []}, Facts(), False, [])
     assert told["companions"]
     called = {name: one for name, one in checks(told).items() if not name.endswith(("-import", "-extensions"))}
     assert called

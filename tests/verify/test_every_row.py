@@ -7,8 +7,8 @@ from pathlib import Path
 import broken
 import pytest
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -43,7 +43,7 @@ def failing(python, folder, body):
         seen = observe(
             python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",), more=broken.UNHURRIED
         )
-    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    told = verified(seen, {"accelerators": []}, Facts(), False, [])
     checks = [one for device in told["devices"] for one in device["checks"] if one["name"] in CHECKS]
     assert {one["name"] for one in checks} == set(CHECKS)
     bad = [one.get("measured") or {} for one in checks if not one.get("passed", True)]

@@ -2,14 +2,20 @@
 
 import math
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.verify.judge import fallbacks, judge
+from rigup.verify import judge as judging
+from rigup.verify.observe import recorded
 
 MIB = 1 << 20
 GOOD = {"mean": 0.001, "deviation": 1.001, "least": 1e-5, "most": 0.9999, "middle": 0.5, "kept": 1.0}
+
+
+def judge(name, told):
+    return msgspec.to_builtins(judging.judge(name, recorded(told)))
 
 
 def judged(name, **measured):
@@ -191,7 +197,8 @@ def test_what_a_device_has_no_part_of_is_not_judged():
 
 
 def warned(*said):
-    return fallbacks({"a": {"warnings": list(said)}, "b": {}})
+    told = judging.fallbacks({"a": recorded({"warnings": list(said)}), "b": recorded({})})
+    return told and msgspec.to_builtins(told)
 
 
 def test_operators_that_ran_on_the_cpu_are_named():

@@ -1,13 +1,21 @@
 """Which of the machine's devices a framework's device is."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rigup.verify.matching import matched
+from rigup.schemas.shared import SeenDevice
+from rigup.verify import matching
+from rigup.verify.observe import Listed
 
 BIG = {"vendor": "nvidia", "name": "NVIDIA GeForce RTX 3090", "isa": "sm_86", "pci_address": "0000:41:00.0"}
 SMALL = {"vendor": "nvidia", "name": "NVIDIA GeForce GTX 1080 Ti", "isa": "sm_61", "pci_address": "0000:01:00.0"}
 APU = {"vendor": "amd", "name": "AMD Radeon 780M", "isa": "gfx1103", "pci_address": "0000:c1:00.0"}
+
+
+def matched(theirs, ours):
+    known = [{name: value for name, value in one.items() if value is not None} for one in ours]
+    return matching.matched(msgspec.convert(theirs, list[Listed]), msgspec.convert(known, list[SeenDevice]))
 
 
 def theirs(**told):

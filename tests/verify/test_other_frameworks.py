@@ -5,8 +5,8 @@ import os
 import broken
 import pytest
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -41,7 +41,7 @@ def measured(python, tmp_path, monkeypatch):
         seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,), more=broken.UNHURRIED)
         if not seen.frameworks:
             pytest.skip(framework + " is not in that interpreter")
-        return answer(seen, {"accelerators": []}, Facts(), False, [])
+        return verified(seen, {"accelerators": []}, Facts(), False, [])
 
     return measure
 

@@ -7,27 +7,23 @@ from typing import Any
 
 import pytest
 
+from answer_data import machine_of, verify_of
 from rigup.cli.verify_report import text
 from rigup.machine.store import Facts
+from rigup.schemas.verify import Verify
 from rigup.verify.answer import answer, last_line
 from rigup.verify.observe import Death, Observed, Seen
 
 Answer = dict[str, Any]
 CPU = {
     "name": "A Processor",
-    "checks": [{"name": "matmul-float32", "passed": True, "framework": "torch", "device": "cpu"}],
+    "checks": [{"name": "matmul-float32", "passed": True, "framework": "torch", "device": "cpu", "seconds": 0.1}],
 }
 
 
-def told(verdict: str, *devices: Answer, **more: Any) -> Answer:
+def told(verdict: str, *devices: Answer, **more: Any) -> Verify:
     """An answer of verify."""
-    return {
-        "verdict": verdict,
-        "environment": {"interpreter": "/e/bin/python"},
-        "frameworks": [],
-        "devices": [*devices],
-        **more,
-    }
+    return verify_of({"verdict": verdict, "devices": [*devices], **more})
 
 
 def said(*args: Any, **more: Any) -> str:
@@ -58,7 +54,7 @@ def test_how_long_it_took_and_how_to_see_more_stand_at_the_end() -> None:
 
 
 def test_words_without_a_cause_are_followed_by_what_to_do() -> None:
-    shown = said("failed", diagnosis={"findings": [], "unexplained": ["segmentation-fault"]})
+    shown = said("failed", diagnosis={"findings": [], "skipped": [], "unexplained": ["segmentation-fault"]})
     assert "segmentation-fault" in shown
     assert "rigup capture" in shown
 
@@ -91,9 +87,10 @@ def test_how_an_import_ended_is_told_in_words(why: str, number: int, wanted: str
         pytest.skip("no such signal here")
     seen = Seen("torch")
     seen.deaths.append(Death("", "", why, number))
-    made = answer(Observed("/e/bin/python", "3.12", "/e", {}, [seen]), {}, Facts(), full=False, wanted=["cpu"])
-    assert re.search(wanted, made["frameworks"][0]["because"])
-    assert made["verdict"] == "failed"
+    observed = Observed("/e/bin/python", "3.12", "/e", {}, [seen])
+    made = answer(observed, machine_of({}), Facts(), full=False, wanted=["cpu"])
+    assert re.search(wanted, made.frameworks[0].because or "")
+    assert made.verdict == "failed"
 
 
 def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) -> None:
@@ -102,5 +99,5 @@ def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) 
 
     (tmp_path / "__main__.py").write_text("raise ImportError('libcudnn.so.9: no such file')\n")
     seen = observe(sys.executable, [], False, Limits(), probe=tmp_path, frameworks=("none",), beside=("torch",))
-    made = answer(seen, {}, Facts(), full=False, wanted=["cpu"])
+    made = answer(seen, machine_of({}), Facts(), full=False, wanted=["cpu"])
     assert "ImportError: libcudnn.so.9: no such file" in " ".join(text(made).split())

@@ -8,8 +8,8 @@ import broken
 import pytest
 from sabotage_others import batches, laid
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -40,7 +40,7 @@ def test_what_is_broken_is_caught_and_named(framework, rows, python, tmp_path, m
     seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,), more=broken.UNHURRIED)
     if not seen.frameworks:
         pytest.skip(framework + " is not in that interpreter")
-    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    told = verified(seen, {"accelerators": []}, Facts(), False, [])
     assert told["verdict"] == "failed"
     (cpu,) = told["devices"]
     bad = {

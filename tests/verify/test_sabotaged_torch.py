@@ -6,8 +6,8 @@ import broken
 import pytest
 from sabotage_torch import BATCHES, batch
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -22,7 +22,7 @@ def test_each_broken_part_is_caught_and_named(number, torch_python, tmp_path, mo
         monkeypatch.setenv(name, value)
     only = tuple(dict.fromkeys(row[1] for row in rows))
     seen = observe(torch_python, [], False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED)
-    told = answer(seen, {"accelerators": []}, Facts(), False, [])
+    told = verified(seen, {"accelerators": []}, Facts(), False, [])
     bad = {
         one["name"]: named(one) for device in told["devices"] for one in device["checks"] if not one.get("passed", True)
     }

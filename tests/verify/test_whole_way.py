@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from answer_data import as_data
 from rigup.machine.proof_records import Proven, record
 from rigup.verify.child import Limits
 from rigup.verify.verify import usual_limits, verify
@@ -33,7 +34,7 @@ def made(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="libraries have other names there")
 def test_a_library_that_is_missing_is_diagnosed(made):
     text = "libcudnn.so.9: cannot open shared object file: No such file or directory"
-    told = verify(made(f"raise ImportError({text!r})"), limits=PATIENT)
+    told = as_data(verify(made(f"raise ImportError({text!r})"), limits=PATIENT))
     (torch,) = told["frameworks"]
     assert (told["verdict"], torch["imported"]) == ("failed", False)
     assert torch["said"] == "ImportError: " + text
@@ -46,7 +47,7 @@ def test_a_failure_is_kept_in_the_place_of_an_earlier_proof(made):
     env = made("raise ImportError('broken')")
     kept = Proven(env=env, framework="torch", build="2.9.1", kernel="", override="", checks=3)
     path = record(env, [kept], "quick")
-    told = verify(env, limits=PATIENT)
+    told = as_data(verify(env, limits=PATIENT))
     assert told["packages"] == {"torch": "2.9.1"}
     assert told["record"] == path
     (kept,) = json.loads(Path(path).read_text())["devices"]

@@ -3,8 +3,8 @@
 import broken
 import pytest
 
+from answer_data import verified
 from rigup.machine.store import Facts
-from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
 
@@ -39,7 +39,7 @@ def seen(torch_python, folder, body, *only, devices=()):
         patch.setenv("CUDA_VISIBLE_DEVICES", "")
         for name, value in broken.build(folder, body).items():
             patch.setenv(name, value)
-        return answer(
+        return verified(
             observe(
                 torch_python, list(devices), False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED
             ),

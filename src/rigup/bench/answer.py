@@ -1,16 +1,35 @@
 """The answer of `rigup bench`: what was measured of each device, beside its sheet, others, and this machine's past."""
 
-from collections.abc import Iterator
+import datetime as dt
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rigup.bench.steadiness import doubt, judged, unsteady
-from rigup.knowledge.speeds import Sheet, data_sheet, results
-from rigup.verify.answer import last_line
-from rigup.verify.matching import matched
-from rigup.verify.observe import Observed, Seen
+from msgspec import UNSET, Struct, UnsetType, ValidationError, convert, structs, to_builtins
 
-Answer = dict[str, Any]
-SCHEMA = "rigup.bench/1"
+from rigup.bench.records import Run
+from rigup.bench.steadiness import doubt, judged, unsteady
+from rigup.knowledge.speeds import Result, Sheet, data_sheet, results
+from rigup.language import _
+from rigup.schemas.bench import (
+    Bench,
+    Drop,
+    Elsewhere,
+    Failed,
+    Figure,
+    Health,
+    Ill,
+    MeasuredDevice,
+    Sample,
+    Watched,
+)
+from rigup.schemas.doctor import Doctor
+from rigup.schemas.machine import Machine
+from rigup.schemas.shared import Facts
+from rigup.verify.answer import environment_of, last_line, processor
+from rigup.verify.matching import matched
+from rigup.verify.observe import Observed, Record, Seen
+from rigup.version import __version__
+
 _UNDER = ("platforms", "distributions", "worlds", "cpus", "memories", "drivers", "toolkits")
 PRODUCTS, MEMORY = ("matmul", "matmul-by-hand"), ("memory-copy", "memory-triad", "memory-read")
 """Figures that a data sheet tells the peak of."""
@@ -25,158 +44,183 @@ BUSY = 0.5
 _LEAST_DROP, _OF_SPREAD = 0.05, 3.0  # a drop is more than that, and more than the spread explains
 
 
-def answer(observed: Observed, machine: Answer, samples: dict[str, Answer], full: bool) -> Answer:
-    """The object that is printed, without a comparison. `samples`: what was watched, by PCI address, and "cpu"."""
-    devices = [{**device, "results": []} for device in machine.get("accelerators") or []]
-    cpu: Answer = {"name": _cpu(machine), "vendor": "cpu", "results": []}
+class _Told(Struct, frozen=True):
+    """What a measurement told: figures, the sizes that were tried before, and whether there was no time for it."""
+
+    results: list[dict[str, Any]] = []
+    sweep: list[Sample] = []
+    cut: Any = False
+
+
+class _Measured:
+    """A device while its figures are gathered."""
+
+    def __init__(self, device: MeasuredDevice) -> None:
+        self.device = device
+        self.failed: list[Failed] = []
+        self.cut: list[str] = []
+
+
+def answer(observed: Observed, doctor: Doctor, watched: dict[str, Watched], full: bool) -> Bench:
+    """What was measured just now, without how long it took. `watched`: what was watched, by PCI address, and "cpu"."""
+    machine = doctor.machine
+    devices = [_Measured(MeasuredDevice(**structs.asdict(one), results=[])) for one in machine.accelerators or []]
+    cpu = _Measured(MeasuredDevice(name=processor(machine), vendor="cpu", results=[]))
     for seen in observed.frameworks:
         _add(seen, devices, cpu)
-    found = [device for device in (*devices, cpu) if device["results"] or device.get("failed") or device.get("cut")]
-    for device in found:
-        _beside(device)
-        if told := samples.get("cpu" if device is cpu else str(device.get("pci_address", "")).lower()[-12:]):
-            device["watched"] = told
-    return {
-        "schema": SCHEMA, "mode": "full" if full else "quick",
-        "environment": {"prefix": observed.prefix, "interpreter": observed.python, "python": observed.version},
-        "packages": observed.packages, "machine": _facts(machine), "devices": found, "failed": list(_not_begun(observed)),
-    }  # fmt: skip
+    found = [_finished(one, watched) for one in (*devices, cpu) if one.device.results or one.failed or one.cut]
+    ill = [Ill(cause=one.cause, severity=one.severity, title=one.title) for one in doctor.findings]
+    return Bench(
+        mode="full" if full else "quick", environment=environment_of(observed), packages=observed.packages,
+        machine=_facts(machine), devices=found, failed=list(_not_begun(observed)),
+        doctor=Health(verdict=doctor.verdict, findings=ill), drops=[],
+        recorded_at=dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), rigup=__version__, seconds=0.0,
+    )  # fmt: skip
 
 
-def _not_begun(observed: Observed) -> Iterator[Answer]:
+def _finished(one: _Measured, watched: dict[str, Watched]) -> MeasuredDevice:
+    device = one.device
+    where = "cpu" if device.vendor == "cpu" else (device.pci_address or "").lower()[-12:]
+    return structs.replace(
+        device, results=_beside(device), failed=one.failed or UNSET, cut=one.cut or UNSET,
+        watched=watched.get(where, UNSET),
+    )  # fmt: skip
+
+
+def _not_begun(observed: Observed) -> Iterator[Failed]:
     """Frameworks that list nothing: they could not be imported, or took too long."""
     for seen in observed.frameworks:
         if not seen.devices:
-            yield {"check": seen.name, "because": last_line(seen.said) or ("time" if seen.over else "")}
+            yield Failed(check=seen.name, because=last_line(seen.said) or ("time" if seen.over else ""))
 
 
-def _cpu(machine: Answer) -> str:
-    found = [cpu.get("model") or cpu.get("name") for cpu in machine.get("cpus") or []]
-    return str(next(filter(None, found), "CPU"))
+def _facts(machine: Machine) -> dict[str, Facts]:
+    """What a figure depends on, and what another machine's is compared by; without what fills pages."""
+    told = {name: to_builtins(getattr(machine, name) or [], enc_hook=str) for name in _UNDER}
+    return {
+        name: [{key: value for key, value in fact.items() if key not in ("flags", "place")} for fact in facts]
+        for name, facts in told.items()
+        if facts
+    }
 
 
-def _facts(machine: Answer) -> Answer:
-    """What a figure depends on, and what another machine's is compared by."""
-    told = {name: [_short(fact) for fact in machine.get(name) or ()] for name in _UNDER}
-    return {name: facts for name, facts in told.items() if facts}
-
-
-def _short(fact: Answer) -> Answer:
-    """A fact without what fills pages."""
-    return {name: value for name, value in fact.items() if name not in ("flags", "place")}
-
-
-def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
-    places = matched([one for one in seen.devices if one["id"] != "cpu"], devices)
+def _add(seen: Seen, devices: list[_Measured], cpu: _Measured) -> None:
+    places = matched([one for one in seen.devices if one.id != "cpu"], [one.device for one in devices])
     for one in seen.devices:
-        target = cpu if one["id"] == "cpu" else devices[places[one["id"]]] if one["id"] in places else None
+        target = cpu if one.id == "cpu" else devices[places[one.id]] if one.id in places else None
         if target is None:
-            target = {"name": one.get("name") or one["id"], "vendor": one.get("vendor", ""), "results": []}
+            target = _Measured(MeasuredDevice(name=one.name or one.id, vendor=one.vendor or "", results=[]))
             devices.append(target)
-        target["results"] += list(_results(seen, one["id"]))
-        for name, found in (("failed", list(_failed(seen, one["id"]))), ("cut", list(_cut(seen, one)))):
-            if found:
-                target[name] = [*target.get(name, ()), *found]
+        for (where, check), record in seen.records.items():
+            if where == one.id:
+                _take(target, seen.name, where, check, record)
+        if seen.over:
+            target.cut += [check for check in one.planned if (one.id, check) not in seen.records]
 
 
-def _results(seen: Seen, device: str) -> Iterator[Answer]:
-    for (where, _check), record in seen.records.items():
-        measured = record.get("measured") if where == device else None
-        for told in (measured or {}).get("results", ()):
-            yield {"framework": seen.name, "device": device, **told, **_swept(measured or {}, told)}
-
-
-def _swept(measured: Answer, told: Answer) -> Answer:
-    return {"sweep": measured["sweep"]} if told["name"] == "matmul" and measured.get("sweep") else {}
-
-
-def _failed(seen: Seen, device: str) -> Iterator[Answer]:
-    for (where, check), record in seen.records.items():
-        if where == device and ("died" in record or "error" in record):
-            said = (record.get("error") or {}).get("text") or record.get("died")
-            yield {"check": check, "because": str(said)[:300]}
-
-
-def _cut(seen: Seen, one: Answer) -> Iterator[str]:
-    """Measurements for which there was no time, by name: those that say so, and all that were not reached at the end."""
-    said = {check: record for (where, check), record in seen.records.items() if where == one["id"]}
-    yield from (check for check, record in said.items() if (record.get("measured") or {}).get("cut"))
-    if seen.over:
-        yield from (check for check in one.get("planned", ()) if check not in said)
+def _take(target: _Measured, framework: str, device: str, check: str, record: Record) -> None:
+    """One measurement: its figures, how it failed, or that there was no time for it."""
+    if record.died or record.error is not None:
+        said = (record.error or {}).get("text") or record.died
+        target.failed.append(Failed(check=check, because=str(said)[:300]))
+    try:
+        told = convert(record.measured or {}, _Told)
+        for one in told.results:
+            swept = {"sweep": told.sweep} if one.get("name") == "matmul" and told.sweep else {}
+            figure = {"framework": framework, "device": device, **one, **swept}
+            target.device.results.append(convert(figure, Figure))
+    except ValidationError:
+        target.failed.append(Failed(check=check, because=_("The probe's answer cannot be read.")))
+    else:
+        target.cut += [check] if told.cut else []
 
 
 # -- beside what it is compared with -----------------------------------------------------------------
 
 
-def _beside(device: Answer) -> None:
+def _beside(device: MeasuredDevice) -> list[Figure]:
     """Whether each figure is steady, its share of the sheet's peak, and what others measured; all by its median."""
-    name = str(device.get("name") or "")
-    sheet = data_sheet(name, (device.get("memory") or {}).get("vram"))
-    others = results(name, "cpu" if device.get("vendor") == "cpu" else "gpu")
-    for one in device["results"]:
-        if judged(one):
-            one |= {"steady": not unsteady(one), "unsteady": unsteady(one)}
-        peak = peak_of(sheet, one)
-        if sheet is not None and peak:
-            share = round(one["median"] / peak, 4)
-            beyond = {"implausible": True} if implausible(one, share) else {}
-            one |= {"peak": peak, "share_of_peak": share, "peak_source": sheet.source, **beyond}
-        same = [other for other in others if (other.name, other.type) == (one["name"], one.get("type", ""))]
-        if same:
-            one["others"] = [
-                {"rate": other.rate, "conditions": other.conditions, "source": other.source} for other in same
-            ]
+    name = device.name or ""
+    sheet = data_sheet(name, device.memory.vram or None if device.memory else None)
+    others = results(name, "cpu" if device.vendor == "cpu" else "gpu")
+    return [_of_others(_of_sheet(_steadied(one), sheet), others) for one in device.results]
 
 
-def peak_of(sheet: Sheet | None, one: Answer) -> float | None:
+def _steadied(one: Figure) -> Figure:
+    return structs.replace(one, steady=not unsteady(one), unsteady=unsteady(one)) if judged(one) else one
+
+
+def _of_sheet(one: Figure, sheet: Sheet | None) -> Figure:
+    peak = peak_of(sheet, one)
+    if sheet is None or not peak:
+        return one
+    share = round(one.median / peak, 4)
+    return structs.replace(
+        one, peak=peak, share_of_peak=share, peak_source=sheet.source, implausible=implausible(one, share) or UNSET
+    )
+
+
+def _of_others(one: Figure, others: Sequence[Result]) -> Figure:
+    same = [
+        Elsewhere(rate=other.rate, conditions=other.conditions, source=other.source)
+        for other in others
+        if (other.name, other.type) == (one.name, one.type or "")
+    ]
+    return structs.replace(one, others=same) if same else one
+
+
+def peak_of(sheet: Sheet | None, one: Figure) -> float | None:
     """What the sheet tells of a figure, in the figure's unit; None where it tells nothing."""
     if sheet is None:
         return None
-    if one["name"] in MEMORY:
+    if one.name in MEMORY:
         return sheet.bandwidth
-    return sheet.rates.get(str(one.get("type"))) if one["name"] in PRODUCTS else None
+    return sheet.rates.get(one.type or "") if one.name in PRODUCTS else None
 
 
-def implausible(one: Answer, share: float) -> bool:
+def implausible(one: Figure, share: float) -> bool:
     """Whether a figure is beyond what any clock explains: it was not waited for, or the sheet is another device's."""
-    most = _CANNOT_BE * (_SHORT_SUMS if one.get("type") == "float8" else 1)
+    most = _CANNOT_BE * (_SHORT_SUMS if one.type == "float8" else 1)
     return share > most
 
 
-def drops(now: Answer, before: list[Answer]) -> list[Answer]:
+def drops(now: Bench, before: Sequence[Run]) -> list[Drop]:
     """Figures that are lower than the best this machine reached before in the same environment, by more than spread explains."""
     found = []
-    for device in [
-        one for one in now["devices"] if not (one.get("vendor") == "cpu" and now.get("busy_cores", 0) > BUSY)
-    ]:
-        for one in device["results"]:
-            past = [other for run in before for other in _same(run, device, one) if other.get("median")]
-            best = max(past, key=good, default=None)
+    for device in now.devices:
+        if device.vendor == "cpu" and (now.busy_cores or 0) > BUSY:
+            continue
+        for one in device.results:
+            best = max((other for run in before for other in _same(run, device, one)), key=good, default=None)
             if best is None:
                 continue
             lost = 1 - good(one) / good(best)
-            chance = max(_OF_SPREAD * max(one["spread"], best.get("spread", 0.0)), doubt(one), doubt(best))
+            chance = max(_OF_SPREAD * max(one.spread or 0.0, best.spread or 0.0), doubt(one), doubt(best))
             if lost > max(_LEAST_DROP, chance):
-                found.append({"device": device.get("name"), "name": one["name"], "type": one.get("type"), "was": best["median"],
-                              "is": one["median"], "unit": one["unit"], "lost": round(lost, 3)})  # fmt: skip
+                found.append(
+                    Drop(device=known(device.name), name=one.name, type=known(one.type), was=best.median, is_=one.median,
+                         unit=one.unit, lost=round(lost, 3))
+                )  # fmt: skip
     return found
 
 
-def good(one: Answer) -> float:
+def known(told: str | UnsetType) -> str | None:
+    """A text, or None where there is none."""
+    return None if told is UNSET else told
+
+
+def good(one: Figure) -> float:
     """More is better: of what is told in seconds, its inverse."""
-    return 1 / one["median"] if one["unit"] == "s" else float(one["median"])
+    return 1 / one.median if one.unit == "s" else one.median
 
 
-def _same(run: Answer, device: Answer, one: Answer) -> Iterator[Answer]:
-    for other in run["devices"]:
-        if isinstance(other, dict) and (other.get("name"), other.get("pci_address")) == (
-            device.get("name"),
-            device.get("pci_address"),
-        ):
-            yield from (told for told in other.get("results", ()) if same_figure(one, told))
+def _same(run: Run, device: MeasuredDevice, one: Figure) -> Iterator[Figure]:
+    for other in run.devices:
+        if (other.name, other.pci_address) == (device.name, device.pci_address):
+            yield from (told for told in other.results if same_figure(one, told))
 
 
-def same_figure(one: Answer, other: Answer) -> bool:
+def same_figure(one: Figure, other: Figure) -> bool:
     """Whether both measured one thing; a table's figures tell no framework."""
-    both = all((one.get(name) or "") == (other.get(name) or "") for name in ("name", "type", "unit"))
-    return both and (not other.get("framework") or other["framework"] == one.get("framework"))
+    both = (one.name, one.type or "", one.unit) == (other.name, other.type or "", other.unit)
+    return both and (not other.framework or other.framework == one.framework)

@@ -1,29 +1,25 @@
 """The whole of `rigup bench`: measure in the environment's own Python, watch, and set beside."""
 
-import datetime as dt
 import os
 import shutil
 import time
 from pathlib import Path
-from typing import Any
 
-from msgspec import to_builtins
+from msgspec import UNSET, structs
 
 from rigup.bench.answer import answer, drops
-from rigup.bench.records import earlier, keep
+from rigup.bench.records import earlier, keep, run_of
 from rigup.bench.sensors import Sensors, busy_cores
 from rigup.diagnosis.answer import diagnose
 from rigup.language import _
 from rigup.machine.local import Local
-from rigup.schemas.doctor import Doctor
+from rigup.schemas.bench import Bench
 from rigup.verify.answer import last_line
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError, interpreter
 from rigup.verify.observe import Observed, Progress, Seen, observe
 from rigup.verify.verify import verify
-from rigup.version import __version__
 
-Answer = dict[str, Any]
 LIMIT = 60.0
 """Seconds that quick mode takes at most, from the first look at the machine to the answer."""
 
@@ -35,8 +31,8 @@ _LAST = 3.0  # seconds of the limit for the answer itself
 def bench(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), only: tuple[str, ...] = (),
     model: str = "", prove: bool = False, progress: Progress = lambda _name: None,
-) -> Answer:  # fmt: skip
-    """Measure; the answer as `rigup.bench/1`.
+) -> Bench:  # fmt: skip
+    """Measure.
 
     Args:
         environment: as `rigup verify` takes it; "" for the active one.
@@ -53,15 +49,15 @@ def bench(
 
     """
     python = interpreter(environment, os.environ)
-    proven = {"verify": verify(environment, full, devices)} if prove else {}
+    proven = verify(environment, full, devices) if prove else UNSET
     began, busy = time.monotonic(), busy_cores(Local())
     doctor = diagnose()  # first: what is left of the time is then known
     limits = Limits(check=900.0) if full else Limits(check=LIMIT, start=LIMIT, until=began + LIMIT - _LAST)
     more = {"model": os.path.abspath(model)} if model else None
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
-    told = answer(_something(seen, python), to_builtins(doctor.machine, enc_hook=str), sensors.told(), full)
-    return _kept(told | {"doctor": _found(doctor), **busy, **proven}, seen, only, began)
+    told = structs.replace(answer(_something(seen, python), doctor, sensors.told(), full), verify=proven, **busy)
+    return _kept(told, seen, only, began)
 
 
 def _something(seen: Observed, python: str) -> Observed:
@@ -73,24 +69,17 @@ def _something(seen: Observed, python: str) -> Observed:
     return seen
 
 
-def _found(doctor: Doctor) -> Answer:
-    """The doctor's verdict, for a figure of a machine that is ill tells of the illness."""
-    findings = [{"cause": one.cause, "severity": one.severity, "title": one.title} for one in doctor.findings]
-    return {"verdict": doctor.verdict, "findings": findings}
-
-
 def _outside() -> tuple[str, ...]:
     """llama.cpp's own program serves where the environment has no llama.cpp."""
     return ("llama.cpp",) if shutil.which("llama-bench") else ()
 
 
-def _kept(told: Answer, seen: Observed, only: tuple[str, ...], began: float) -> Answer:
+def _kept(told: Bench, seen: Observed, only: tuple[str, ...], began: float) -> Bench:
     """Beside this machine's past, and made a part of it."""
-    told["drops"] = drops(told, earlier(seen.prefix))
-    told |= {"recorded_at": dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "rigup": __version__}
-    told["seconds"] = round(time.monotonic() - began, 1)
-    kept = keep(seen.prefix, told) if not only and told["devices"] else None
-    return told | ({"record": kept} if kept else {})
+    lost = drops(told, [run_of(run) for run in earlier(seen.prefix)])
+    told = structs.replace(told, drops=lost, seconds=round(time.monotonic() - began, 1))
+    kept = keep(seen.prefix, told) if not only and told.devices else None
+    return structs.replace(told, record=kept or UNSET)
 
 
 def _no_devices(seen: Seen) -> str:

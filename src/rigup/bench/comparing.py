@@ -3,18 +3,19 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
-from rigup.bench.answer import MEMORY, PRODUCTS, SCHEMA, good, same_figure
-from rigup.bench.records import earlier, nodes, of_node
+from rigup.bench.answer import MEMORY, PRODUCTS, good, known, same_figure
+from rigup.bench.records import Run, Told, earlier, nodes, of_node, run_of
 from rigup.knowledge.names import key_of
 from rigup.knowledge.speeds import data_sheet, kinds_of, measured_names, named, results
 from rigup.language import _
+from rigup.schemas.bench import Bench, BenchList, ComparedFigure, Figure, MeasuredDevice
+from rigup.schemas.shared import SeenDevice
 
-Answer = dict[str, Any]
-LISTED = "rigup.bench-list/1"
+_SCHEMA = "rigup.bench/1"
 _MOST_BYTES = 20_000_000  # of an answer
 _LEAST_MOMENT = len("2026-01-01T00:00")
 _SHOWN = 6  # names in one sentence
@@ -24,8 +25,8 @@ class CompareError(Exception):
     """There is nothing that could be compared with; the text says what to give instead."""
 
 
-def other(word: str, prefix: str = "") -> Answer:
-    """The answer that a word names: a file, a capture, a machine, a moment of this one, or a card.
+def other(word: str, prefix: str = "") -> Run:
+    """The run that a word names: a file, a capture, a machine, a moment of this one, or a card.
 
     Args:
         word: the path of an answer of `rigup bench --json`, or of whatever `rigup doctor --from` takes; the name of a
@@ -40,33 +41,33 @@ def other(word: str, prefix: str = "") -> Answer:
     if os.path.lexists(word):
         return _of_file(word)
     if word in nodes():
-        return _latest(of_node(word), prefix)
-    runs = [run for run in of_node() if len(word) >= _LEAST_MOMENT and str(run.get("recorded_at")).startswith(word)]
+        return _latest(list(map(run_of, of_node(word))), prefix)
+    runs = [run for run in map(run_of, of_node()) if len(word) >= _LEAST_MOMENT and run.recorded_at.startswith(word)]
     return runs[-1] if runs else _of_card(word)
 
 
-def _latest(runs: list[Answer], prefix: str) -> Answer:
+def _latest(runs: list[Run], prefix: str) -> Run:
     """The newest, of the same environment where there is one."""
-    same = [run for run in runs if (run.get("environment") or {}).get("prefix") == prefix]
+    same = [run for run in runs if run.prefix == prefix]
     return (same or runs)[-1]
 
 
 # -- a file --------------------------------------------------------------------------------------------
 
 
-def _of_file(path: str) -> Answer:
+def _of_file(path: str) -> Run:
     try:
         told = _decoded(path) if os.path.isfile(path) else {}
     except OSError as error:
         raise CompareError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
-    if told.get("schema") == SCHEMA and isinstance(told.get("devices"), list):
-        return told
+    if told.get("schema") == _SCHEMA and isinstance(told.get("devices"), list):
+        return run_of(told)
     if str(told.get("schema")).startswith("rigup."):
         raise CompareError(_("{path} is no answer of `rigup bench --json`.").format(path=path))
     return _of_capture(path)
 
 
-def _decoded(path: str) -> Answer:
+def _decoded(path: str) -> Told:
     """The object of a JSON file; {} where it is none."""
     with open(path, "rb") as file:
         body = file.read(_MOST_BYTES)
@@ -76,35 +77,34 @@ def _decoded(path: str) -> Answer:
     return {}
 
 
-def _of_capture(path: str) -> Answer:
+def _of_capture(path: str) -> Run:
     """What the tables know of each device of a machine that was captured."""
     from rigup.diagnosis.answer import diagnose
     from rigup.machine.sources import SourceError
 
     try:
-        machine = msgspec.to_builtins(diagnose(path).machine, enc_hook=str)
+        machine = diagnose(path).machine
     except SourceError as error:
         raise CompareError(str(error)) from error
-    cards = [(one, "gpu") for one in machine.get("accelerators") or []]
-    processors = [({"name": one.get("model") or one.get("name")}, "cpu") for one in machine.get("cpus") or []]
-    known = [
-        as_device(str(one.get("name") or ""), kind, (one.get("memory") or {}).get("vram"))
-        for one, kind in [*cards, *processors]
-    ]
-    if not any(one["results"] for one in known):
+    told_of = [as_device(one.name or "", "gpu", _memory(one)) for one in machine.accelerators or []]
+    told_of += [as_device(str(one.get("model") or one.get("name") or ""), "cpu") for one in machine.cpus or []]
+    if not any(one.results for one in told_of):
         told = _("{path} is no answer of `rigup bench --json`, and shows no device whose speed a table here tells.")
         raise CompareError(told.format(path=path))
-    return {"schema": SCHEMA, "devices": [one for one in known if one["results"]]}
+    return Run(devices=[one for one in told_of if one.results])
+
+
+def _memory(device: SeenDevice) -> int | None:
+    return (device.memory.vram or None) if device.memory else None
 
 
 # -- a card --------------------------------------------------------------------------------------------
 
 
-def _of_card(word: str) -> Answer:
+def _of_card(word: str) -> Run:
     found = named(word)
     if len(found) == 1:
-        devices = [as_device(found[0], kind) | {"card": found[0]} for kind in kinds_of(found[0]) or ["gpu"]]
-        return {"schema": SCHEMA, "devices": devices}
+        return Run(card=found[0], devices=[as_device(found[0], kind) for kind in kinds_of(found[0]) or ["gpu"]])
     if found:
         told = _("{name} may be {names}. Give more of its name.")
         raise CompareError(told.format(name=word, names=_some(found)))
@@ -117,7 +117,7 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:_SHOWN]) + more
 
 
-def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> Answer:
+def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> MeasuredDevice:
     """A device with the figures that the tables have of it: what others measured, and its data sheet.
 
     Raises:
@@ -125,82 +125,83 @@ def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> Answer
 
     """
     paper = _on_paper(name, memory) if kind == "gpu" else ()
-    return {"name": name, "vendor": "cpu" if kind == "cpu" else "", "results": [*_measured(name, kind), *paper]}
+    return MeasuredDevice(name=name, vendor="cpu" if kind == "cpu" else "", results=[*_measured(name, kind), *paper])
 
 
-def _measured(name: str, kind: str) -> Iterator[Answer]:
+def _measured(name: str, kind: str) -> Iterator[Figure]:
     """Of what several people measured the best, which is the one that the report shows beside a figure."""
     found = results(name, kind)
     for figure in dict.fromkeys((one.name, one.type, one.unit) for one in found):
         one = max((one for one in found if (one.name, one.type, one.unit) == figure), key=lambda one: one.rate)
-        told = {"conditions": one.conditions, "source": one.source, "of": "measured"}
-        yield {"name": one.name, "type": one.type, "unit": one.unit, "median": one.rate, "best": one.rate, **told}
+        yield Figure(
+            name=one.name, type=one.type, unit=one.unit, median=one.rate, best=one.rate, of="measured",
+            conditions=one.conditions, source=one.source,
+        )  # fmt: skip
 
 
-def _on_paper(name: str, memory: int | None) -> Iterator[Answer]:
+def _on_paper(name: str, memory: int | None) -> Iterator[Figure]:
     """All figures of which the sheet tells the peak."""
     sheet = data_sheet(name, memory)
     if sheet is None:
         return
-    told = {"source": sheet.source, "of": "data-sheet"}
-    for kind, rate in sheet.rates.items():
-        for figure in PRODUCTS:
-            yield {"name": figure, "type": kind, "unit": "FLOP/s", "median": rate, "best": rate, **told}
-    for figure in MEMORY if sheet.bandwidth else ():
-        yield {"name": figure, "unit": "B/s", "median": sheet.bandwidth, "best": sheet.bandwidth, **told}
+    products = [(name, kind, "FLOP/s", rate) for kind, rate in sheet.rates.items() for name in PRODUCTS]
+    memories = [(name, "", "B/s", sheet.bandwidth) for name in MEMORY if sheet.bandwidth]
+    for figure, kind, unit, rate in (*products, *memories):
+        yield Figure(
+            name=figure, type=kind or UNSET, unit=unit, median=rate, best=rate, of="data-sheet", source=sheet.source
+        )
 
 
 # -- figure by figure ----------------------------------------------------------------------------------
 
 
-def compared(now: Answer, there: Answer) -> list[Answer]:
+def compared(now: Bench, there: Run) -> list[ComparedFigure]:
     """Each figure that both have, by its median, with how many times as good it is here."""
-    theirs = [one for one in there["devices"] if isinstance(one, dict)]
+    pairs = [*_pairs(now.devices, there.devices)] or zip(now.devices, there.devices, strict=False)
     return [
         _beside(device, another, one, told)
-        for device, another in [*_pairs(now["devices"], theirs)] or zip(now["devices"], theirs, strict=False)
-        for one in device["results"]
-        for told in _of_its_size(device, another).get("results") or ()
-        if same_figure(one, told) and told.get("median")
+        for device, another in pairs
+        for one in device.results
+        for told in _of_its_size(device, another, there.card).results
+        if same_figure(one, told)
     ]
 
 
-def _of_its_size(device: Answer, another: Answer) -> Answer:
+def _of_its_size(device: MeasuredDevice, another: MeasuredDevice, card: str) -> MeasuredDevice:
     """A card that was given by name is sold with less and more memory: the sheet is that of the one that is here."""
-    memory = (device.get("memory") or {}).get("vram")
-    same = another.get("card") and key_of(str(another["card"])) == key_of(str(device.get("name") or ""))
-    return as_device(another["card"], "cpu" if _is_cpu(another) else "gpu", memory) if same and memory else another
+    memory = _memory(device)
+    same = card and key_of(card) == key_of(device.name or "")
+    return as_device(card, "cpu" if _is_cpu(another) else "gpu", memory) if same and memory else another
 
 
-def _pairs(mine: list[Answer], theirs: list[Answer]) -> Iterator[tuple[Answer, Answer]]:
+def _pairs(mine: list[MeasuredDevice], theirs: list[MeasuredDevice]) -> Iterator[tuple[MeasuredDevice, MeasuredDevice]]:
     """Devices of one name, else those of a kind in their order; one card alone goes with each of this machine's."""
     for kind in (False, True):
         here = [one for one in mine if _is_cpu(one) == kind]
         there = [one for one in theirs if _is_cpu(one) == kind]
         for place, one in enumerate(here):
-            same = [other for other in there if other.get("name") == one.get("name")]
+            same = [other for other in there if other.name == one.name]
             found = same or (there if len(there) == 1 else there[place : place + 1])
             yield from ((one, other) for other in found[:1])
 
 
-def _is_cpu(device: Answer) -> bool:
-    return bool(device.get("vendor") == "cpu")
+def _is_cpu(device: MeasuredDevice) -> bool:
+    return device.vendor == "cpu"
 
 
-def _beside(device: Answer, another: Answer, one: Answer, told: Answer) -> Answer:
+def _beside(device: MeasuredDevice, another: MeasuredDevice, one: Figure, told: Figure) -> ComparedFigure:
     """Both figures as the report shows them: the medians."""
-    return {
-        "device": device.get("name"), "other": another.get("name"), "name": one["name"], "type": one.get("type"),
-        "unit": one["unit"], "here": one["median"], "there": told["median"], "times": round(good(one) / good(told), 4),
-        **{name: told[name] for name in ("of", "conditions", "source") if told.get(name)},
-        **{name: one[name] for name in ("steady", "size") if name in one},
-    }  # fmt: skip
+    return ComparedFigure(
+        device=known(device.name), other=known(another.name), name=one.name, type=known(one.type), unit=one.unit,
+        here=one.median, there=told.median, times=round(good(one) / good(told), 4), of=told.of or UNSET,
+        conditions=told.conditions or UNSET, source=told.source or UNSET, steady=one.steady, size=one.size,
+    )  # fmt: skip
 
 
 # -- what there is -------------------------------------------------------------------------------------
 
 
-def listed(prefix: str = "") -> Answer:
+def listed(prefix: str = "") -> BenchList:
     """This machine's earlier runs, the machines whose results are kept, and the devices that others measured.
 
     Args:
@@ -211,4 +212,4 @@ def listed(prefix: str = "") -> Answer:
 
     """
     runs = earlier(prefix) if prefix else of_node()
-    return {"schema": LISTED, "runs": runs, "machines": nodes(), "measured": measured_names()}
+    return BenchList(runs=runs, machines=nodes(), measured=measured_names())

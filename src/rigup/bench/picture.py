@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from rigup.bench import picture_panels as panels
 from rigup.bench.answer import BUSY
 from rigup.bench.picture_fonts import families, without
+from rigup.bench.telling import failure
 from rigup.language import _, choose, current
+from rigup.schemas.bench import Bench, MeasuredDevice
 
-Answer = dict[str, Any]
 _WIDE = 11.0  # inches
 _LINE, _BARE = 0.17, 1.0  # inches of a line of text, and of what stands around the panels of a device
 _DOTS = 160  # an inch, of a form that is made of dots
@@ -25,7 +28,7 @@ class PictureError(Exception):
     """No picture can be drawn; the text says what is missing."""
 
 
-def drawn(told: Answer, path: Path) -> None:
+def drawn(told: Bench, path: Path) -> None:
     """Write a picture of the answer; the form follows the name (.png, .svg, .pdf).
 
     Raises:
@@ -72,16 +75,16 @@ def _readable(missing: set[str]) -> Iterator[None]:
         told.setLevel(level)
 
 
-def _said(told: Answer) -> list[str]:
+def _said(told: Bench) -> list[str]:
     """All that the picture may say."""
-    return [panels.words(), _head(told), *_foot(told), *(str(one.get("name") or "") for one in told["devices"]),
-            *(str(figure) for one in told["devices"] for figure in one.get("results") or ()),
-            *(line for one in told["devices"] for line in _left_out(one))]  # fmt: skip
+    return [panels.words(), _head(told), *_foot(told), *(one.name or "" for one in told.devices),
+            *(str(structs.astuple(figure)) for one in told.devices for figure in one.results),
+            *(line for one in told.devices for line in _left_out(one))]  # fmt: skip
 
 
-def _page(figure: Any, told: Answer, missing: set[str]) -> None:
+def _page(figure: Any, told: Bench, missing: set[str]) -> None:
     """Device under device, each as high as what it has; the run's own facts above and below."""
-    devices = told["devices"] or [{}]
+    devices = told.devices or [MeasuredDevice(results=[])]
     foot = [without(line, missing) for line in _foot(told)]
     high = [panels.height(one) + _BARE + _LINE * len(_left_out(one)) for one in devices]
     head_high, foot_high = 0.45, _LINE * len(foot) + 0.1
@@ -93,8 +96,8 @@ def _page(figure: Any, told: Answer, missing: set[str]) -> None:
     rows[-1].text(0.01, 0.95, "\n".join(foot), fontsize=7.5, color=_FAINT, va="top", linespacing=1.4)
 
 
-def _device(row: Any, device: Answer, missing: set[str]) -> None:
-    name = without(str(device.get("name") or device.get("vendor") or ""), missing)
+def _device(row: Any, device: MeasuredDevice, missing: set[str]) -> None:
+    name = without(device.name or device.vendor or "", missing)
     row.suptitle(
         textwrap.shorten(name, 100, placeholder=" …"), x=0.01, ha="left", fontsize=11, fontweight="bold", color=_INK
     )
@@ -104,36 +107,31 @@ def _device(row: Any, device: Answer, missing: set[str]) -> None:
         row.supxlabel("\n".join(lines), x=0.01, ha="left", fontsize=7.5, color=_FAINT)
 
 
-def _left_out(device: Answer) -> list[str]:
+def _left_out(device: MeasuredDevice) -> list[str]:
     """What was not measured of a device, and why."""
-    told = [_("{check} could not be measured: {because}").format(**one) for one in device.get("failed") or ()]
-    if device.get("cut"):
-        told.append(_("No time was left for: {names}.").format(names=", ".join(device["cut"])))
+    told = [failure(one) for one in device.failed or ()]
+    if device.cut:
+        told.append(_("No time was left for: {names}.").format(names=", ".join(device.cut)))
     return [line for one in told for line in textwrap.wrap(one, _LETTERS)[:3]]
 
 
-def _head(told: Answer) -> str:
+def _head(told: Bench) -> str:
     """What this is, of which day."""
-    day = str(told.get("recorded_at") or "").replace("T", " ")[: len("2026-01-01 00:00")]
+    day = told.recorded_at.replace("T", " ")[: len("2026-01-01 00:00")]
     return _("Speed of each device, measured {day} UTC").format(day=day) if day else _("Speed of each device")
 
 
-def _foot(told: Answer) -> list[str]:
+def _foot(told: Bench) -> list[str]:
     """Versions, and how the marks are to be read."""
-    facts = told.get("machine") or {}
-    versions = {
-        "rigup": told.get("rigup"),
-        "Python": (told.get("environment") or {}).get("python"),
-        **told.get("packages", {}),
-    }
+    versions = {"rigup": told.rigup, "Python": told.environment.python, **told.packages}
     parts = [f"{name} {version}" for name, version in versions.items() if version]
-    parts += [f"{one.get('name')} {one['version']}" for one in facts.get("drivers") or () if one.get("version")]
-    parts += [str(one["name"]) for one in facts.get("distributions") or () if one.get("name")]
-    parts.append("--full" if told.get("mode") == "full" else "--quick")
-    failed = [_("{check} could not be measured: {because}").format(**one) for one in told.get("failed") or ()]
-    if told.get("busy_cores", 0) > BUSY:
+    parts += [f"{one.get('name')} {one['version']}" for one in told.machine.get("drivers", ()) if one.get("version")]
+    parts += [str(one["name"]) for one in told.machine.get("distributions", ()) if one.get("name")]
+    parts.append("--full" if told.mode == "full" else "--quick")
+    failed = [failure(one) for one in told.failed]
+    if (told.busy_cores or 0) > BUSY:
         said = _("Other programs kept {cores} cores busy when it began.")
-        failed.append(said.format(cores=told["busy_cores"]))
+        failed.append(said.format(cores=told.busy_cores))
     legend = _(
         "Dots are medians; bars reach over the middle half of the samples, of what is unsteady (hollow) over all of them. Lines join the quickest product of each size."
     )

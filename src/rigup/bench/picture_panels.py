@@ -7,8 +7,8 @@ from rigup.bench.picture_fonts import without
 from rigup.bench.steadiness import unsteady
 from rigup.bench.telling import figure, name_of
 from rigup.language import _
+from rigup.schemas.bench import Figure, MeasuredDevice
 
-Answer = dict[str, Any]
 _FAR = 20  # times, from which on figures of one panel stand on a logarithmic axis
 _ROW, _AROUND, _LEAST = 0.27, 0.62, 3.2  # inches: of a figure, around a panel, of the products
 _NAME = 34  # letters of a figure's name in one line
@@ -35,7 +35,7 @@ def words() -> str:
         "prefill",
         "decode",
     )
-    told = [name_of({"name": name}) for name in names]
+    told = list(map(name_of, names))
     return " ".join([*told, _side(), _sheet(), _others(), _("unsteady"), _nothing()])
 
 
@@ -55,29 +55,29 @@ def _nothing() -> str:
     return _("Nothing was measured.")
 
 
-def height(device: Answer) -> float:
+def height(device: MeasuredDevice) -> float:
     """Inches that the panels of a device want."""
     products, groups = _parts(device)
     bars = sum(_high(rows) for rows in groups)
     return max(bars, _LEAST if products else 0.0)
 
 
-def _high(rows: list[Answer]) -> float:
+def _high(rows: list[Figure]) -> float:
     lines = sum(len(_name(one)) for one in rows)
     return _AROUND + _ROW * max(len(rows), 0.6 * lines)
 
 
-def _parts(device: Answer) -> tuple[list[Answer], list[list[Answer]]]:
+def _parts(device: MeasuredDevice) -> tuple[list[Figure], list[list[Figure]]]:
     """Products whose size is known, and the rest by unit; a unit that is none of ours stands last."""
-    results = [one for one in device.get("results") or () if one.get("median")]
-    products = [one for one in results if one["unit"] == "FLOP/s" and one.get("size")]
+    results = [one for one in device.results if one.median]
+    products = [one for one in results if one.unit == "FLOP/s" and one.size]
     rest = [one for one in results if one not in products]
-    units = dict.fromkeys([*_UNITS, *(one["unit"] for one in rest)])
-    groups = [[one for one in rest if one["unit"] == unit] for unit in units]
+    units = dict.fromkeys([*_UNITS, *(one.unit for one in rest)])
+    groups = [[one for one in rest if one.unit == unit] for unit in units]
     return products, [rows for rows in groups if rows]
 
 
-def device(row: Any, told: Answer, missing: set[str]) -> None:
+def device(row: Any, told: MeasuredDevice, missing: set[str]) -> None:
     """Draw the panels of one device into its part of the page; a sentence where nothing was measured."""
     products, groups = _parts(told)
     if not products and not groups:
@@ -95,33 +95,33 @@ def device(row: Any, told: Answer, missing: set[str]) -> None:
 # -- products -------------------------------------------------------------------------------------------
 
 
-def _products(axes: Any, products: list[Answer]) -> None:
+def _products(axes: Any, products: list[Figure]) -> None:
     """Rate over size for each type, both logarithmic; where it was measured for longer a mark with its spread."""
     for one in products:
-        color, mark = _LOOK.get(str(one.get("type")), _OTHER)
-        sweep = one.get("sweep") or []
+        color, mark = _LOOK.get(one.type or "", _OTHER)
+        sweep = one.sweep or []
         axes.plot(
-            [point["size"] for point in sweep],
-            [point["rate"] for point in sweep],
+            [point.size for point in sweep],
+            [point.rate for point in sweep],
             color=color,
             linewidth=1.3,
             alpha=0.8,
         )
-        label = None if one["name"] == "matmul-by-hand" else _label(one)
-        _mark(axes, one["size"], one, color=color, marker=mark, label=label, upright=True)
-        if one.get("peak") and label:
-            axes.axhline(one["peak"], color=color, linestyle=(0, (1, 2)), linewidth=1)
-    if any(one.get("peak") for one in products):
+        label = None if one.name == "matmul-by-hand" else _label(one)
+        _mark(axes, one.size or 0, one, color=color, marker=mark, label=label, upright=True)
+        if one.peak and label:
+            axes.axhline(one.peak, color=color, linestyle=(0, (1, 2)), linewidth=1)
+    if any(one.peak for one in products):
         axes.plot([], [], color=_SHEET, linestyle=(0, (1, 2)), linewidth=1, label=_sheet())
     _side_of(axes, products)
     _logarithmic(axes, "y", "FLOP/s")
-    shown = [value for one in products for value in (*_ends(one), *_swept(one), one.get("peak") or one["median"])]
+    shown = [value for one in products for value in (*_ends(one), *_swept(one), one.peak or one.median)]
     axes.set_ylim(min(shown) / 1.6, max(shown) * 1.6)
     _plain(axes)
     look = {"frameon": False, "fontsize": 7.5, "title_fontsize": 9, "borderaxespad": 0.2, "handletextpad": 0.3,
             "columnspacing": 1.0}  # fmt: skip
     axes.legend(
-        title=name_of({"name": "matmul"}),
+        title=name_of("matmul"),
         alignment="left",
         loc="lower left",
         bbox_to_anchor=(-0.08, 1),
@@ -130,19 +130,19 @@ def _products(axes: Any, products: list[Answer]) -> None:
     )
 
 
-def _swept(one: Answer) -> list[float]:
-    return [float(point["rate"]) for point in one.get("sweep") or () if point["rate"] > 0]
+def _swept(one: Figure) -> list[float]:
+    return [point.rate for point in one.sweep or () if point.rate > 0]
 
 
-def _label(one: Answer) -> str:
-    told = f"{one.get('type') or one['name']}: {figure(one['median'], one['unit'])}"
+def _label(one: Figure) -> str:
+    told = f"{one.type or one.name}: {figure(one.median, one.unit)}"
     return told + _steadiness(one)
 
 
-def _side_of(axes: Any, products: list[Answer]) -> None:
+def _side_of(axes: Any, products: list[Figure]) -> None:
     """Sizes as powers of two, as many as there is room for; a size of its own where there is but one."""
-    sizes = {point["size"] for one in products for point in one.get("sweep") or ()}
-    sizes |= {one["size"] for one in products}
+    sizes = {point.size for one in products for point in one.sweep or ()}
+    sizes |= {one.size for one in products if one.size}
     axes.set_xscale("log", base=2)
     powers = sorted(size for size in sizes if size & (size - 1) == 0) or sorted(sizes)
     axes.set_xticks(powers, [str(size) for size in powers])
@@ -154,16 +154,16 @@ def _side_of(axes: Any, products: list[Answer]) -> None:
 # -- the rest -------------------------------------------------------------------------------------------
 
 
-def _figures(axes: Any, rows: list[Answer], missing: set[str]) -> None:
+def _figures(axes: Any, rows: list[Figure], missing: set[str]) -> None:
     """A dot for each figure with its spread, its value at the edge, and what the sheet and others say of it."""
     places = range(len(rows))[::-1]
     for place, one in zip(places, rows, strict=True):
-        color, mark = _LOOK.get(str(one.get("type")), (_LOOK["float32"][0], "o"))
+        color, mark = _LOOK.get(one.type or "", (_LOOK["float32"][0], "o"))
         _mark(axes, place, one, color=color, marker=mark, label=None, upright=False)
-        if one.get("peak"):
-            axes.plot([one["peak"]], [place], color=_SHEET, marker="|", markersize=11, linestyle="none")
-        if one.get("others"):
-            most = max(other["rate"] for other in one["others"])
+        if one.peak:
+            axes.plot([one.peak], [place], color=_SHEET, marker="|", markersize=11, linestyle="none")
+        if one.others:
+            most = max(other.rate for other in one.others)
             axes.plot([most], [place], color=_SHEET, marker="x", markersize=5, linestyle="none")
         axes.annotate(
             _value(one), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=_INK
@@ -177,37 +177,37 @@ def _figures(axes: Any, rows: list[Answer], missing: set[str]) -> None:
     _explained(axes, rows)
 
 
-def _value(one: Answer) -> str:
-    return figure(one["median"], one["unit"]) + _steadiness(one)
+def _value(one: Figure) -> str:
+    return figure(one.median, one.unit) + _steadiness(one)
 
 
-def _steadiness(one: Answer) -> str:
+def _steadiness(one: Figure) -> str:
     return " (" + _("unsteady") + ")" if unsteady(one) else ""
 
 
-def _name(one: Answer) -> list[str]:
-    return textwrap.wrap(name_of(one), _NAME)[:3] or [str(one["name"])]
+def _name(one: Figure) -> list[str]:
+    return textwrap.wrap(name_of(one.name, one.type or ""), _NAME)[:3] or [one.name]
 
 
-def _range(axes: Any, rows: list[Answer]) -> None:
+def _range(axes: Any, rows: list[Figure]) -> None:
     """From zero; where the figures lie far apart on a logarithmic axis."""
-    shown = [value for one in rows for value in (*_ends(one), one["median"], one.get("peak") or one["median"])]
+    shown = [value for one in rows for value in (*_ends(one), one.median, one.peak or one.median)]
     if max(shown) > _FAR * min(shown):
-        _logarithmic(axes, "x", rows[0]["unit"])
+        _logarithmic(axes, "x", rows[0].unit)
         axes.set_xlim(min(shown) / 1.8, max(shown) * 1.8)
     else:
         from matplotlib.ticker import MaxNLocator
 
         axes.set_xlim(0, max(shown) * 1.06)
         axes.xaxis.set_major_locator(MaxNLocator(3))
-        _unit_of(axes, "x", rows[0]["unit"])
+        _unit_of(axes, "x", rows[0].unit)
 
 
-def _explained(axes: Any, rows: list[Answer]) -> None:
+def _explained(axes: Any, rows: list[Figure]) -> None:
     """What the grey marks are, where there are any."""
     marks = {
-        _sheet(): ("|", 9, any(one.get("peak") for one in rows)),
-        _others(): ("x", 5, any(one.get("others") for one in rows)),
+        _sheet(): ("|", 9, any(one.peak for one in rows)),
+        _others(): ("x", 5, any(one.others for one in rows)),
     }
     for label, (mark, size, there) in marks.items():
         if there:
@@ -219,24 +219,21 @@ def _explained(axes: Any, rows: list[Answer]) -> None:
 # -- what both have -------------------------------------------------------------------------------------
 
 
-def _mark(axes: Any, place: float, one: Answer, *, color: str, marker: str, label: str | None, upright: bool) -> None:
+def _mark(axes: Any, place: float, one: Figure, *, color: str, marker: str, label: str | None, upright: bool) -> None:
     """The median with its spread; hollow where it is unsteady."""
     low, high = _ends(one)
-    reach = [[max(one["median"] - low, 0.0)], [max(high - one["median"], 0.0)]]
-    where = ([place], [one["median"]]) if upright else ([one["median"]], [place])
+    reach = [[max(one.median - low, 0.0)], [max(high - one.median, 0.0)]]
+    where = ([place], [one.median]) if upright else ([one.median], [place])
     axes.errorbar(
         *where, **{"yerr" if upright else "xerr": reach}, color=color, marker=marker, markersize=6, capsize=3, linewidth=1.2,
         linestyle="none", markerfacecolor="white" if unsteady(one) else color, label=label, zorder=3,
     )  # fmt: skip
 
 
-def _ends(one: Answer) -> tuple[float, float]:
+def _ends(one: Figure) -> tuple[float, float]:
     """Between which samples lay: the middle half of them; of what is unsteady all."""
-    median = float(one["median"])
-    if unsteady(one):
-        found = [median, one.get("worst") or median, one.get("best") or median]
-    else:
-        found = [median, *(one.get("quartiles") or ())]
+    median = one.median
+    found = [median, *((one.worst or median, one.best or median) if unsteady(one) else one.quartiles or ())]
     return min(found), max(found)
 
 

@@ -8,12 +8,63 @@ from typing import Any
 import msgspec
 
 from rigup.machine.baseline import file_name, state_folder
+from rigup.schemas.bench import Bench, Figure, MeasuredDevice
 
-Answer = dict[str, Any]
+Told = dict[str, Any]
+"""A run as the release that made it wrote it."""
+
+_OF_DEVICE = ("name", "vendor", "pci_address", "memory")
+_OF_FIGURE = ("name", "type", "unit", "framework", "median", "best", "spread", "samples", "drift")
 _MOST_BYTES, _MOST_RUNS = 20_000_000, 200
 
 
-def earlier(prefix: str) -> list[Answer]:
+class Run(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of another day or machine is compared by: whatever release wrote it.
+
+    Attributes:
+        recorded_at: when, ISO 8601 in UTC; "" where it does not tell.
+        prefix: the folder of the environment; "" where it does not tell.
+        card: the card of the tables of which it tells; "" where somebody measured.
+        devices: those that can be read, with the figures that can.
+
+    """
+
+    recorded_at: str = ""
+    prefix: str = ""
+    card: str = ""
+    devices: list[MeasuredDevice]
+
+
+def run_of(told: Told) -> Run:
+    """A run of what was written; a device or a figure that cannot be read is left out."""
+    where = told.get("environment")
+    return Run(
+        recorded_at=str(told.get("recorded_at") or ""),
+        prefix=str(where.get("prefix") or "") if isinstance(where, dict) else "",
+        devices=[device for one in told["devices"] if isinstance(one, dict) for device in _read(one)],
+    )
+
+
+def _read(told: Told) -> list[MeasuredDevice]:
+    with contextlib.suppress(msgspec.ValidationError):
+        named = {name: told[name] for name in _OF_DEVICE if told.get(name)}
+        return [msgspec.convert({**named, "results": _figures(told.get("results"))}, MeasuredDevice)]
+    return []
+
+
+def _figures(told: Any) -> list[Figure]:
+    found: list[Figure] = []
+    for one in told if isinstance(told, list) else []:
+        with contextlib.suppress(msgspec.ValidationError):
+            known = (
+                {name: one[name] for name in _OF_FIGURE if one.get(name) is not None} if isinstance(one, dict) else {}
+            )
+            figure = msgspec.convert({"best": known.get("median"), **known}, Figure)
+            found += [figure] if figure.median else []
+    return found
+
+
+def earlier(prefix: str) -> list[Told]:
     """Earlier runs in this environment, oldest first; a line that cannot be read is left out. Never raises."""
     return _runs(_path(prefix))
 
@@ -25,7 +76,7 @@ def nodes() -> list[str]:
     return []
 
 
-def of_node(name: str = "") -> list[Answer]:
+def of_node(name: str = "") -> list[Told]:
     """All runs of a machine, in whichever environment, oldest first; "" is this one. Never raises."""
     folder = state_folder("bench")
     with contextlib.suppress(OSError):
@@ -34,8 +85,8 @@ def of_node(name: str = "") -> list[Answer]:
     return []
 
 
-def _runs(path: Path) -> list[Answer]:
-    found: list[Answer] = []
+def _runs(path: Path) -> list[Told]:
+    found: list[Told] = []
     with contextlib.suppress(OSError), open(path, "rb") as file:
         for line in file.read(_MOST_BYTES).splitlines()[-_MOST_RUNS:]:
             with contextlib.suppress(msgspec.DecodeError):
@@ -44,13 +95,13 @@ def _runs(path: Path) -> list[Answer]:
     return found
 
 
-def keep(prefix: str, run: Answer) -> str | None:
+def keep(prefix: str, run: Bench) -> str | None:
     """Add a run; its path, None where nothing could be written."""
     path = _path(prefix)
     with contextlib.suppress(OSError, TypeError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with open(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
-            file.write(msgspec.json.encode(run) + b"\n")
+            file.write(msgspec.json.encode(run, enc_hook=str) + b"\n")
         return str(path)
     return None
 

@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
+from msgspec import UNSET
+
 from rigup.machine.host import Host
+from rigup.schemas.bench import Readings, Watched
 
 Sample = dict[str, float | str]
 _EVERY = 0.5  # seconds
@@ -38,7 +41,7 @@ class Sensors:
         self._done.set()
         self._thread.join(5)
 
-    def told(self) -> dict[str, dict[str, Any]]:
+    def told(self) -> dict[str, Watched]:
         """What was seen of each device, by its PCI address, and of the "cpu"."""
         return {where: watched(samples) for where, samples in self.samples.items()}
 
@@ -54,17 +57,16 @@ class Sensors:
                 nvml.nvmlShutdown()
 
 
-def watched(samples: list[Sample]) -> dict[str, Any]:
+def watched(samples: list[Sample]) -> Watched:
     """What the samples come to: least, median and most of each reading, and what held the device back how often."""
-    told: dict[str, Any] = {"samples": len(samples)}
+    readings = {}
     for name in ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"):
         values = sorted(float(one[name]) for one in samples if name in one)
         if values:
-            told[name] = {"least": values[0], "median": values[len(values) // 2], "most": values[-1]}
+            readings[name] = Readings(least=values[0], median=values[len(values) // 2], most=values[-1])
     reasons = [str(one["held_back"]) for one in samples if one.get("held_back")]
-    if reasons:
-        told["held_back"] = {one: round(reasons.count(one) / len(samples), 2) for one in sorted(set(reasons))}
-    return told
+    held_back = {one: round(reasons.count(one) / len(samples), 2) for one in sorted(set(reasons))}
+    return Watched(samples=len(samples), **readings, held_back=held_back or UNSET)
 
 
 # -- NVIDIA ------------------------------------------------------------------------------------------

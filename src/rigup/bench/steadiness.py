@@ -1,8 +1,9 @@
 """Whether a figure can be relied on: one rule, by which the report, the data and the picture all go."""
 
-from typing import Any
+from msgspec import UNSET
 
-Answer = dict[str, Any]
+from rigup.schemas.bench import Figure
+
 FEW = 3
 """Samples, below which nothing is told of how far they lie apart."""
 
@@ -11,7 +12,7 @@ _BEST = 1.25  # times the typical figure that the best may be
 _DRIFT = 0.1  # by which the second half of the samples may be faster or slower than the first
 
 
-def unsteady(one: Answer) -> list[str]:
+def unsteady(one: Figure) -> list[str]:
     """Why the median of a figure tells little; nothing where it does tell, or where the samples are too few to say.
 
     Returns:
@@ -22,26 +23,25 @@ def unsteady(one: Answer) -> list[str]:
     if not judged(one):
         return []
     found = {
-        "spread": float(one.get("spread") or 0.0) > _SPREAD,
+        "spread": (one.spread or 0.0) > _SPREAD,
         "best": _times(one) > _BEST,
-        "drift": abs(float(one.get("drift") or 0.0)) > _DRIFT,
+        "drift": abs(one.drift or 0.0) > _DRIFT,
     }
     return [name for name, true in found.items() if true]
 
 
-def judged(one: Answer) -> bool:
+def judged(one: Figure) -> bool:
     """Whether there are samples enough; a figure that does not say how many is taken as one of many."""
-    return bool(one.get("samples", FEW) >= FEW)
+    return one.samples is UNSET or one.samples >= FEW
 
 
-def doubt(one: Answer) -> float:
+def doubt(one: Figure) -> float:
     """The share of a figure that may be chance: the farthest that its samples give reason to think."""
-    return max(float(one.get("spread") or 0.0), _times(one) - 1, abs(float(one.get("drift") or 0.0)))
+    return max(one.spread or 0.0, _times(one) - 1, abs(one.drift or 0.0))
 
 
-def _times(one: Answer) -> float:
+def _times(one: Figure) -> float:
     """How many times as good the best is; of seconds the fewest are."""
-    median, best = one.get("median"), one.get("best")
-    if not median or not best:
+    if not one.median or not one.best:
         return 1.0
-    return float(median / best if one.get("unit") == "s" else best / median)
+    return one.median / one.best if one.unit == "s" else one.best / one.median

@@ -1,10 +1,8 @@
 """Figures in words and numbers, as the report and the picture show them."""
 
-from typing import Any
-
 from rigup.language import _
+from rigup.schemas.bench import Failed
 
-Answer = dict[str, Any]
 FINE = 0.1
 """A share, below which tenths of a percent are told."""
 
@@ -21,8 +19,8 @@ _PREFIXES = (
 )
 
 
-def name_of(one: Answer) -> str:
-    """What was measured; the ids of `--json` in words."""
+def name_of(name: str, kind: str = "") -> str:
+    """What was measured, by the name and the type of its figure in words."""
     words = {
         "launch": _("launch of one operation"), "matmul": _("matrix product"), "matmul-by-hand": _("matrix product, large"),
         "memory-copy": _("memory: copy"), "memory-triad": _("memory: a + s·b"), "memory-read": _("memory: sum"),
@@ -30,7 +28,7 @@ def name_of(one: Answer) -> str:
         "copy-to-device-pinned": _("to the device, pinned"), "copy-to-device-pageable": _("to the device, pageable"),
         "prefill": _("tokens read, {model}"), "decode": _("tokens written, {model}"), "copy-to-host-pinned": _("to the host, pinned"), "copy-to-host-pageable": _("to the host, pageable"),
     }  # fmt: skip
-    named, kind = words.get(one["name"]) or _other(str(one["name"])), str(one.get("type") or "")
+    named = words.get(name) or _other(name)
     return named.format(model=kind) if "{model}" in named else " ".join(filter(None, (named, kind)))
 
 
@@ -38,6 +36,11 @@ def _other(name: str) -> str:
     """A copy to a device that is named, and whatever else."""
     device = name.removeprefix("copy-to-")
     return _("to {device}").format(device=device) if device != name else name
+
+
+def failure(one: Failed) -> str:
+    """What could not be measured, and why."""
+    return _("{check} could not be measured: {because}").format(check=one.check, because=one.because)
 
 
 def figure(value: float, unit: str) -> str:

@@ -24,6 +24,10 @@ COMMANDS = {
     "verify": ("rigup.cli.verify", N_("Prove on every device that an environment computes right.")),
     "env": ("rigup.cli.env", N_("List, show, copy, remove and export environments.")),
     "run": ("rigup.cli.run", N_("Run a program in an environment, with the variables that the devices need.")),
+    "container": (
+        "rigup.cli.container",
+        N_("Start containers with the GPU, and check the files that describe them."),
+    ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
@@ -56,22 +60,22 @@ class Commands(click.Group):
         return refusing_empty(translated(command))
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what a workflow refuses is told as click tells what is wrong."""
+        """Run the command; what a workflow refuses is raised as an error of click."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.Abort, click.exceptions.Exit, OSError):
             raise
         except Exception as error:
-            from rigup.cli.failing import spoken
+            from rigup.cli.failing import as_click_error
 
-            if (shown := spoken(error)) is None:
+            if (click_error := as_click_error(error)) is None:
                 raise
-            raise shown from error
+            raise click_error from error
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that a word names; of one that names none, those that are spelt like it are told."""
+        """The command that a word names; of one that names none, the error lists those that are spelt like it."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -93,8 +97,8 @@ def _near(word: str) -> str:
 
 def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -> None:
     if value is not None and not speaks(value):
-        told = _("There is no language {language}. There are: {languages}.")
-        raise click.BadParameter(told.format(language=value[:60], languages=", ".join(SUPPORTED)))
+        sentence = _("There is no language {language}. There are: {languages}.")
+        raise click.BadParameter(sentence.format(language=value[:60], languages=", ".join(SUPPORTED)))
     choose(value)
     translated(main)
 
@@ -135,9 +139,9 @@ def _run(argv: list[str]) -> int:
         sys.stderr.close()
         return 0
     except Exception as error:
-        from rigup.cli.own_fault import told_of
+        from rigup.cli.own_fault import report_fault
 
-        return told_of(error)
+        return report_fault(error)
     return returned if isinstance(returned, int) else 0
 
 
@@ -147,14 +151,14 @@ def _tell(error: click.ClickException, argv: list[str]) -> None:
 
     from rigup.cli.layout import columns, width, wrapped
 
-    told = StringIO()
-    error.show(file=told)
-    for line in _outward(told.getvalue(), argv).splitlines():
+    shown = StringIO()
+    error.show(file=shown)
+    for line in _outward(shown.getvalue(), argv).splitlines():
         click.echo("\n".join(wrapped(line) if columns(line) > width() else [line]), err=True)
 
 
-def _outward(told: str, argv: list[str]) -> str:
-    """What is told, without what opens a door; where nobody can tell what does, only why not.
+def _outward(message: str, argv: list[str]) -> str:
+    """A message without its secrets; where the tables that find them cannot be read, the error instead.
 
     Words that were typed are looked through by themselves too: within a sentence their lines and quotes are others.
     """
@@ -164,8 +168,8 @@ def _outward(told: str, argv: list[str]) -> str:
     try:
         for word in argv:
             if (clean := outward_text(word)) != word:
-                told = told.replace(word, clean).replace(repr(word)[1:-1], repr(clean)[1:-1])
-        return outward_text(told)
+                message = message.replace(word, clean).replace(repr(word)[1:-1], repr(clean)[1:-1])
+        return outward_text(message)
     except KnowledgeError as error:
         return str(error)
 

@@ -58,13 +58,13 @@ def command(
     with on_record(run, (*wishes, *files, locked)) as run:
         if locked or (len(wishes) == 1 and _is_lock(wishes[0])):
             return _from_lock(locked or wishes[0], environment, run)
-        intent, plan = _planned(wishes, files, environment, options)
+        intent, plan = _plan(wishes, files, environment, options)
         status = taken(intent, plan, run)
     done = status == 0 and plan.verdict == "possible" and intent.environment and not dry_run
-    return _proven(intent.environment, run, proven) if done else status
+    return _verify(intent.environment, run, proven) if done else status
 
 
-def _proven(environment: str, run: "RunOptions", wanted: bool) -> int:
+def _verify(environment: str, run: "RunOptions", wanted: bool) -> int:
     """Verify what was made, where that was asked for, or a person at a terminal agrees; the exit status."""
     import sys
 
@@ -78,7 +78,7 @@ def _proven(environment: str, run: "RunOptions", wanted: bool) -> int:
     return int(click.get_current_context().invoke(verify, environment=environment) or 0)
 
 
-def _planned(
+def _plan(
     wishes: tuple[str, ...], files: tuple[str, ...], environment: str, options: dict[str, Any]
 ) -> "tuple[Intent, Plan]":
     """What is to be done, with the plan that says why."""

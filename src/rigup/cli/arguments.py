@@ -1,4 +1,4 @@
-"""Words of a command line as values, and errors of stations as click tells them."""
+"""Words of a command line as values, and errors of workflows as errors of click."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def told() -> "Iterator[None]":
-    """What stations and the system raise as an answer, as an error of the command line."""
-    from rigup.cli.failing import spoken
+def click_errors() -> "Iterator[None]":
+    """Turn what workflows and the system raise as an answer into errors of the command line."""
+    from rigup.cli.failing import as_click_error
 
     try:
         yield
@@ -27,14 +27,14 @@ def told() -> "Iterator[None]":
         text = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
         raise click.ClickException(text.removeprefix(": ")) from error
     except Exception as error:
-        if (shown := spoken(error)) is None:
+        if (click_error := as_click_error(error)) is None:
             raise
-        raise shown from error
+        raise click_error from error
 
 
 def pairs(words: Sequence[str]) -> Mapping[str, str]:
     """NAME=VALUE as a person types them. Raises click.UsageError."""
-    found = {}
+    values = {}
     for word in words:
         name, equals, value = word.partition("=")
         if (
@@ -45,5 +45,5 @@ def pairs(words: Sequence[str]) -> Mapping[str, str]:
             or "\0" in value
         ):
             raise click.UsageError(_("{word} is not NAME=VALUE.").format(word=repr(word)[:120]))
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -3,14 +3,16 @@
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.language import _, choose
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from rigup.bench.records import Run
+    from rigup.schemas.bench import Bench
 
 
 @click.command("bench")
@@ -47,12 +49,10 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
         return _list(as_json)
     there = _other(other, environment) if other else None
     told = _measured(environment, wish)
-    if not told["devices"]:
+    if not told.devices:
         raise click.UsageError(_nothing(wish["devices"], wish["only"]))
     if there is not None:
-        from rigup.bench.comparing import compared
-
-        told["compared"] = {"with": other, "figures": compared(told, there)}
+        told = _set_beside(told, other, there)
     if picture:
         _draw(told, Path(picture))
     if as_json:
@@ -62,7 +62,16 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
         from rigup.machine.outward import outward
 
         click.echo(text(outward(told), _wants_color()), color=_wants_color())
-    return int(bool(told["drops"]))
+    return int(bool(told.drops))
+
+
+def _set_beside(told: "Bench", name: str, there: "Run") -> "Bench":
+    from msgspec import structs
+
+    from rigup.bench.comparing import compared
+    from rigup.schemas.bench import Compared
+
+    return structs.replace(told, compared=Compared(with_=name, figures=compared(told, there)))
 
 
 def _nothing(devices: str, only: str) -> str:
@@ -74,7 +83,7 @@ def _names(told: str) -> tuple[str, ...]:
     return tuple(filter(None, (one.strip() for one in told.split(","))))
 
 
-def _measured(environment: str, wish: dict[str, Any]) -> Answer:
+def _measured(environment: str, wish: dict[str, Any]) -> "Bench":
     from rigup.bench.bench import bench
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
@@ -93,7 +102,7 @@ def _measured(environment: str, wish: dict[str, Any]) -> Answer:
         raise click.ClickException(str(error)) from error
 
 
-def _other(word: str, environment: str) -> Answer:
+def _other(word: str, environment: str) -> "Run":
     """What is to be set beside it, before a minute is spent. Raises ClickException where the word names nothing."""
     from rigup.bench.comparing import CompareError, other
     from rigup.knowledge.tables import KnowledgeError
@@ -122,7 +131,7 @@ def _list(as_json: bool) -> int:
     return 0
 
 
-def _draw(told: Answer, path: Path) -> None:
+def _draw(told: "Bench", path: Path) -> None:
     from rigup.bench.picture import PictureError, drawn
 
     try:

@@ -1,23 +1,24 @@
 """What `rigup bench --list` shows: earlier runs, machines whose results are kept, and devices that others measured."""
 
 import re
-from typing import Any
 
 import click
 
+from rigup.bench.records import Run, run_of
 from rigup.bench.telling import figure, name_of
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
+from rigup.schemas.bench import BenchList, MeasuredDevice
 
-Answer = dict[str, Any]
 _MOST_RUNS = 20
 _NO_BREAK = "\ue000"  # stands for a blank at which no line ends; nobody's letter
 
 
-def text(told: Answer, color: bool = False) -> str:
+def text(told: BenchList, color: bool = False) -> str:
     """The whole list."""
-    parts = [_runs(told["runs"]), _machines(told["machines"]), _measured(told["measured"]), wrapped(_next())]
+    runs = [run_of(run) for run in told.runs[-_MOST_RUNS:]]
+    parts = [_runs(runs), _machines(told.machines), _measured(told.measured), wrapped(_next())]
     said = "\n\n".join("\n".join(part) for part in parts if part)
     return said if color else click.unstyle(said)
 
@@ -26,33 +27,30 @@ def _head(said: str) -> str:
     return style(said, bold=True)
 
 
-def _runs(runs: list[Answer]) -> list[str]:
+def _runs(runs: list[Run]) -> list[str]:
     if not runs:
         return wrapped(_("Nothing was measured on this machine yet."))
-    shown = runs[-_MOST_RUNS:]
     head = _("This machine's earlier results, the newest last")
-    moments = [str(run.get("recorded_at") or "?") for run in shown]
+    moments = [run.recorded_at or "?" for run in runs]
     wide = max(map(columns, moments))
     lines = [_head(head)]
-    for run, moment in zip(shown, moments, strict=True):
+    for run, moment in zip(runs, moments, strict=True):
         lines += wrapped(_run(run), "  " + padded(moment, wide) + "  ")
     return lines
 
 
-def _run(run: Answer) -> str:
+def _run(run: Run) -> str:
     """Where it ran, and the best product of each device."""
-    where = str((run.get("environment") or {}).get("prefix") or "")
-    return ": ".join(filter(None, (where, ", ".join(filter(None, map(_best, run["devices"]))))))
+    return ": ".join(filter(None, (run.prefix, ", ".join(filter(None, map(_best, run.devices))))))
 
 
-def _best(device: Any) -> str:
+def _best(device: MeasuredDevice) -> str:
     """The device's fastest figure of the first kind that it has: products tell more than the rest."""
-    results = [one for one in device.get("results") or () if one.get("median")] if isinstance(device, dict) else []
-    first = [one for one in results if one["name"] == "matmul"] or results[:1]
+    first = [one for one in device.results if one.name == "matmul"] or device.results[:1]
     if not first:
         return ""
-    best = max(first, key=lambda one: float(one["median"]))
-    return f"{device.get('name')} {figure(best['median'], best['unit'])} ({name_of(best)})"
+    best = max(first, key=lambda one: one.median)
+    return f"{device.name or ''} {figure(best.median, best.unit)} ({name_of(best.name, best.type or '')})"
 
 
 def _machines(names: list[str]) -> list[str]:

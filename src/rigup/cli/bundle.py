@@ -4,17 +4,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free
-from rigup.cli.lock import options, summary, told_of
+from rigup.cli.lock import lock_text, options, summary
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
-
-SCHEMA = "rigup.bundle/1"
 
 
 @click.command("bundle")
@@ -32,18 +31,19 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
 
     if as_json:
         choose("en")
-    with told():
+    with click_errors():
         path = free(output, force)
         lock = _lock(words, wished)
         with Waiting(_("Getting the files …")):
             size = packed(lock, path)
     if as_json:
-        answer = {"schema": SCHEMA, "path": str(path), "bytes": size, **summary(lock)}
-        click.echo(data_text(answer))
+        from rigup.schemas.bundle import Bundle
+
+        click.echo(data_text(Bundle(path=str(path), bytes=size, **structs.asdict(summary(lock)))))
     elif not quiet:
         from rigup.sizes import size as shown
 
-        click.echo(told_of(lock))
+        click.echo(lock_text(lock))
         click.echo(_("{path} holds them all: {size}.").format(path=path, size=shown(size)))
     return 0
 

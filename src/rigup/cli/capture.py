@@ -63,20 +63,20 @@ def command(
         return 0
     if output == "-":
         _can_be_printed(as_json)
-    kept, redactor = _made(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
+    capture, redactor = _make(source, wake, yes, ask=not (only_list or as_json) and _can_ask())
     if only_list:
-        click.echo(_as_json(redactor, None, 0) if as_json else "\n".join(_listed(redactor)))
+        click.echo(_as_json(redactor, None, 0) if as_json else "\n".join(_content_lines(redactor)))
         return 0
     if output == "-":
-        _print(kept, redactor)
+        _print(capture, redactor)
         return 0
-    path = output or _named()
-    size = _written(path, kept, redactor)
-    click.echo(_as_json(redactor, path, size) if as_json else _told(path, size, redactor))
+    path = output or _default_name()
+    size = _write(path, capture, redactor)
+    click.echo(_as_json(redactor, path, size) if as_json else _summary(path, size, redactor))
     return 0
 
 
-def _made(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Capture, Redactor]":
+def _make(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Capture, Redactor]":
     """What was kept, without what is private; a second time where somebody wants to keep what was doubtful."""
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.capture import recorded, redacted
@@ -84,24 +84,24 @@ def _made(source: str | None, wake: bool, yes: bool, ask: bool) -> "tuple[Captur
     from rigup.machine.sources import SourceError, close_sources
 
     try:
-        _facts, kept = recorded(source, wake)
+        _facts, snapshots = recorded(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     finally:
         close_sources()
     redactor = Redactor()
-    told = redacted(kept, redactor)
-    if not yes and ask and (wanted := _asked(list(redactor.doubtful.values()))):
+    capture = redacted(snapshots, redactor)
+    if not yes and ask and (wanted := _ask(list(redactor.doubtful.values()))):
         redactor = Redactor(lambda doubt: (doubt.what, doubt.value) in wanted)
-        told = redacted(kept, redactor)
-    return told, redactor
+        capture = redacted(snapshots, redactor)
+    return capture, redactor
 
 
 def _can_ask() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def _asked(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
+def _ask(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
     """What a person wants to keep of what no rule knows."""
     strings = [doubt for doubt in doubtful if doubt.what == "string"]
     wanted = _about_variables([doubt for doubt in doubtful if doubt.what == "variable"])
@@ -110,8 +110,8 @@ def _asked(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
         if click.confirm(_("No rule knows this string. Keep it in the archive?"), default=False, err=True):
             wanted.add((doubt.what, doubt.value))
     if len(strings) > _MOST_ASKED:
-        told = _("{count} more such strings are left out; `--list` shows them.")
-        click.echo(told.format(count=len(strings) - _MOST_ASKED), err=True)
+        sentence = _("{count} more such strings are left out; `--list` shows them.")
+        click.echo(sentence.format(count=len(strings) - _MOST_ASKED), err=True)
     return wanted
 
 
@@ -123,11 +123,11 @@ def _about_variables(doubtful: "list[Doubt]") -> set[tuple[str, str]]:
     if len(doubtful) > _MOST_SHOWN:
         click.echo(_("… and {count} more").format(count=len(doubtful) - _MOST_SHOWN), err=True)
     question = _("rigup does not need the values of these variables. Keep them in the archive?")
-    kept = click.confirm(question, default=False, err=True)
-    return {(doubt.what, doubt.value) for doubt in doubtful} if kept else set()
+    wanted = click.confirm(question, default=False, err=True)
+    return {(doubt.what, doubt.value) for doubt in doubtful} if wanted else set()
 
 
-def _named() -> str:
+def _default_name() -> str:
     import datetime as dt
 
     return "rigup-capture-" + dt.datetime.now(dt.UTC).strftime("%Y%m%d-%H%M%S") + ".tar.gz"
@@ -138,24 +138,24 @@ def _can_be_printed(as_json: bool) -> None:
     if as_json:
         raise click.UsageError(_("With -o - the archive itself is printed: leave --json away, or name a file."))
     if sys.stdout.isatty():
-        told = _("An archive is no text for a terminal: name a file with -o, or send it on: rigup capture -o - > FILE.")
-        raise click.UsageError(told)
+        text = _("An archive is no text for a terminal: name a file with -o, or send it on: rigup capture -o - > FILE.")
+        raise click.UsageError(text)
 
 
-def _print(kept: "Capture", redactor: "Redactor") -> None:
-    """The archive as it is; what was taken out is told beside it."""
+def _print(capture: "Capture", redactor: "Redactor") -> None:
+    """Print the archive as it is; what was taken out goes to standard error."""
     from rigup.cli.guard import unguarded
     from rigup.machine.capture import pack
 
     out = unguarded(sys.stdout)
     out.flush()
-    pack(out.buffer, kept, redactor.counts)
+    pack(out.buffer, capture, redactor.counts)
     out.buffer.flush()
     if redactor.counts:
         click.echo(_("Taken out: {kinds}.").format(kinds=kinds(redactor.counts)), err=True)
 
 
-def _written(path: str, kept: "Capture", redactor: "Redactor") -> int:
+def _write(path: str, capture: "Capture", redactor: "Redactor") -> int:
     """The archive's size. What stands there already is replaced only when somebody says so."""
     from rigup.machine.capture import write
 
@@ -163,20 +163,20 @@ def _written(path: str, kept: "Capture", redactor: "Redactor") -> int:
         _("{path} exists. Replace it?").format(path=path), default=False, err=True
     )  # fmt: skip
     try:
-        return write(path, kept, redactor.counts, replace)
+        return write(path, capture, redactor.counts, replace)
     except FileExistsError as error:
-        told = _("{path} exists and is left as it is. Give another name with -o.")
-        raise click.ClickException(told.format(path=path)) from error
+        sentence = _("{path} exists and is left as it is. Give another name with -o.")
+        raise click.ClickException(sentence.format(path=path)) from error
     except OSError as error:
-        told = _("{path} cannot be written: {error}. Give another place with -o.")
-        raise click.ClickException(told.format(path=path, error=error.strerror or str(error))) from error
+        sentence = _("{path} cannot be written: {error}. Give another place with -o.")
+        raise click.ClickException(sentence.format(path=path, error=error.strerror or str(error))) from error
 
 
-def _told(path: str, size: int, redactor: "Redactor") -> str:
+def _summary(path: str, size: int, redactor: "Redactor") -> str:
     """One paragraph: where, how large, what was taken out, how to look inside, what to do with it."""
     from rigup.cli.layout import wrapped
 
-    told = [
+    parts = [
         _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=sized(size)),
         _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts))
         if redactor.counts
@@ -184,7 +184,7 @@ def _told(path: str, size: int, redactor: "Redactor") -> str:
         _("Look inside with `tar -tzf {path}` or `rigup capture --list`.").format(path=path),
         _("Whoever has it can run `rigup doctor --from {path}`.").format(path=path),
     ]
-    return "\n".join(wrapped(sentences(*told)))
+    return "\n".join(wrapped(sentences(*parts)))
 
 
 def kinds(counts: dict[str, int]) -> str:
@@ -204,22 +204,22 @@ def sized(size: int) -> str:
     )
 
 
-def _listed(redactor: "Redactor") -> list[str]:
+def _content_lines(redactor: "Redactor") -> list[str]:
     """Every text that would be inside, with its size and what was taken out of it."""
     lines = [_("This would be inside; nothing is written."), ""]
     for name, size, taken in sorted(redactor.contents):
-        shown = name.split("\n")[0]
-        lines.append(f"{sized(size):>10}  " + shown[:200] + ("  - " + kinds(taken) if taken else ""))
+        first_line = name.split("\n")[0]
+        lines.append(f"{sized(size):>10}  " + first_line[:200] + ("  - " + kinds(taken) if taken else ""))
     if redactor.counts:
         lines += ["", _("Taken out of all: {kinds}.").format(kinds=kinds(redactor.counts))]
     doubtful = list(redactor.doubtful.values())
     if doubtful:
         lines += ["", _("Doubtful, and left out unless you say otherwise:")]
-        lines += ["  " + redactor.text(doubt.source) + ": " + _hinted(doubt) for doubt in doubtful]
+        lines += ["  " + redactor.text(doubt.source) + ": " + _hint(doubt) for doubt in doubtful]
     return lines
 
 
-def _hinted(doubt: "Doubt") -> str:
+def _hint(doubt: "Doubt") -> str:
     """A variable's name; of a string as much as finds it again."""
     return doubt.value if doubt.what == "variable" else doubt.value[:_HINT] + "…"
 
@@ -229,9 +229,9 @@ def _as_json(redactor: "Redactor", path: str | None, size: int) -> str:
 
     from rigup.schemas.capture import Capture, Content, Doubtful
 
-    told = Capture(
+    answer = Capture(
         archive=path, bytes=size, taken_out=redactor.counts,
         contents=[Content(**content._asdict()) for content in sorted(redactor.contents)],
         doubtful=[Doubtful(what=doubt.what, source=redactor.text(doubt.source)) for doubt in redactor.doubtful.values()],
     )  # fmt: skip
-    return json.dumps(msgspec.to_builtins(told), ensure_ascii=False, indent=1)
+    return json.dumps(msgspec.to_builtins(answer), ensure_ascii=False, indent=1)

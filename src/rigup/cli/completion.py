@@ -12,8 +12,8 @@ def command(shell: str) -> int:
     """Print the completion script of SHELL; for bash: eval "$(rigup completion bash)"."""
     from rigup.cli import main
 
-    found = get_completion_class(shell)
-    if found is None:
+    completion = get_completion_class(shell)
+    if completion is None:
         raise click.ClickException(_("There is no completion for {shell}.").format(shell=shell))
-    click.echo(found(main, {}, "rigup", "_RIGUP_COMPLETE").source())
+    click.echo(completion(main, {}, "rigup", "_RIGUP_COMPLETE").source())
     return 0

@@ -11,5 +11,5 @@ def data_text(answer: Any, with_values: bool = False) -> str:
     from rigup.machine.outward import outward
 
     plain = msgspec.to_builtins(answer, enc_hook=str) if isinstance(answer, msgspec.Struct) else answer
-    told = plain if with_values else outward(plain)
-    return json.dumps(told, ensure_ascii=False, indent=1, default=str)
+    shown = plain if with_values else outward(plain)
+    return json.dumps(shown, ensure_ascii=False, indent=1, default=str)

@@ -23,32 +23,32 @@ def with_limits(answer: Doctor) -> Doctor:
 
 def text(answer: Doctor, color: bool = False) -> str:
     """Devices for a terminal; the answer's devices have their limits."""
-    found = answer.machine.accelerators or []
-    if not found:
+    devices = answer.machine.accelerators or []
+    if not devices:
         return "\n".join(
             wrapped(_("There is no GPU here. On the CPU everything runs, in float32 and float64, only slower."))
         )
-    lines = [line for device in found for line in (*_device(device), "")]
-    told = "\n".join(lines).rstrip()
-    return told if color else click.unstyle(told)
+    lines = [line for device in devices for line in (*_device(device), "")]
+    report = "\n".join(lines).rstrip()
+    return report if color else click.unstyle(report)
 
 
 def _device(device: Device) -> list[str]:
     limits = device.limits or Limits(lacks=[])
     lines = device_line(device)
     for lack in limits.lacks:
-        lines += wrapped(_(lack.text) + style("  (" + _named(lack.source) + ")", dim=True), "     - ", "       ")
+        lines += wrapped(_(lack.text) + style("  (" + _address(lack.source) + ")", dim=True), "     - ", "       ")
     if not limits.lacks:
         lines += wrapped(
             _("nothing that is asked of it today is missing, as far as the tables know"), "     - ", "       "
         )
     if newest := limits.newest_torch:
-        told = _("newest torch that has code for it: {version}").format(version=newest.version)
-        lines += wrapped(told + style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
+        sentence = _("newest torch that has code for it: {version}").format(version=newest.version)
+        lines += wrapped(sentence + style("  (knowledge/torch_builds)", dim=True), "     - ", "       ")
     return lines
 
 
-def _named(source: str) -> str:
+def _address(source: str) -> str:
     """The first address of several, without what every address begins with and what narrows it down."""
     first = source.partition(",")[0].partition("#")[0]
     return first.removeprefix("https://").removeprefix("www.")

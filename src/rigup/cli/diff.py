@@ -28,11 +28,11 @@ def command(before: str, after: str, as_json: bool, verbose: int, wake: bool) ->
     """
     if as_json:
         choose("en")  # data is the same in every language
-    told = compared(before, after, wake)
+    answer = compared(before, after, wake)
     from rigup.machine.outward import outward
 
-    click.echo(data_text(told) if as_json else _text(outward(told), verbose))
-    return int(not told.equal)
+    click.echo(data_text(answer) if as_json else _text(outward(answer), verbose))
+    return int(not answer.equal)
 
 
 def compared(before: str, after: str, wake: bool = False) -> Diff:
@@ -44,21 +44,21 @@ def compared(before: str, after: str, wake: bool = False) -> Diff:
     mine, theirs = (fingerprint(_facts(name, wake)) for name in (before, after))
     common = sorted(mine.facts.keys() & theirs.facts.keys())
     if not common:
-        told = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
-        raise click.ClickException(told.format(before=before, after=after))
-    found = differences(mine, theirs)
-    return Diff(before=before, after=after, equal=not found, compared=common, differences=told_of(found))
+        sentence = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
+        raise click.ClickException(sentence.format(before=before, after=after))
+    changes = differences(mine, theirs)
+    return Diff(before=before, after=after, equal=not changes, compared=common, differences=told_of(changes))
 
 
-def _text(told: Diff, verbose: int) -> str:
+def _text(answer: Diff, verbose: int) -> str:
     from rigup.cli.difference import shown
     from rigup.cli.layout import wrapped
 
-    names = {"before": told.before, "after": told.after}
-    if told.equal:
+    names = {"before": answer.before, "after": answer.after}
+    if answer.equal:
         return "\n".join(wrapped(_("{before} and {after} are equal in all that both tell.").format(**names)))
     head = wrapped(_("From {before} to {after}, likeliest suspects first:").format(**names))
-    return "\n".join([*head, *shown(told.differences, verbose)])
+    return "\n".join([*head, *shown(answer.differences, verbose)])
 
 
 # -- where the facts come from -----------------------------------------------------------------------
@@ -70,13 +70,13 @@ def _facts(name: str, wake: bool) -> Facts:
 
     if name != HERE and name != "-" and not os.path.lexists(name):
         if "@" in name or name.startswith("ssh://"):
-            return _asked(name, wake)
-        told = _("{name} does not exist. A machine is given as USER@NODE or ssh://NODE, this one as `here`.")
-        raise click.ClickException(told.format(name=name))
-    return _opened(None if name == HERE else name, wake)
+            return _ask_host(name, wake)
+        sentence = _("{name} does not exist. A machine is given as USER@NODE or ssh://NODE, this one as `here`.")
+        raise click.ClickException(sentence.format(name=name))
+    return _open(None if name == HERE else name, wake)
 
 
-def _opened(path: str | None, wake: bool) -> Facts:
+def _open(path: str | None, wake: bool) -> Facts:
     from rigup.machine.look import look
     from rigup.machine.sources import SourceError, close_sources, open_source
 
@@ -88,7 +88,7 @@ def _opened(path: str | None, wake: bool) -> Facts:
         close_sources()
 
 
-def _asked(host: str, wake: bool) -> Facts:
+def _ask_host(host: str, wake: bool) -> Facts:
     """A machine at the other end of the person's own ssh."""
     from rigup.cli.hosts import error
     from rigup.machine.collect import tree
@@ -100,7 +100,7 @@ def _asked(host: str, wake: bool) -> Facts:
     try:
         return facts_of_host(host, wake)
     except Failure as failure:
-        told = error(failure)
-        raise click.ClickException(" ".join(filter(None, (host + ":", told.because, told.next)))) from failure
+        reason = error(failure)
+        raise click.ClickException(" ".join(filter(None, (host + ":", reason.because, reason.next)))) from failure
     finally:
         tree.discard()

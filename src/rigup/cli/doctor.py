@@ -73,18 +73,18 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
         return int(answer.verdict in ("broken", "degraded"))
     if form["page"]:
         _write_page(form["page"], answer, source is None, form["with_values"])
-    click.echo(_shown(_told(answer, form), form, source is None), color=_wants_color())
+    click.echo(_render(_shareable(answer, form), form, source is None), color=_wants_color())
     return int(answer.verdict in ("broken", "degraded"))
 
 
-def _told(answer: _T, form: dict[str, Any]) -> _T:
+def _shareable(answer: _T, form: dict[str, Any]) -> _T:
     """The answer without what is private, unless its owner wants all of it."""
     from rigup.machine.outward import outward
 
     return answer if form["with_values"] else outward(answer)
 
 
-def _shown(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
+def _render(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
     """The answer in the form that was asked for."""
     if form["of_devices"]:
         from rigup.cli.devices import text as of_devices
@@ -98,11 +98,11 @@ def _shown(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
     from rigup.cli.layout import wrapped
     from rigup.cli.report import text
 
-    told = text(answer, form["verbose"], color=_wants_color(), here=here)
+    report = text(answer, form["verbose"], color=_wants_color(), here=here)
     if form["verbose"] < _ALL or form["with_values"]:
-        return told
+        return report
     left = _("Secrets, and values of variables that GPUs do not need, are left out. `--with-values` shows them.")
-    return told + "\n\n" + "\n".join(wrapped(left))
+    return report + "\n\n" + "\n".join(wrapped(left))
 
 
 def _page(answer: "Doctor", here: bool, with_values: bool) -> str:
@@ -120,11 +120,11 @@ def _write_page(path: str, answer: "Doctor", here: bool, with_values: bool) -> N
     try:
         write(path, lambda file: file.write(body), _may_replace(path))
     except FileExistsError as error:
-        told = _("{path} exists and is left as it is. Give another name.")
-        raise click.ClickException(told.format(path=path)) from error
+        sentence = _("{path} exists and is left as it is. Give another name.")
+        raise click.ClickException(sentence.format(path=path)) from error
     except OSError as error:
-        told = _("The report could not be written to {path}: {error}.")
-        raise click.ClickException(told.format(path=path, error=error.strerror)) from error
+        sentence = _("The report could not be written to {path}: {error}.")
+        raise click.ClickException(sentence.format(path=path, error=error.strerror)) from error
 
 
 def _may_replace(path: str) -> bool:
@@ -138,8 +138,8 @@ def _may_replace(path: str) -> bool:
 def _issue(source: str | None, wake: bool) -> int:
     from rigup.cli.issue import issue
 
-    told, status = issue(source, wake)
-    click.echo(told)
+    report, status = issue(source, wake)
+    click.echo(report)
     return status
 
 
@@ -151,14 +151,14 @@ def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wa
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
-    found = answers(hosts, wake)
-    told = {outward_text(name): _told(answer, form) for name, answer in found.items()}
+    by_name = answers(hosts, wake)
+    by_host = {outward_text(name): _shareable(answer, form) for name, answer in by_name.items()}
     if not form["as_json"]:
-        click.echo(text(told, form["verbose"], _wants_color()), color=_wants_color())
-        return status(told)
-    alone = next(iter(told.values())) if len(told) == 1 else None
-    click.echo(data_text(alone if isinstance(alone, Doctor) else Hosts(hosts=dict(told)), with_values=True))
-    return status(told)
+        click.echo(text(by_host, form["verbose"], _wants_color()), color=_wants_color())
+        return status(by_host)
+    alone = next(iter(by_host.values())) if len(by_host) == 1 else None
+    click.echo(data_text(alone if isinstance(alone, Doctor) else Hosts(hosts=dict(by_host)), with_values=True))
+    return status(by_host)
 
 
 def _answer(source: str | None, wake: bool, since_ok: bool = False) -> "Doctor":
@@ -168,9 +168,9 @@ def _answer(source: str | None, wake: bool, since_ok: bool = False) -> "Doctor":
     from rigup.machine.sources import SourceError
     from rigup.workflows.diagnosing import this_machine
 
-    told = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
+    waiting = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
     try:
-        with Waiting(told):
+        with Waiting(waiting):
             return this_machine(wake, since_ok) if source is None else diagnose(source, wake)
     except (SourceError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
@@ -183,10 +183,10 @@ def access() -> str:
 
     lines = [_("rigup doctor reads these files and runs these programs, and nothing else:"), ""]
     for name in sorted(READERS):
-        inputs = [shown(given) for given in READERS[name].inputs]
+        inputs = [shown(query) for query in READERS[name].inputs]
         if inputs:
             about = ", ".join(kind.__name__ for kind in READERS[name].about)
-            lines += [name.replace("_", " ") + " (" + about + ")", *("    " + given for given in inputs)]
+            lines += [name.replace("_", " ") + " (" + about + ")", *("    " + query for query in inputs)]
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""Words that are empty, as `--html "$FILE"` gives where FILE is not set: told, and never taken for none."""
+"""Words that are empty, as `--html "$FILE"` gives where FILE is not set: an error, and never taken for none."""
 
 from typing import Any
 
@@ -21,11 +21,11 @@ def refusing_empty(command: click.Command) -> click.Command:
 def _not_empty(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     given = param.name is not None and ctx.get_parameter_source(param.name) == ParameterSource.COMMANDLINE
     if given and "" in (value if isinstance(value, tuple) else (value,)):
-        told = _(
+        sentence = _(
             "The word is empty, as a variable that is not set gives it. Name what is meant, or leave {option} away."
         )
         raise click.BadParameter(
-            told.format(option=param.opts[-1] if isinstance(param, click.Option) else param.make_metavar(ctx)),
+            sentence.format(option=param.opts[-1] if isinstance(param, click.Option) else param.make_metavar(ctx)),
             ctx,
             param,
         )

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from rigup.plan.applying.journal import Record
     from rigup.plan.applying.taking import Outcome
 
-Answer = dict[str, Any]
 _TAIL = 12  # lines of a log that are shown
 _MOST = 60  # among which they are
 
 
 def well(record: "Record", outcome: "Outcome") -> list[str]:
-    """What is said where all went well, or where a restart is waited for."""
+    """The lines where all went well, or where a restart is waited for."""
     if outcome.end == "restart":
         return _before_restart() or wrapped(outcome.because)
     from rigup.plan.applying.state import left_to_others
@@ -31,14 +30,14 @@ def well(record: "Record", outcome: "Outcome") -> list[str]:
     if restarts(intent):
         lines += _before_restart() or wrapped(_("It counts from the next start of the machine on."))
     if intent.environment:
-        shown = os.path.relpath(intent.environment)
-        shown = intent.environment if shown.startswith("..") else shown
-        lines += _ways_in(shown, intent.environment)
+        path = os.path.relpath(intent.environment)
+        path = intent.environment if path.startswith("..") else path
+        lines += _ways_in(path, intent.environment)
     if aside := set_aside(record):
         lines += [
             "",
             *wrapped(_("You changed what the run changed too. Yours is kept here:")),
-            *("  " + one for one in aside),
+            *("  " + path for path in aside),
         ]
     for step in left_to_others(record):
         lines += wrapped(_("Left to you: {title}.").format(title=step.title))
@@ -65,15 +64,15 @@ def _before_restart() -> list[str]:
     from rigup.plan.applying.next_boot import next_boot
 
     try:
-        found = next_boot(look(open_source(None)))
+        problems = next_boot(look(open_source(None)))
     finally:
         close_sources()
-    if not found:
+    if not problems:
         return []
     lines = wrapped(
         _("Do not restart yet: the next start would fail. After mending this, `rigup apply --resume` goes on.")
     )
-    return [*lines, *(line for one in found for line in wrapped(one, "  - ", "    "))]
+    return [*lines, *(line for problem in problems for line in wrapped(problem, "  - ", "    "))]
 
 
 def failure(record: "Record", outcome: "Outcome") -> None:
@@ -86,8 +85,8 @@ def failure(record: "Record", outcome: "Outcome") -> None:
     what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step.title) if step else ""
     last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
     lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
-    told = _("All of its output is in {log}.").format(log=record.log(outcome.step))
-    lines += ["", *wrapped(sentences(told, what_now(record), _not_reached(record)))]
+    sentence = _("All of its output is in {log}.").format(log=record.log(outcome.step))
+    lines += ["", *wrapped(sentences(sentence, what_now(record), _not_reached(record)))]
     click.echo("\n" + outward_text("\n".join(lines)), err=True)
     if diagnosis := _diagnosis(record, outcome.step):
         click.echo("\n" + diagnosis, err=True)
@@ -98,8 +97,8 @@ def _not_reached(record: "Record") -> str:
     places = record.intent().asked.get("not_reached")
     if not isinstance(places, list) or not places:
         return ""
-    told = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
-    return told.format(places=", ".join(map(str, places)))
+    sentence = _("{places} could not be reached, and what is missing may lie there alone; when it can be, run `rigup apply` anew.")  # fmt: skip
+    return sentence.format(places=", ".join(map(str, places)))
 
 
 def _diagnosis(record: "Record", step: int) -> str:
@@ -112,9 +111,9 @@ def _diagnosis(record: "Record", step: int) -> str:
     if step < 0 or not record.log(step).is_file():
         return ""
     try:
-        told = answer(examined(open_source(str(record.log(step)))))
-        sure = any(one.confidence != "possible" for one in told.findings)  # a guess would lead astray here
-        return text(told, 0, False, False) if sure else ""
+        doctor = answer(examined(open_source(str(record.log(step)))))
+        sure = any(finding.confidence != "possible" for finding in doctor.findings)  # a guess would lead astray here
+        return text(doctor, 0, False, False) if sure else ""
     except (SourceError, KnowledgeError):
         return ""
     finally:

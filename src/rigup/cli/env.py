@@ -1,18 +1,21 @@
 """`rigup env`: which environments there are, and what becomes of them."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rigup.cli import env_changes as changes
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
 from rigup.language import _, choose
 from rigup.workflows.environments import defaults, environment, surroundings_of, this_machine
 
-SCHEMA = "rigup.env/1"
+if TYPE_CHECKING:
+    from rigup.plan.environments.found import Found
+    from rigup.schemas.env import EnvironmentShown, Listed
+
 _SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
 _FORMS = ("requirements", "pylock", "conda", "dotenv")
 _ENV = "The environment: a path or a name; by default the active one."
@@ -37,7 +40,7 @@ def command(context: click.Context, shell: str | None, name: str) -> int:
         return 0
     from rigup.plan.environments.shells import exports, shell_of
 
-    with told():
+    with click_errors():
         form = shell_of(os.environ) if shell == "auto" else shell
         click.echo(exports(surroundings_of(environment(name)), form, os.environ), nl=False)
     return 0
@@ -55,10 +58,12 @@ def list_(no_size: bool, as_json: bool) -> int:
 
     if as_json:
         choose("en")
-    with told(), Waiting(_("Counting bytes …")):
-        rows = [_row(one, no_size) for one in found(defaults(), os.environ, Path.cwd())]
+    with click_errors(), Waiting(_("Counting bytes …")):
+        rows = [_row(entry, no_size) for entry in found(defaults(), os.environ, Path.cwd())]
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "environments": rows}))
+        from rigup.schemas.env import EnvironmentList
+
+        click.echo(data_text(EnvironmentList(environments=rows)))
     else:
         from rigup.cli.env_report import listed
 
@@ -66,18 +71,19 @@ def list_(no_size: bool, as_json: bool) -> int:
     return 0
 
 
-def _row(one: Any, no_size: bool) -> dict[str, Any]:
-    from rigup.plan.environments.folder import size_of
+def _row(entry: "Found", no_size: bool) -> "Listed":
+    from msgspec import UNSET
 
-    there = one.environment
-    row = {
-        "name": one.name, "path": str(there.path), "kind": there.kind, "python": there.python, "made_by_rigup": one.ours,
-        "active": one.active, "fault": one.fault or None,
-    }  # fmt: skip
-    if not no_size:
-        size = size_of(there.path)
-        row |= {"bytes": size.all, "shared_bytes": size.shared}
-    return row
+    from rigup.plan.environments.folder import size_of
+    from rigup.schemas.env import Listed
+
+    env = entry.environment
+    size = None if no_size else size_of(env.path)
+    return Listed(
+        name=entry.name, path=str(env.path), kind=env.kind, python=env.python, made_by_rigup=entry.ours,
+        active=entry.active, fault=entry.fault or None, bytes=size.all if size else UNSET,
+        shared_bytes=size.shared if size else UNSET,
+    )  # fmt: skip
 
 
 @command.command("show")
@@ -89,31 +95,32 @@ def show(name: str, as_json: bool) -> int:
 
     if as_json:
         choose("en")
-    with told():
-        answer = _shown(name)
+    with click_errors():
+        answer = _description(name)
     from rigup.machine.outward import outward
 
     click.echo(data_text(answer) if as_json else "\n".join(shown(outward(answer))))
     return 0
 
 
-def _shown(name: str) -> dict[str, Any]:
+def _description(name: str) -> "EnvironmentShown":
     from rigup.plan.environments.folder import packages, size_of
     from rigup.plan.environments.made_for import differences
     from rigup.plan.environments.record import looked_at
     from rigup.plan.environments.running import of_environment
+    from rigup.schemas.env import EnvironmentShown
 
-    there = environment(name)
-    kept, fault = looked_at(there.path)
-    size = size_of(there.path)
-    return {
-        "schema": SCHEMA, "path": str(there.path), "kind": there.kind, "python": there.python, "base": there.base or None,
-        "bytes": size.all, "shared_bytes": size.shared, "made_by_rigup": kept is not None, "fault": fault or None,
-        "wish": list(kept.wish) if kept else [], "made_at": kept.made_at if kept else None, "plan": kept.plan if kept else None,
-        "variables": {one.name: one.value for one in of_environment(there)},
-        "packages": {one.name: one.version for one in packages(there)}, "made_for": kept.facts if kept else {},
-        "differences": differences(kept.facts, this_machine(there.path)) if kept and kept.facts else [],
-    }  # fmt: skip
+    env = environment(name)
+    record, fault = looked_at(env.path)
+    size = size_of(env.path)
+    return EnvironmentShown(
+        path=str(env.path), kind=env.kind, python=env.python, base=env.base or None,
+        bytes=size.all, shared_bytes=size.shared, made_by_rigup=record is not None, fault=fault or None,
+        wish=list(record.wish) if record else [], made_at=record.made_at if record else None, plan=record.plan if record else None,
+        variables={setting.name: setting.value for setting in of_environment(env)},
+        packages={package.name: package.version for package in packages(env)}, made_for=record.facts if record else {},
+        differences=differences(record.facts, this_machine(env.path)) if record and record.facts else [],
+    )  # fmt: skip
 
 
 @command.command("export")
@@ -124,21 +131,21 @@ def export(name: str, form: str, output: str) -> int:
     """Write an environment as a requirements file, a lock, an environment.yml or a .env file."""
     from rigup.cli.env_files import put
 
-    with told():
-        text = _exported(name, form)
+    with click_errors():
+        text = _export(name, form)
         put(text, output)
     return 0
 
 
-def _exported(name: str, form: str) -> str:
+def _export(name: str, form: str) -> str:
     from rigup.plan.environments import exporting, lockfile, locking, shells
 
-    there = environment(name)
+    env = environment(name)
     if form == "pylock":
-        return lockfile.text(locking.of_environment(there, this_machine(there.path)))
+        return lockfile.text(locking.of_environment(env, this_machine(env.path)))
     if form == "dotenv":
-        return shells.dotenv({one.name: one.value for one in surroundings_of(there).variables})
-    return exporting.requirements(there) if form == "requirements" else exporting.conda(there)
+        return shells.dotenv({setting.name: setting.value for setting in surroundings_of(env).variables})
+    return exporting.requirements(env) if form == "requirements" else exporting.conda(env)
 
 
 @command.command("history")
@@ -146,18 +153,17 @@ def _exported(name: str, form: str) -> str:
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.env/1).")
 def history(name: str, as_json: bool) -> int:
     """Show what happened to an environment: plans that rigup took, revisions that conda wrote down."""
-    import msgspec
-
     from rigup.cli.env_report import happened
     from rigup.plan.environments import history as kept
+    from rigup.schemas.env import EnvironmentHistory
 
     if as_json:
         choose("en")
-    with told():
-        there = environment(name)
-        rows = [msgspec.to_builtins(one) for one in kept.history(there)]
+    with click_errors():
+        env = environment(name)
+        rows = kept.history(env)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "path": str(there.path), "history": rows}))
+        click.echo(data_text(EnvironmentHistory(path=str(env.path), history=rows)))
     else:
         click.echo("\n".join(happened(rows)))
     return 0

@@ -5,11 +5,11 @@ import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_files import asked
 from rigup.language import _, choose
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.removing import Leftover
 
-SCHEMA = "rigup.env/1"
-
 
 @contextmanager
 def _alone() -> Iterator[None]:
     """Errors as click tells them, and no other rigup at work."""
     from rigup.plan.applying.one import alone
 
-    with told(), alone():
+    with click_errors(), alone():
         yield
 
 
@@ -45,28 +43,28 @@ def remove(name: str, yes: bool) -> int:
     from rigup.sizes import size
 
     with _alone():
-        there = environment(name)
-        _may_go(there, yes)
-        told_size = size_of(there.path)
-        freed = size(told_size.all - told_size.shared)
+        env = environment(name)
+        _may_go(env, yes)
+        used = size_of(env.path)
+        freed = size(used.all - used.shared)
         question = _("Remove {path}, with Python {python}? It frees {size}.")
-        if not asked(question.format(path=there.path, python=there.python or "–", size=freed), yes):
+        if not asked(question.format(path=env.path, python=env.python or "–", size=freed), yes):
             return 1
         with Waiting(_("Removing …")):
-            removing.remove(there)
-    click.echo(_("{path} is removed; {size} are free.").format(path=there.path, size=freed))
+            removing.remove(env)
+    click.echo(_("{path} is removed; {size} are free.").format(path=env.path, size=freed))
     return 0
 
 
-def _may_go(there: "Environment", yes: bool) -> None:
+def _may_go(env: "Environment", yes: bool) -> None:
     """Raise click.ClickException for what is never removed, and for what was not made here unless it is meant."""
     from rigup.plan.environments import removing
 
-    if because := removing.forbidden(there):
+    if because := removing.forbidden(env):
         raise click.ClickException(because + " " + _("It is not removed."))
-    if not yes and not removing.made_by_rigup(there):
+    if not yes and not removing.made_by_rigup(env):
         text = _("rigup did not make {path}. If it is to go all the same, give --yes.")
-        raise click.ClickException(text.format(path=there.path))
+        raise click.ClickException(text.format(path=env.path))
 
 
 # -- clone -------------------------------------------------------------------------------------------
@@ -85,11 +83,11 @@ def clone(source: str, target: str, copy: bool) -> int:
     from rigup.cli.progress import Waiting
 
     with _alone():
-        there, path = environment(source), _place(target)
+        env, path = environment(source), _place(target)
         if os.path.lexists(path):
             raise click.ClickException(_("{path} is there already. Name another folder.").format(path=path))
         with Waiting(_("Copying …")):
-            _cloned(there, path, copy)
+            _clone(env, path, copy)
     text = _("{path} is ready. Use it by: rigup run --env {quoted} -- COMMAND")
     click.echo(text.format(path=path, quoted=shlex.quote(str(path))))
     return 0
@@ -101,7 +99,7 @@ def _place(target: str) -> Path:
     return Path(prefix, target) if prefix and plain else Path.cwd() / os.path.expanduser(target)
 
 
-def _cloned(there: "Environment", path: Path, copy: bool) -> None:
+def _clone(env: "Environment", path: Path, copy: bool) -> None:
     """Made beside, and put into its place when it is whole."""
     from rigup.plan.environments import registry, settings, staged_swap
     from rigup.plan.environments.relocating import relocate
@@ -111,7 +109,7 @@ def _cloned(there: "Environment", path: Path, copy: bool) -> None:
     if os.path.lexists(built):
         staged_swap.discard(built)
     try:
-        staged_swap.clone(there.path, built, copy)
+        staged_swap.clone(env.path, built, copy)
         relocate(built, built, path)
     except ValueError as error:
         staged_swap.discard(built)
@@ -120,26 +118,26 @@ def _cloned(there: "Environment", path: Path, copy: bool) -> None:
         if os.path.lexists(built):
             staged_swap.discard(built)
         raise
-    _tell_what_it_is(there, built)
+    _tell_what_it_is(env, built)
     if settings.is_shared(path, defaults()):
         settings.read_only_for_others(built)
     staged_swap.swap(built, path)
     registry.add(path)
 
 
-def _tell_what_it_is(there: "Environment", built: Path) -> None:
+def _tell_what_it_is(env: "Environment", built: Path) -> None:
     """The first one's record; for one that rigup did not make, what the devices need."""
     import msgspec
 
     from rigup.plan.environments import record
     from rigup.workflows.environments import device_needs
 
-    kept = record.read(there.path)
-    if kept is None:
-        needed, _libraries = device_needs(there.path)
-        variables = {one.name: one.value for one in needed}
-        kept = record.Record(python=".".join(there.python.split(".")[:2]), manager=there.kind, variables=variables)
-    record.write(built, msgspec.structs.replace(kept, plan="", made_at=""))
+    made_record = record.read(env.path)
+    if made_record is None:
+        needed, _libraries = device_needs(env.path)
+        variables = {setting.name: setting.value for setting in needed}
+        made_record = record.Record(python=".".join(env.python.split(".")[:2]), manager=env.kind, variables=variables)
+    record.write(built, msgspec.structs.replace(made_record, plan="", made_at=""))
 
 
 # -- clean -------------------------------------------------------------------------------------------
@@ -161,15 +159,15 @@ def clean(yes: bool, dry_run: bool, as_json: bool) -> int:
     if as_json:
         choose("en")
     with _alone():
-        there = _leftovers()
+        leftovers = _leftovers()
         if not as_json:
-            click.echo("\n".join(_told_leftovers(there)))
-        go = bool(there) and not dry_run and (yes or (not as_json and asked(_("Remove them?"), yes)))
-        for one in there if go else ():
-            staged_swap.discard(one.path)
-        if go or not (there or dry_run):
+            click.echo("\n".join(_leftover_lines(leftovers)))
+        go = bool(leftovers) and not dry_run and (yes or (not as_json and asked(_("Remove them?"), yes)))
+        for leftover in leftovers if go else ():
+            staged_swap.discard(leftover.path)
+        if go or not (leftovers or dry_run):
             registry.forget_those_gone()
-    _say(there, go, as_json)
+    _say(leftovers, go, as_json)
     return 0
 
 
@@ -178,31 +176,35 @@ def _leftovers() -> list["Leftover"]:
     from rigup.plan.environments.found import found
     from rigup.plan.environments.registry import remembered
 
-    told_defaults = defaults()
-    there = found(told_defaults, os.environ, Path.cwd())
-    folders = {Path.cwd(), *(one.environment.path.parent for one in there), *(path.parent for path in remembered())}
-    return removing.leftovers(folders | ({Path(told_defaults.prefix)} if told_defaults.prefix else set()))
+    settings = defaults()
+    rows = found(settings, os.environ, Path.cwd())
+    folders = {Path.cwd(), *(row.environment.path.parent for row in rows), *(path.parent for path in remembered())}
+    return removing.leftovers(folders | ({Path(settings.prefix)} if settings.prefix else set()))
 
 
-def _told_leftovers(there: list["Leftover"]) -> list[str]:
+def _leftover_lines(leftovers: list["Leftover"]) -> list[str]:
     from rigup.cli.layout import wrapped
     from rigup.sizes import size
 
-    if not there:
+    if not leftovers:
         return wrapped(_("Nothing was left beside the environments."))
-    kept = {True: _("kept for undo"), False: _("never finished")}
-    return [f"  {size(one.bytes):>8}  {one.path} ({kept[one.kept_for_undo]})" for one in there]
+    ends = {True: _("kept for undo"), False: _("never finished")}
+    return [f"  {size(leftover.bytes):>8}  {leftover.path} ({ends[leftover.kept_for_undo]})" for leftover in leftovers]
 
 
-def _say(there: list["Leftover"], gone: bool, as_json: bool) -> None:
+def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:
     from rigup.sizes import size
 
-    every = sum(one.bytes for one in there)
+    every = sum(leftover.bytes for leftover in leftovers)
     if as_json:
-        rows = [{"path": str(one.path), "bytes": one.bytes, "kept_for_undo": one.kept_for_undo} for one in there]
-        answer: dict[str, Any] = {"schema": SCHEMA, "leftovers": rows, "bytes": every, "removed": gone}
-        click.echo(data_text(answer))
-    elif there:
+        from rigup.schemas import env as schema
+
+        rows = [
+            schema.Leftover(path=str(leftover.path), bytes=leftover.bytes, kept_for_undo=leftover.kept_for_undo)
+            for leftover in leftovers
+        ]
+        click.echo(data_text(schema.Leftovers(leftovers=rows, bytes=every, removed=gone)))
+    elif leftovers:
         text = _("{size} are free now.") if gone else _("{size} would be free.")
         click.echo(text.format(size=size(every)))
 
@@ -224,16 +226,16 @@ def kernel(name: str, called: str, title: str, inside: bool) -> int:
     from rigup.plan.environments.running import merged
     from rigup.workflows.environments import surroundings_of
 
-    with told():
-        there = environment(name)
+    with click_errors():
+        env = environment(name)
         word = called or "".join(
-            letter if letter.isascii() and letter.isalnum() else "-" for letter in name_of(there.path)
+            letter if letter.isascii() and letter.isalnum() else "-" for letter in name_of(env.path)
         ).strip("-")
-        variables = {one.name: one.value for one in surroundings_of(there).variables}
-        variables["PATH"] = merged(surroundings_of(there), os.environ)["PATH"]
-        folder = there.path / "share" / "jupyter" / "kernels" if inside else kernels_folder(os.environ)
+        variables = {setting.name: setting.value for setting in surroundings_of(env).variables}
+        variables["PATH"] = merged(surroundings_of(env), os.environ)["PATH"]
+        folder = env.path / "share" / "jupyter" / "kernels" if inside else kernels_folder(os.environ)
         path = register(
-            there, word or "rigup", title or _("Python ({name})").format(name=name_of(there.path)), variables, folder
+            env, word or "rigup", title or _("Python ({name})").format(name=name_of(env.path)), variables, folder
         )
     click.echo(_("{path} is written. Choose the kernel in the notebook.").format(path=path))
     return 0

@@ -38,8 +38,8 @@ def free(output: str, force: bool = False) -> Path:
     """The path, if nothing stands there and its folder is. Raises click.ClickException."""
     path = Path(output)
     if not path.parent.is_dir():
-        told = _("There is no folder {path}. Make it, or name another file.")
-        raise click.ClickException(told.format(path=path.parent))
+        sentence = _("There is no folder {path}. Make it, or name another file.")
+        raise click.ClickException(sentence.format(path=path.parent))
     if path.is_dir():
         raise click.ClickException(_("{path} is a folder. Name a file.").format(path=path))
     if os.path.lexists(path) and not force:

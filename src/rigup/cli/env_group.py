@@ -11,7 +11,7 @@ class Environments(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Each command with the first sentence of its help."""
         with formatter.section(_("Commands")):
-            formatter.write_dl([(name, _first(one.help or "")) for name, one in self.commands.items()])
+            formatter.write_dl([(name, _first(subcommand.help or "")) for name, subcommand in self.commands.items()])
 
 
 def _first(text: str) -> str:

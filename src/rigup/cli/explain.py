@@ -25,45 +25,45 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
         choose("en")  # data is the same in every language
     from rigup.workflows.explaining import explained
 
-    asked = " ".join(words)
-    told = explained(asked)
+    query = " ".join(words)
+    answer = explained(query)
     if as_json:
-        click.echo(_data(told))
-    elif not told.causes and not told.near:
-        click.echo("\n".join(wrapped(_unknown())), err=True)
-    elif told.near:
-        click.echo(_nearest(told.near))
+        click.echo(_data(answer))
+    elif not answer.causes and not answer.near:
+        click.echo("\n".join(wrapped(_unknown_text())), err=True)
+    elif answer.near:
+        click.echo(_nearest(answer.near))
     else:
-        click.echo(_told(told.causes[0]) if len(told.causes) == 1 else _chosen(asked, told.causes))
-    return 0 if told.causes or told.near else 1
+        click.echo(_describe(answer.causes[0]) if len(answer.causes) == 1 else _choice_text(query, answer.causes))
+    return 0 if answer.causes or answer.near else 1
 
 
-def _data(told: "Explain") -> str:
+def _data(answer: "Explain") -> str:
     import msgspec
 
     from rigup.machine.outward import outward_text
 
-    outward = msgspec.structs.replace(told, asked=outward_text(told.asked))
+    outward = msgspec.structs.replace(answer, asked=outward_text(answer.asked))
     return json.dumps(msgspec.to_builtins(outward), ensure_ascii=False, indent=1)
 
 
-def _unknown() -> str:
+def _unknown_text() -> str:
     return _(
         "No cause is named so, and no known message reads like this. `rigup explain` lists all causes; `rigup doctor --from FILE` reads a whole report."
     )
 
 
-def _chosen(asked: str, found: "list[Cause]") -> str:
-    return _several(found) if asked else _listing(found)
+def _choice_text(query: str, causes: "list[Cause]") -> str:
+    return _several(causes) if query else _listing(causes)
 
 
-def _told(entry: "Cause") -> str:
+def _describe(entry: "Cause") -> str:
     lines = [*wrapped(style(entry.cause, bold=True) + ": " + (entry.title or "")), ""]
     parts = ((entry.meaning, _("What it means")), (entry.recognise, _("How to recognise it")),
              (entry.mends, _("What mends it")), (entry.in_vain, _("Tried in vain")))  # fmt: skip
-    for said, label in parts:
-        if said:
-            lines += [style(label, bold=True), *wrapped(said, "  ", "  "), ""]
+    for paragraph, label in parts:
+        if paragraph:
+            lines += [style(label, bold=True), *wrapped(paragraph, "  ", "  "), ""]
     if entry.sources:
         lines += [style(_("Sources"), bold=True), *("  " + source for source in entry.sources)]
     return "\n".join(lines).rstrip()

@@ -17,11 +17,11 @@ class WrongRequest(click.ClickException):
     exit_code = 2
 
 
-def spoken(error: Exception) -> click.ClickException | None:
-    """An error as a command tells it; None for a fault of rigup's own."""
-    if isinstance(error, OSError) or (told := told_of(error)) is None:
+def as_click_error(error: Exception) -> click.ClickException | None:
+    """The error of click for one of a workflow; None for a fault of rigup's own."""
+    if isinstance(error, OSError) or (workflow_error := told_of(error)) is None:
         return None
-    return _kind(told)(str(told))
+    return _kind(workflow_error)(str(workflow_error))
 
 
 def _kind(error: WorkflowError) -> type[click.ClickException]:

@@ -76,26 +76,26 @@ def command(
     if bool(model) == listing:
         raise click.UsageError(_("Name a model, or write --list."))
     here = click.get_current_context()
-    said = {name: here.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT for name in wish}
+    is_given = {name: here.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT for name in wish}
     try:
         if listing:
             return _list(where, wish["context"] or _DEFAULT_CONTEXT, use, as_json)
-        told = _answer(model, where, wish, said)
-        _drawn(told, page, picture)
+        fit = _answer(model, where, wish, is_given)
+        _draw(fit, page, picture)
     except (FitError, KnowledgeError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(data_text(told))
+        click.echo(data_text(fit))
     else:
         from rigup.cli.fit_more import report
         from rigup.machine.outward import outward
 
-        click.echo(report(outward(told), _wants_color()), color=_wants_color())
-    return int(told["fits"] is False)
+        click.echo(report(outward(fit), _wants_color()), color=_wants_color())
+    return int(fit["fits"] is False)
 
 
-def _answer(model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]) -> dict[str, Any]:
-    """What is asked: of pictures, of training, of an engine. Raises FitError where it cannot be told."""
+def _answer(model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]) -> dict[str, Any]:
+    """What is asked: of pictures, of training, of an engine. Raises FitError where it is not known."""
     from rigup.cli.fit_asked import asked_of, pictures_of
     from rigup.fit.judge import Asked
 
@@ -107,43 +107,43 @@ def _answer(model: str, where: str | None, wish: dict[str, Any], said: dict[str,
 
         return judged_images(asked.name, asked.family, asked.parts, pools_on(where), wish["side"])
     if wish["train"]:
-        return _trained(asked, where, wish)
+        return _training_answer(asked, where, wish)
     if wish["engine"] == "vllm":
-        return _served(asked, model, where, wish)
-    return _judged(asked, model, where, wish, said)
+        return _serving_answer(asked, model, where, wish)
+    return _engine_answer(asked, model, where, wish, is_given)
 
 
-def _trained(asked: "Asked", where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+def _training_answer(asked: "Asked", where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
     from rigup.fit.trained import judged_training
     from rigup.fit.training import Wish
     from rigup.fit.where import pools_on
 
-    told = Wish(
+    training = Wish(
         kind=wish["train"], optimizer=wish["optimizer"], precision=wish["precision"], samples=wish["samples"],
         context=wish["context"] or _trained_for(asked, _DEFAULT_SEQUENCE), kept=not wish["checkpointing"],
         flash_attn=wish["flash_attn"] == "on", rank=wish["rank"], sharding=wish["sharding"],
     )  # fmt: skip
-    return judged_training(asked, told, pools_on(where))
+    return judged_training(asked, training, pools_on(where))
 
 
-def _served(asked: "Asked", model: str, where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+def _serving_answer(asked: "Asked", model: str, where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
     from rigup.fit.engines import judged_by_vllm
     from rigup.fit.vllm import Wish
     from rigup.fit.where import pools_on
 
-    told = Wish(
+    serving = Wish(
         context=wish["context"] or _trained_for(asked, _DEFAULT_CONTEXT), kv=wish["kv"], share=wish["gpu_share"],
         tensor=wish["tensor_parallel"], pipeline=wish["pipeline_parallel"], eager=wish["eager"],
     )  # fmt: skip
-    return judged_by_vllm(asked, told, pools_on(where), model)
+    return judged_by_vllm(asked, serving, pools_on(where), model)
 
 
 def _trained_for(asked: "Asked", most: int) -> int:
     return min(asked.model.number("context_length") or most, most)
 
 
-def _judged(
-    asked: "Asked", model: str, where: str | None, wish: dict[str, Any], said: dict[str, bool]
+def _engine_answer(
+    asked: "Asked", model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]
 ) -> dict[str, Any]:
     from rigup.fit.engine import engine_pythons
     from rigup.fit.engines import judged_by
@@ -157,18 +157,18 @@ def _judged(
 
         if not wish["context"]:
             request = _request(asked, {**wish, "context": usual_context(asked.model, pools, os.environ)})
-        request = as_ollama(request, os.environ, said)
+        request = as_ollama(request, os.environ, is_given)
     return judged_by(wish["engine"], asked, request, pools, model, questions=not wish["formula"], pythons=pythons)
 
 
-def _drawn(told: dict[str, Any], page: str | None, picture: str | None) -> None:
+def _draw(fit: dict[str, Any], page: str | None, picture: str | None) -> None:
     """The bars as a page, as a picture, where they are wanted."""
     if not page and not picture:
         return
     from rigup.cli.fit_bars import as_page, as_picture
     from rigup.machine.outward import outward
 
-    shown = outward(told)
+    shown = outward(fit)
     if page:
         as_page(shown, page)
     if picture:
@@ -181,14 +181,14 @@ def _list(where: str | None, context: int, use: str | None, as_json: bool) -> in
     from rigup.fit.where import pools_on
 
     with Waiting(_("Trying well-known models …")):
-        found = ranked(pools_on(where), context, use)
+        models = ranked(pools_on(where), context, use)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "models": found}))
+        click.echo(data_text({"schema": SCHEMA, "models": models}))
     else:
         from rigup.cli.fit_report import list_text
 
-        click.echo(list_text(found, _wants_color()), color=_wants_color())
-    return int(not found)
+        click.echo(list_text(models, _wants_color()), color=_wants_color())
+    return int(not models)
 
 
 def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
@@ -203,14 +203,14 @@ def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":
     )  # fmt: skip
 
 
-def _shares(told: str) -> tuple[float, ...]:
+def _shares(text: str) -> tuple[float, ...]:
     try:
-        found = tuple(float(one) for one in told.split(",")) if told else ()
+        shares = tuple(float(share) for share in text.split(",")) if text else ()
     except ValueError as error:
-        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=told)) from error
-    if any(not 0 <= one < 1e9 for one in found) or (found and not sum(found)):
-        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=told))
-    return found
+        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=text)) from error
+    if any(not 0 <= share < 1e9 for share in shares) or (shares and not sum(shares)):
+        raise click.UsageError(_("{value} is no list of shares: write for instance 3,1.").format(value=text))
+    return shares
 
 
 def _wants_color() -> bool:

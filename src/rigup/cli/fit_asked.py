@@ -22,12 +22,12 @@ def asked_of(word: str, kind: str, usual: str) -> "Asked | Pictured":
     from rigup.fit.judge import Asked, requantised_as
     from rigup.fit.quants import file_types
 
-    known = {one.name.lower(): one.name for one in file_types()}
+    known = {file_type.name.lower(): file_type.name for file_type in file_types()}
     if kind and kind.lower() not in known:
-        told = _("{type} is no type of file. There are: {types}.")
-        raise click.UsageError(told.format(type=kind[:40], types=", ".join(known.values())))
-    found = _meant(word, usual)
-    return requantised_as(found, known[kind.lower()]) if kind and isinstance(found, Asked) else found
+        sentence = _("{type} is no type of file. There are: {types}.")
+        raise click.UsageError(sentence.format(type=kind[:40], types=", ".join(known.values())))
+    asked = _meant(word, usual)
+    return requantised_as(asked, known[kind.lower()]) if kind and isinstance(asked, Asked) else asked
 
 
 def _meant(word: str, usual: str) -> "Asked | Pictured":
@@ -40,12 +40,12 @@ def _meant(word: str, usual: str) -> "Asked | Pictured":
     if path.is_dir():
         return of_folder(path)
     if word.lower().endswith((".gguf", ".safetensors")) and os.sep in word and not word.startswith("http"):
-        told = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
-        raise click.ClickException(told.format(name=word[:200]))
+        text = _("There is no file {name}. Write the path of a GGUF file; a file of many parts is named by its first.")
+        raise click.ClickException(text.format(name=word[:200]))
     from rigup.fit.remote import Unreachable
 
     try:
-        found = _elsewhere(word)
+        asked = _elsewhere(word)
     except Unreachable as error:
         from rigup.fit.errors import FitError
 
@@ -55,7 +55,7 @@ def _meant(word: str, usual: str) -> "Asked | Pictured":
             raise error from None
         named.notes.insert(0, str(error))
         return named
-    return found or of_name(word, usual)
+    return asked or of_name(word, usual)
 
 
 def _elsewhere(word: str) -> "Asked | Pictured | None":
@@ -104,9 +104,9 @@ def web_of() -> "Web":
 
 def headers_cache() -> Path:
     """Where headers are kept that came before: a folder of the account's cache, on Linux without platformdirs' import."""
-    told = os.environ.get("XDG_CACHE_HOME", "").strip()
-    if sys.platform == "linux" or os.path.isabs(told):
-        return Path(told if os.path.isabs(told) else os.path.expanduser("~/.cache"), "rigup", "headers")
+    configured = os.environ.get("XDG_CACHE_HOME", "").strip()
+    if sys.platform == "linux" or os.path.isabs(configured):
+        return Path(configured if os.path.isabs(configured) else os.path.expanduser("~/.cache"), "rigup", "headers")
     import platformdirs
 
     return platformdirs.user_cache_path("rigup") / "headers"

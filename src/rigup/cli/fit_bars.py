@@ -27,30 +27,30 @@ _STYLE = (
 )
 
 
-def bars(told: Answer) -> list[tuple[str, int, list[tuple[str, int]]]]:
+def bars(fit: Answer) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """Each memory's name, what it has room for, and what of it is taken by what."""
-    if told["schema"] == "rigup.fit-images/1":
-        parts = [("weights", one["bytes"]) for one in told["parts"]]
-        return [(told["device"] or "-", told["free"] or 0, [*parts, ("compute", max(told["work"], told["decoding"]))])]
-    if told["schema"] == "rigup.fit-train/1":
-        taken = [(name, count) for name, count in told["memory"].items() if name in _COLOURS]
-        return [(one["name"], one["room"] or 0, taken) for one in told["devices"]]
+    if fit["schema"] == "rigup.fit-images/1":
+        parts = [("weights", part["bytes"]) for part in fit["parts"]]
+        return [(fit["device"] or "-", fit["free"] or 0, [*parts, ("compute", max(fit["work"], fit["decoding"]))])]
+    if fit["schema"] == "rigup.fit-train/1":
+        taken = [(name, count) for name, count in fit["memory"].items() if name in _COLOURS]
+        return [(device["name"], device["room"] or 0, taken) for device in fit["devices"]]
     return [
-        (one["name"], one["free"] or 0, [(name, one[name]) for name in _COLOURS if one.get(name)])
-        for one in told["devices"]
+        (device["name"], device["free"] or 0, [(name, device[name]) for name in _COLOURS if device.get(name)])
+        for device in fit["devices"]
     ]
 
 
-def as_page(told: Answer, path: str) -> None:
+def as_page(fit: Answer, path: str) -> None:
     """Write a page of its own, without anything from elsewhere. Raises FitError where it cannot be written."""
-    parts = [_bar(*one) for one in bars(told)]
-    kinds = dict.fromkeys(name for _name, _room, taken in bars(told) for name, _count in taken)
+    parts = [_bar(*memory) for memory in bars(fit)]
+    kinds = dict.fromkeys(name for _name, _room, taken in bars(fit) for name, _count in taken)
     keys = {_(_COLOURS[name][1]): _COLOURS[name][0] for name in kinds}
     key = "".join(
         f'<span><i style="background:{colour}"></i>{html.escape(word)}</span>' for word, colour in keys.items()
     )
-    title = html.escape(str(told["model"]["name"]))
-    body = f'<h1>{title}</h1>{"".join(parts)}<p class="key">{key}</p><pre>{html.escape(report(told))}</pre>'
+    title = html.escape(str(fit["model"]["name"]))
+    body = f'<h1>{title}</h1>{"".join(parts)}<p class="key">{key}</p><pre>{html.escape(report(fit))}</pre>'
     head = f'<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'  # fmt: skip
     _write(path, f"{head}<body>{body}</body></html>\n".encode())
 
@@ -82,7 +82,7 @@ def _write(path: str, content: bytes) -> None:
         raise FitError(_("{path} cannot be written: {why}.").format(path=path, why=error.strerror or error)) from error
 
 
-def as_picture(told: Answer, path: str) -> None:
+def as_picture(fit: Answer, path: str) -> None:
     """Write a PNG. Raises FitError where matplotlib is not there, or it cannot be written."""
     try:
         from matplotlib.figure import Figure
@@ -90,11 +90,11 @@ def as_picture(told: Answer, path: str) -> None:
         raise FitError(_("Pictures need matplotlib: pip install 'rigup[plot]'.")) from error
     if Path(path).exists():
         raise FitError(_("{path} is there already: name another file.").format(path=path))
-    shown = bars(told)
-    figure = Figure(figsize=(9, 1.2 + 0.7 * len(shown)), layout="constrained", facecolor="white")
+    rows = bars(fit)
+    figure = Figure(figsize=(9, 1.2 + 0.7 * len(rows)), layout="constrained", facecolor="white")
     axes = figure.subplots()
     seen: set[str] = set()
-    for place, (_name, room, taken) in enumerate(shown):
+    for place, (_name, room, taken) in enumerate(rows):
         axes.barh(place, max(room, sum(count for _kind, count in taken)) / 2**30, color=_FREE, height=0.6)
         at = 0.0
         for kind, count in taken:
@@ -106,10 +106,10 @@ def as_picture(told: Answer, path: str) -> None:
             at += count / 2**30
         if room:
             axes.plot([room / 2**30] * 2, [place - 0.4, place + 0.4], color=_INK, linewidth=1.5)
-    axes.set_yticks(range(len(shown)), [name for name, _room, _taken in shown])
+    axes.set_yticks(range(len(rows)), [name for name, _room, _taken in rows])
     axes.invert_yaxis()
     axes.set_xlabel("GiB")
-    axes.set_title(str(told["model"]["name"]), loc="left", fontsize=11)
+    axes.set_title(str(fit["model"]["name"]), loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     try:

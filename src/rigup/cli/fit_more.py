@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from rigup.cli.fit_report import changes_told, size, text
+from rigup.cli.fit_report import change_lines, size, text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import N_, _
@@ -21,74 +21,76 @@ _WAYS = {
 _PARTS = {"denoiser": N_("what draws (U-Net or transformer)"), "vae": N_("what makes pixels (VAE)"), "text encoders": N_("what reads the text")}  # fmt: skip
 
 
-def report(told: Answer, color: bool = False) -> str:
+def report(fit: Answer, color: bool = False) -> str:
     """The report of whatever was asked: of pictures, of training, of an engine."""
     forms = {"rigup.fit-train/1": train_text, "rigup.fit-images/1": images_text}
-    return forms.get(told["schema"], text)(told, color)
+    return forms.get(fit["schema"], text)(fit, color)
 
 
-def train_text(told: Answer, color: bool = False) -> str:
+def train_text(fit: Answer, color: bool = False) -> str:
     """The report of a training step."""
-    request, memory = told["request"], told["memory"]
+    request, memory = fit["request"], fit["memory"]
     fields = {
-        "model": told["model"]["name"], "size": size(memory["total"]), "samples": request["samples"], "context": request["context"],
+        "model": fit["model"]["name"], "size": size(memory["total"]), "samples": request["samples"], "context": request["context"],
         "kind": request["train"], "optimizer": request["optimizer"], "precision": request["precision"],
     }  # fmt: skip
-    if told["fits"] is False:
-        said = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
+    if fit["fits"] is False:
+        sentence = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
     else:
-        said = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
+        sentence = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
     parts = [f"{_(word)} {size(memory[name])}" for name, word in _TRAINED.items() if memory[name]]
-    lines = [style(line, bold=True) for line in wrapped(said.format(**fields))]
+    lines = [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
     lines += wrapped(_("At its peak: {parts}.").format(parts=", ".join(parts)), "  ", "  ")
-    for one in told["devices"]:
-        room = _("{memory}: room for {size} of tensors").format(memory=one["name"], size=size(one["room"] or 0))
+    for pool in fit["devices"]:
+        room = _("{memory}: room for {size} of tensors").format(memory=pool["name"], size=size(pool["room"] or 0))
         lines += wrapped(
-            room if one["room"] is not None else _("{memory}: how much is free is not known").format(memory=one["name"])
+            room
+            if pool["room"] is not None
+            else _("{memory}: how much is free is not known").format(memory=pool["name"])
         )
-    if told["largest_batch"] is not None:
+    if fit["largest_batch"] is not None:
         lines += [
             "",
             *wrapped(
-                _("The largest batch that fits on each device: {count} sequences.").format(count=told["largest_batch"])
+                _("The largest batch that fits on each device: {count} sequences.").format(count=fit["largest_batch"])
             ),
         ]
-    lines += changes_told(
-        told["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
+    lines += change_lines(
+        fit["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
     )
-    lines += ["", *(line for note in told["notes"] for line in wrapped(note))]
-    found = "\n".join(lines)
-    return found if color else click.unstyle(found)
+    lines += ["", *(line for note in fit["notes"] for line in wrapped(note))]
+    report_text = "\n".join(lines)
+    return report_text if color else click.unstyle(report_text)
 
 
-def images_text(told: Answer, color: bool = False) -> str:
+def images_text(fit: Answer, color: bool = False) -> str:
     """The report of a model that makes pictures."""
-    model = told["model"]
+    model = fit["model"]
     fields = {
         "model": model["name"],
         "family": model["family"] or _("a kind that is not known here"),
         "side": model["side"],
     }
-    said = _("{model} ({family}) makes pictures; for one of {side} x {side} pixels it takes about:").format(**fields)
-    lines = [style(line, bold=True) for line in wrapped(said)]
-    for one in told["ways"]:
-        mark = {True: "✓", False: "✗", None: " "}[one["fits"]]
-        word = _WAYS[one["way"]]
-        way = _("{size} on the card: {way}").format(size=size(one["card"]), way=_(word))
+    head = _("{model} ({family}) makes pictures; for one of {side} x {side} pixels it takes about:").format(**fields)
+    lines = [style(line, bold=True) for line in wrapped(head)]
+    for choice in fit["ways"]:
+        mark = {True: "✓", False: "✗", None: " "}[choice["fits"]]
+        word = _WAYS[choice["way"]]
+        way = _("{size} on the card: {way}").format(size=size(choice["card"]), way=_(word))
         lines += wrapped(way, f"  {mark} ", "    ")
-    if told["device"] and told["free"] is not None:
-        lines += wrapped(_("{memory} has {free} free.").format(memory=told["device"], free=size(told["free"])))
-    elif not told["device"]:
+    if fit["device"] and fit["free"] is not None:
+        lines += wrapped(_("{memory} has {free} free.").format(memory=fit["device"], free=size(fit["free"])))
+    elif not fit["device"]:
         lines += wrapped(_("This machine has no card that is known here."))
-    names = [_(word) for word in (_PARTS.get(one["name"], one["name"]) for one in told["parts"])]
+    names = [_(word) for word in (_PARTS.get(part["name"], part["name"]) for part in fit["parts"])]
     wide = max(map(columns, names), default=0)
     lines += ["", *wrapped(_("Its weights, loaded in half precision:"))]
     lines += [
-        f"  {padded(name, wide)}  {size(one['bytes'])}  ({', '.join(one['types'])})"
-        for name, one in zip(names, told["parts"], strict=True)
+        f"  {padded(name, wide)}  {size(part['bytes'])}  ({', '.join(part['types'])})"
+        for name, part in zip(names, fit["parts"], strict=True)
     ]
     lines += ["", *wrapped(_("An estimate: weights are the header's, work space is reckoned and was not measured."))]
-    if not any(one["name"] == "text encoders" for one in told["parts"]):
+    if not any(part["name"] == "text encoders" for part in fit["parts"]):
         lines += wrapped(_("The file has no text encoder: those that are loaded beside it come on top."))
-    found = "\n".join(lines)
-    return found if color else click.unstyle(found)
+    report_text = "\n".join(lines)
+    return report_text if color else click.unstyle(report_text)

@@ -20,13 +20,13 @@ _MARKS = {"weights": "█", "kv": "▓", "recurrent": "▓", "compute": "▒", "
 _SMALL = 0.005  # of a gibibyte; what is less is not named
 
 
-def text(told: Answer, color: bool = False) -> str:
+def text(fit: Answer, color: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(told), *(_memory(one) for one in told["devices"]), _speed(told), _answers(told), start_lines(told), _end(told)
+        _head(fit), *(_memory(device) for device in fit["devices"]), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
     ]  # fmt: skip
-    said = "\n\n".join("\n".join(part) for part in parts if part)
-    return said if color else click.unstyle(said)
+    report = "\n\n".join("\n".join(part) for part in parts if part)
+    return report if color else click.unstyle(report)
 
 
 def list_text(models: list[Answer], color: bool = False) -> str:
@@ -36,33 +36,33 @@ def list_text(models: list[Answer], color: bool = False) -> str:
     head = wrapped(
         _("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:")
     )
-    rows = [(one["name"], one["quantisation"], size(one["total"]), _rate(one["decode"])) for one in models]
+    rows = [(model["name"], model["quantisation"], size(model["total"]), _rate(model["decode"])) for model in models]
     wide = [max(columns(row[place]) for row in rows) for place in range(4)]
     lines = [
         f"  {padded(name, wide[0])}  {padded(kind, wide[1])}  {' ' * (wide[2] - columns(total))}{total}  {rate}".rstrip()
         for name, kind, total, rate in rows
     ]
-    said = "\n".join([*(style(line, bold=True) for line in head), *lines])
-    return said if color else click.unstyle(said)
+    report = "\n".join([*(style(line, bold=True) for line in head), *lines])
+    return report if color else click.unstyle(report)
 
 
-def _rate(told: Answer | None) -> str:
-    return _("{low} to {high} tokens/s").format(low=round(told["low"]), high=round(told["high"])) if told else ""
+def _rate(rate: Answer | None) -> str:
+    return _("{low} to {high} tokens/s").format(low=round(rate["low"]), high=round(rate["high"])) if rate else ""
 
 
-def _head(told: Answer) -> list[str]:
-    model = told["model"]
-    fields = {"model": model["name"], "type": model["quantisation"], "context": told["request"]["context"], "size": size(told["memory"]["total"])}  # fmt: skip
-    if not told["fits"]:
-        said = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
-    elif len(told["devices"]) == 1:
-        said = _("{model} {type} fits: with {context} tokens of context it takes {size} of main memory.")
-    elif (answers := told["answers"]) and "gpu_layers" in answers and answers["gpu_layers"] < answers["layers"]:
-        said = _("{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU.")  # fmt: skip
-        fields |= {"layers": told["answers"]["gpu_layers"], "all": told["answers"]["layers"]}
+def _head(fit: Answer) -> list[str]:
+    model = fit["model"]
+    fields = {"model": model["name"], "type": model["quantisation"], "context": fit["request"]["context"], "size": size(fit["memory"]["total"])}  # fmt: skip
+    if not fit["fits"]:
+        sentence = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
+    elif len(fit["devices"]) == 1:
+        sentence = _("{model} {type} fits: with {context} tokens of context it takes {size} of main memory.")
+    elif (answers := fit["answers"]) and "gpu_layers" in answers and answers["gpu_layers"] < answers["layers"]:
+        sentence = _("{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU.")  # fmt: skip
+        fields |= {"layers": fit["answers"]["gpu_layers"], "all": fit["answers"]["layers"]}
     else:
-        said = _("{model} {type} fits: with {context} tokens of context it takes {size}.")
-    return [style(line, bold=True) for line in wrapped(said.format(**fields))]
+        sentence = _("{model} {type} fits: with {context} tokens of context it takes {size}.")
+    return [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
 
 
 def size(count: int) -> str:
@@ -70,75 +70,75 @@ def size(count: int) -> str:
     return _("{size} GiB").format(size=f"{count / _GIB:.2f}" if count < 100 * _GIB else f"{count / _GIB:.0f}")
 
 
-def _memory(one: Answer) -> list[str]:
+def _memory(pool: Answer) -> list[str]:
     """One memory: how full it would be, and of what."""
-    if not one["total"]:
+    if not pool["total"]:
         return []
-    free = one["free"]
+    free = pool["free"]
     if free is None:
-        head = _("{memory}: {size} of what is not known").format(memory=one["name"], size=size(one["total"]))
+        head = _("{memory}: {size} of what is not known").format(memory=pool["name"], size=size(pool["total"]))
     else:
-        said = _("{memory}: {size} of {free} free") if one["fits"] else _("{memory}: {size}, but only {free} free")
-        head = said.format(memory=one["name"], size=size(one["total"]), free=size(free))
-    if one["assumed"] and free is not None:
+        sentence = _("{memory}: {size} of {free} free") if pool["fits"] else _("{memory}: {size}, but only {free} free")
+        head = sentence.format(memory=pool["name"], size=size(pool["total"]), free=size(free))
+    if pool["assumed"] and free is not None:
         head = _("{text} (reckoned, not read)").format(text=head)
     lines = wrapped(head)
-    bar = _bar(one)
+    bar = _bar(pool)
     names = [
-        f"{_MARKS[name]} {_(word)} {size(one[name])}" for name, word in _PARTS.items() if one[name] / _GIB >= _SMALL
+        f"{_MARKS[name]} {_(word)} {size(pool[name])}" for name, word in _PARTS.items() if pool[name] / _GIB >= _SMALL
     ]
     return [*lines, *([f"  {bar}"] if bar else []), *wrapped(", ".join(names), "  ", "  ")]
 
 
-def _bar(one: Answer) -> str:
+def _bar(pool: Answer) -> str:
     room = min(_BAR, width() - 4)
-    most = max(one["free"] or 0, one["total"])
+    most = max(pool["free"] or 0, pool["total"])
     if room < _LEAST_BAR or not most:
         return ""
-    told, filled = "", 0.0
+    bar, filled = "", 0.0
     for name in _PARTS:
-        filled += one[name] / most * room
-        told += _MARKS[name] * (round(filled) - len(told))
-    return "[" + padded(told, room).replace(" ", "·") + "]"
+        filled += pool[name] / most * room
+        bar += _MARKS[name] * (round(filled) - len(bar))
+    return "[" + padded(bar, room).replace(" ", "·") + "]"
 
 
-def _speed(told: Answer) -> list[str]:
+def _speed(fit: Answer) -> list[str]:
     lines = []
-    for name, said in (
+    for name, sentence in (
         ("decode", _("It writes about {likely} tokens a second, between {low} and {high}.")),
         ("prefill", _("It reads a prompt at about {likely} tokens a second, between {low} and {high}.")),
     ):
-        one = told.get(name)
-        if one:
-            lines += wrapped(said.format(likely=one["likely"], low=one["low"], high=one["high"]))
-            lines += [line for reason in one["because"] for line in wrapped(reason, "  - ", "    ")]
-    if not told.get("decode"):
+        speed = fit.get(name)
+        if speed:
+            lines += wrapped(sentence.format(likely=speed["likely"], low=speed["low"], high=speed["high"]))
+            lines += [line for reason in speed["because"] for line in wrapped(reason, "  - ", "    ")]
+    if not fit.get("decode"):
         lines += wrapped(_("How fast it would be is not known: nobody told the memory's bandwidth."))
     return lines
 
 
-def _answers(told: Answer) -> list[str]:
-    answers = told["answers"]
+def _answers(fit: Answer) -> list[str]:
+    answers = fit["answers"]
     if not answers:
         return []
     lines = []
     if answers["longest_context"]:
         lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers["longest_context"]))  # fmt: skip
     if "sequences" in answers:
-        said = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")
+        sentence = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")
         return [
             *lines,
-            *wrapped(said.format(count=answers["cache_tokens"], sequences=answers["sequences"])),
-            *changes_told(answers["changes"]),
+            *wrapped(sentence.format(count=answers["cache_tokens"], sequences=answers["sequences"])),
+            *change_lines(answers["changes"]),
         ]
     if answers["best_quantisation"]:
         lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers["best_quantisation"]))  # fmt: skip
     else:
         lines += wrapped(_("No quantisation makes it fit with this context."))
-    return lines + changes_told(answers["changes"])
+    return lines + change_lines(answers["changes"])
 
 
-def changes_told(changes: list[Answer], head: str = "") -> list[str]:
+def change_lines(changes: list[Answer], head: str = "") -> list[str]:
     """What each change would free, one a line, and what it costs."""
     if not changes:
         return []
@@ -151,14 +151,14 @@ def changes_told(changes: list[Answer], head: str = "") -> list[str]:
             )
         ),
     ]
-    options, freed = [_option(one) for one in changes], [size(one["frees"]) for one in changes]
+    options, freed = [_option(change) for change in changes], [size(change["frees"]) for change in changes]
     wide = max(map(columns, options)), max(map(columns, freed))
-    for option, amount, one in zip(options, freed, changes, strict=True):
-        mark = style("✓", fg="green") if one.get("whole", one["fits"]) else " "
-        said, speed = one["costs"], one.get("decode")
-        if speed and one["fits"]:
-            said = _("about {rate} tokens a second; {cost}").format(rate=round(speed["likely"]), cost=said)
-        lines += wrapped(said, f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
+    for option, amount, change in zip(options, freed, changes, strict=True):
+        mark = style("✓", fg="green") if change.get("whole", change["fits"]) else " "
+        cost, speed = change["costs"], change.get("decode")
+        if speed and change["fits"]:
+            cost = _("about {rate} tokens a second; {cost}").format(rate=round(speed["likely"]), cost=cost)
+        lines += wrapped(cost, f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
     return lines
 
 
@@ -168,22 +168,22 @@ def _option(change: Answer) -> str:
         return f"--{change['change']}"
     if change["change"] == "gtt":
         return " ".join(
-            f"{one['params']['module']}.{one['params']['name']}={one['params']['value']}" for one in change["steps"]
+            f"{step['params']['module']}.{step['params']['name']}={step['params']['value']}" for step in change["steps"]
         )
     name = "" if change["change"] == "quantisation" else f"--{change['change'].replace('_', '-')}"
     return f"{name} {change['to']}".strip()
 
 
-def start_lines(told: Answer) -> list[str]:
+def start_lines(fit: Answer) -> list[str]:
     """The words that start it so, as a shell reads them."""
-    start = told.get("start")
-    if not start or told["fits"] is False:
+    start = fit.get("start")
+    if not start or fit["fits"] is False:
         return []
     variables = [f"{name}={shlex.quote(value)}" for name, value in start["environment"].items()]
     words = [shlex.quote(word) for word in start["words"]]
     if words[0] == "ollama":
-        said = _("So its server and the model are started:")
-        return [*wrapped(said), *_command([*variables, "ollama", "serve"]), *_command(words)]
+        sentence = _("So its server and the model are started:")
+        return [*wrapped(sentence), *_command([*variables, "ollama", "serve"]), *_command(words)]
     return [*wrapped(_("So it is started:")), *_command([*variables, *words])]
 
 
@@ -199,9 +199,9 @@ def _command(words: list[str]) -> list[str]:
     return lines
 
 
-def _end(told: Answer) -> list[str]:
-    how = _("planned by the engine itself") if told["exact"] else _("reckoned as it plans")
-    if told["request"]["engine"] == "vllm":
+def _end(fit: Answer) -> list[str]:
+    how = _("planned by the engine itself") if fit["exact"] else _("reckoned as it plans")
+    if fit["request"]["engine"] == "vllm":
         how = _("reckoned from how it spends a GPU")
-    lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=told["runtime"], how=how))
-    return [line for note in told["notes"] for line in wrapped(note)] + lines
+    lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=fit["runtime"], how=how))
+    return [line for note in fit["notes"] for line in wrapped(note)] + lines

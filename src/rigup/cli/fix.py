@@ -52,39 +52,41 @@ def command(
     if as_json:
         choose("en")  # data is the same in every language
     if cause is None and not all_safe:
-        return _listed(source, environment, program, as_json)
+        return _list(source, environment, program, as_json)
     _one_of(cause, all_safe, source)
     if program and source is not None:
         raise click.UsageError(_("Give --from or a program: a report of a machine, or what to run on this one."))
     run = RunOptions(yes=yes and source is None, dry_run=dry_run, quiet=quiet, as_json=as_json, schema=SCHEMA)
     with on_record(run, (cause or "--all-safe",)) as run:
-        told = ways_to_mend(cause, source, environment if source is not None else folder_of(environment), program)
-        if source is None and told.findings and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
-            return mend(told, all_safe, run, _text(told, explained), program)
-    return _shown(cause, told, explained, as_json)
+        mending = ways_to_mend(cause, source, environment if source is not None else folder_of(environment), program)
+        if source is None and mending.findings and (yes or dry_run or (sys.stdin.isatty() and not as_json)):
+            return mend(mending, all_safe, run, _text(mending, explained), program)
+    return _show(cause, mending, explained, as_json)
 
 
-def _listed(source: str | None, environment: str, program: tuple[str, ...], as_json: bool) -> int:
+def _list(source: str | None, environment: str, program: tuple[str, ...], as_json: bool) -> int:
     """What can be mended, each with the command that mends it; nothing is changed."""
     from rigup.cli.report import commands, grouped, loud
     from rigup.machine.outward import outward
 
-    told = outward(_found(source, environment, program))
+    mending = outward(_found(source, environment, program))
     if as_json:
-        click.echo(data_text(told))
-        return int(any(loud(shown) for shown in told.findings))
-    found = [shown for shown in grouped(told.findings) if loud(shown)]
-    if not found:
+        click.echo(data_text(mending))
+        return int(any(loud(finding) for finding in mending.findings))
+    findings = [finding for finding in grouped(mending.findings) if loud(finding)]
+    if not findings:
         click.echo("\n".join(wrapped(_("The doctor finds nothing that wants mending."))))
         return 0
-    given = ["--from", source] if source is not None else []
-    for shown in found:
-        lines = wrapped(style(shown.title, bold=True))
-        steps = [step for fix in shown.fixes[:1] for step in fix.steps]
+    extra = ["--from", source] if source is not None else []
+    for finding in findings:
+        lines = wrapped(style(finding.title, bold=True))
+        steps = [step for fix in finding.fixes[:1] for step in fix.steps]
         lines += [line for step in steps for line in wrapped(step.title, "  ", "  ")]
         lines += ["    " + line for step in steps for line in commands(step)]
         lines += (
-            ["  " + shlex.join(["rigup", "fix", shown.cause, *given])] if steps else wrapped(shown.mends, "  ", "  ")
+            ["  " + shlex.join(["rigup", "fix", finding.cause, *extra])]
+            if steps
+            else wrapped(finding.mends, "  ", "  ")
         )
         click.echo("\n".join(lines) + "\n")
     click.echo("\n".join(wrapped(_("`rigup fix CAUSE` shows all steps and asks before it takes them."))))
@@ -97,14 +99,14 @@ def _found(source: str | None, environment: str, program: tuple[str, ...]) -> "M
     from rigup.schemas.fix import Mending
     from rigup.workflows.diagnosing import after_running
 
-    told = diagnosed(after_running(program)) if program else diagnose(source)
-    return Mending(cause=None, environment=environment or None, findings=told.findings, plan=None)
+    doctor = diagnosed(after_running(program)) if program else diagnose(source)
+    return Mending(cause=None, environment=environment or None, findings=doctor.findings, plan=None)
 
 
 def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
     """Raise UsageError where it is not clear what is to be mended."""
     if cause is not None and not all_safe:
-        _known(cause)
+        _check_cause(cause)
     elif cause is not None:
         raise click.UsageError(_("Name one cause, or --all-safe for all that safe steps mend. `rigup doctor` tells which there are."))  # fmt: skip
     elif source is not None:
@@ -113,43 +115,43 @@ def _one_of(cause: str | None, all_safe: bool, source: str | None) -> None:
         )
 
 
-def _shown(cause: str | None, told: "Mending", explained: bool, as_json: bool) -> int:
+def _show(cause: str | None, mending: "Mending", explained: bool, as_json: bool) -> int:
     if as_json:
-        click.echo(data_text(told))
-    elif not told.findings and cause is None:
+        click.echo(data_text(mending))
+    elif not mending.findings and cause is None:
         click.echo(_("The doctor finds nothing that safe steps could mend."))
         return 0
-    elif not told.findings:
+    elif not mending.findings:
         sentence = _("{cause} is not found there. `rigup doctor` tells what is, `rigup explain {cause}` what it means.")
         click.echo("\n".join(wrapped(sentence.format(cause=cause))), err=True)
     else:
-        click.echo(_text(told, explained))
-    return int(not told.findings)
+        click.echo(_text(mending, explained))
+    return int(not mending.findings)
 
 
-def _known(cause: str) -> None:
+def _check_cause(cause: str) -> None:
     """Raise UsageError for a cause that there is not, with those whose names are near."""
     import difflib
 
     from rigup.knowledge.doctor_tables import causes
 
     if cause not in causes():
-        told = _("{cause} is no cause that the doctor knows. `rigup explain` lists all.").format(cause=cause[:60])
+        message = _("{cause} is no cause that the doctor knows. `rigup explain` lists all.").format(cause=cause[:60])
         if near := difflib.get_close_matches(cause, causes(), 3):
-            told = sentences(told, _("Near it are: {near}.").format(near=", ".join(near)))
-        raise click.UsageError(told)
+            message = sentences(message, _("Near it are: {near}.").format(near=", ".join(near)))
+        raise click.UsageError(message)
 
 
-def _text(told: "Mending", explained: bool) -> str:
+def _text(mending: "Mending", explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
     from rigup.cli.report import after, tells_apart
     from rigup.machine.outward import outward
 
-    told = outward(told)
+    mending = outward(mending)
     parts: list[str] = []
-    for finding in told.findings:
+    for finding in mending.findings:
         parts.append("\n".join(wrapped(style(finding.title, bold=True))))
-        if told.plan is None:
+        if mending.plan is None:
             fixes = finding.fixes[:2]
             ways = [
                 "\n".join(
@@ -158,6 +160,6 @@ def _text(told: "Mending", explained: bool) -> str:
                 for number, fix in enumerate(fixes)
             ]
             parts += [_("or:") + "\n" + way if number else way for number, way in enumerate(ways)]
-    if told.plan is not None:
-        parts.append(text(told.plan, explained))
+    if mending.plan is not None:
+        parts.append(text(mending.plan, explained))
     return "\n\n".join(parts)

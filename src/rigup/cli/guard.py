@@ -19,11 +19,11 @@ class Guarded:
 
     def write(self, text: str) -> int:
         """Write it harmlessly; what the stream's encoding lacks is written out, too."""
-        said = for_terminal(text)
+        harmless = for_terminal(text)
         try:
-            self.inner.write(said)
+            self.inner.write(harmless)
         except UnicodeEncodeError as error:
-            self.inner.write(said.encode(error.encoding, "backslashreplace").decode(error.encoding))
+            self.inner.write(harmless.encode(error.encoding, "backslashreplace").decode(error.encoding))
         return len(text)
 
     def writelines(self, lines: list[str]) -> None:
@@ -39,19 +39,19 @@ class Guarded:
 
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Guard both outputs. An error that nobody caught is told through the guard as well."""
+    """Guard both outputs. An error that nobody caught is printed through the guard as well."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (_guarded(stream) for stream in before)
+    sys.stdout, sys.stderr = (_guard(stream) for stream in before)
     try:
         yield
     except Exception:
-        sys.excepthook = _told
+        sys.excepthook = _print_traceback
         raise
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _guarded(stream: TextIO) -> TextIO:
+def _guard(stream: TextIO) -> TextIO:
     return stream if stream is None or isinstance(stream, Guarded) else cast("TextIO", Guarded(stream))
 
 
@@ -60,7 +60,7 @@ def unguarded(stream: TextIO) -> TextIO:
     return stream.inner if isinstance(stream, Guarded) else stream
 
 
-def _told(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+def _print_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     import traceback
 
     with guarded():

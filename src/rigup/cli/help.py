@@ -39,12 +39,12 @@ class Formatter(click.HelpFormatter):
         rows = list(rows)
         indent = " " * self.current_indent
         room = min(max((columns(name) for name, _told in rows), default=0), col_max) + col_spacing
-        for name, told in rows:
+        for name, meaning in rows:
             head = indent + padded(name, room)
             if columns(name) + col_spacing > room:
                 self.write(indent + name + "\n")
                 head = indent + " " * room
-            self._lines(wrapped(told, head, most=self.width) if told else [head.rstrip()])
+            self._lines(wrapped(meaning, head, most=self.width) if meaning else [head.rstrip()])
 
     def _lines(self, lines: list[str]) -> None:
         self.write("".join(line + "\n" for line in lines))
@@ -83,8 +83,8 @@ def translated(command: click.Command) -> click.Command:
     return command
 
 
-def _translate(one: click.Command | click.Option) -> None:
+def _translate(command: click.Command | click.Option) -> None:
     """Always from the source text: a process may be asked in two languages."""
-    source = one.__dict__.setdefault("source_help", one.help)
+    source = command.__dict__.setdefault("source_help", command.help)
     if source:
-        one.help = _(_plain(source))
+        command.help = _(_plain(source))

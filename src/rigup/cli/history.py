@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.history_report import local_time, run_lines, spoken_states
+from rigup.cli.history_report import local_time, run_lines, run_states
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _, choose
 
@@ -29,36 +29,35 @@ def command(number: int | None, as_json: bool) -> int:
         choose("en")  # data is the same in every language
     if number is not None:
         return _in_full(number, as_json)
-    told = [_one(record) for record in reversed(records())]
+    runs = [_run(record) for record in reversed(records())]
     if as_json:
-        click.echo(data_text(Runs(runs=told)))
-    elif not told:
+        click.echo(data_text(Runs(runs=runs)))
+    elif not runs:
         click.echo(_("rigup has changed nothing here yet."))
     else:
         from rigup.machine.outward import outward
 
-        click.echo("\n".join(line for one in outward(told) for line in _lines(one)))
+        click.echo("\n".join(line for run in runs for line in _lines(outward(run))))
     return 0
 
 
 def _in_full(number: int, as_json: bool) -> int:
-    import msgspec
 
     from rigup.cli.history_report import whole_run
     from rigup.machine.outward import outward
-    from rigup.schemas.history import OneRun, WholeRun
+    from rigup.schemas.history import OneRun
     from rigup.workflows.undoing import run_of
 
     record = run_of(number)
-    told = whole_run(record, _one(record))
+    run = whole_run(record, _run(record))
     if as_json:
-        click.echo(data_text(OneRun(run=told)))
+        click.echo(data_text(OneRun(run=run)))
     else:
-        click.echo("\n".join(run_lines(msgspec.convert(outward(msgspec.to_builtins(told)), WholeRun))))
+        click.echo("\n".join(run_lines(outward(run))))
     return 0
 
 
-def _one(record: "Record") -> "Run":
+def _run(record: "Record") -> "Run":
     """A run; one whose intent cannot be read is listed too."""
     from rigup.plan.applying.journal import JournalError
     from rigup.plan.applying.state import done, state_of
@@ -74,8 +73,8 @@ def _one(record: "Record") -> "Run":
     )  # fmt: skip
 
 
-def _lines(one: "Run") -> list[str]:
-    states = spoken_states()
+def _lines(run: "Run") -> list[str]:
+    states = run_states()
     room = max(map(columns, states.values()))
-    first = f"{one.number:>4}  {padded(local_time(one.made_at or ''), 16)}  {padded(states[one.state], room)}  "
-    return wrapped(one.title or one.because or "", first)
+    first = f"{run.number:>4}  {padded(local_time(run.made_at or ''), 16)}  {padded(states[run.state], room)}  "
+    return wrapped(run.title or run.because or "", first)

@@ -19,14 +19,14 @@ _TAIL = 12  # of one that failed
 _WIDEST = 300  # characters of one line
 
 
-def whole_run(record: "Record", told: "Run") -> "WholeRun":
+def whole_run(record: "Record", run: "Run") -> "WholeRun":
     """A run with its steps and what they said; of one whose intent cannot be read without."""
     import msgspec
 
     from rigup.plan.applying.journal import JournalError
     from rigup.schemas.history import WholeRun
 
-    head = {name: value for name, value in msgspec.structs.asdict(told).items() if name != "steps"}
+    head = {name: value for name, value in msgspec.structs.asdict(run).items() if name != "steps"}
     try:
         steps = record.intent().steps
     except JournalError:
@@ -53,13 +53,13 @@ def _ran(record: "Record", number: int) -> "list[Ran]":
     """The commands of a step as they were started, each with what it said."""
     from rigup.schemas.history import Ran
 
-    found: list[Ran] = []
+    commands: list[Ran] = []
     for line in _text(record, number).splitlines()[:_MOST_LINES]:
         if line.startswith("$ "):
-            found.append(Ran(command=line[2:], said=[]))
-        elif found:
-            found[-1].said.append(line)
-    return found
+            commands.append(Ran(command=line[2:], said=[]))
+        elif commands:
+            commands[-1].said.append(line)
+    return commands
 
 
 def _text(record: "Record", number: int) -> str:
@@ -67,8 +67,8 @@ def _text(record: "Record", number: int) -> str:
     with contextlib.suppress(OSError), open(record.log(number), "rb") as file:
         from rigup.machine.outward import outward_text
 
-        told = outward_text(file.read(_MOST_BYTES).decode("utf-8", "replace"))  # whole: a key stands in many lines
-        return "\n".join(_plain(line) for line in told.split("\n"))
+        log = outward_text(file.read(_MOST_BYTES).decode("utf-8", "replace"))  # whole: a key stands in many lines
+        return "\n".join(_plain(line) for line in log.split("\n"))
     return ""
 
 
@@ -76,7 +76,7 @@ def _plain(line: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in line.expandtabs())[:_WIDEST]
 
 
-def spoken_states() -> dict[str, str]:
+def run_states() -> dict[str, str]:
     """How a run ended, as a person reads it."""
     return {
         "finished": _("done"), "failed": _("failed"), "waiting": _("waits for a restart"),
@@ -85,46 +85,44 @@ def spoken_states() -> dict[str, str]:
     }  # fmt: skip
 
 
-def local_time(told: str) -> str:
+def local_time(moment: str) -> str:
     """A moment as records keep it, to the minute and in the time of this machine, which is what its user's clock shows."""
     from datetime import datetime
 
     try:
-        return datetime.fromisoformat(told).astimezone().strftime("%Y-%m-%d %H:%M")
+        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError, OSError):
-        return told[:16]
+        return moment[:16]
 
 
-def run_lines(told: "WholeRun") -> list[str]:
+def run_lines(run: "WholeRun") -> list[str]:
     """The run for a person."""
-    head = _("Run {number}: {title}").format(number=told.number, title=told.title or told.because or "")
-    how = _("{state}, {moment}").format(state=spoken_states()[told.state], moment=local_time(told.made_at or ""))
+    head = _("Run {number}: {title}").format(number=run.number, title=run.title or run.because or "")
+    how = _("{state}, {moment}").format(state=run_states()[run.state], moment=local_time(run.made_at or ""))
     lines = [*wrapped(style(head, bold=True)), *wrapped(how)]
-    if told.environment:
-        lines += wrapped(_("Environment: {path}").format(path=told.environment))
-    for step in told.steps:
+    if run.environment:
+        lines += wrapped(_("Environment: {path}").format(path=run.environment))
+    for step in run.steps:
         lines += ["", *_step_lines(step)]
-    return lines + (
-        ["", *wrapped(_("All of it is kept in {folder}.").format(folder=told.folder))] if told.folder else []
-    )
+    return lines + (["", *wrapped(_("All of it is kept in {folder}.").format(folder=run.folder))] if run.folder else [])
 
 
 def _step_lines(step: "RunStep") -> list[str]:
-    told = _("{step}: {how}").format(step=step.title, how=_spoken()[step.state])
-    lines = wrapped(told, f"{step.number:>3}. ", "     ")
-    for one in step.ran:
-        lines += ["     $ " + one.command, *("       " + line for line in _some(one.said, step.state))]
+    head = _("{step}: {how}").format(step=step.title, how=_state_names()[step.state])
+    lines = wrapped(head, f"{step.number:>3}. ", "     ")
+    for ran in step.ran:
+        lines += ["     $ " + ran.command, *("       " + line for line in _some(ran.said, step.state))]
     return lines
 
 
-def _some(said: list[str], state: str) -> list[str]:
+def _some(output: list[str], state: str) -> list[str]:
     """The first lines; of what failed the last ones, which tell why."""
-    lines = [line for line in said if line.strip()]
+    lines = [line for line in output if line.strip()]
     shown = lines[-_TAIL:] if state in ("failed", "begun", "undo-failed") else lines[:_HEAD]
     return [*shown, *([_("… and {count} lines more").format(count=len(lines) - len(shown))] if len(lines) > len(shown) else [])]  # fmt: skip
 
 
-def _spoken() -> dict[str, str]:
+def _state_names() -> dict[str, str]:
     """How a step stands, as a person reads it."""
     return {
         "done": _("done"), "failed": _("failed"), "skipped": _("is there"), "left": _("left to you"),

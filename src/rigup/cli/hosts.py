@@ -72,24 +72,26 @@ def _over_there() -> dict[str, tuple[str, str]]:
 # -- what is printed ---------------------------------------------------------------------------------
 
 
-def status(told: dict[str, Asked]) -> int:
+def status(hosts: dict[str, Asked]) -> int:
     """2 where somebody could not be asked, 1 where something is wrong."""
-    if any(isinstance(answer, NotAsked) for answer in told.values()):
+    if any(isinstance(answer, NotAsked) for answer in hosts.values()):
         return 2
-    return int(any(isinstance(answer, Doctor) and answer.verdict in ("broken", "degraded") for answer in told.values()))
+    return int(
+        any(isinstance(answer, Doctor) and answer.verdict in ("broken", "degraded") for answer in hosts.values())
+    )
 
 
-def text(told: dict[str, Asked], verbose: int, color: bool) -> str:
+def text(hosts: dict[str, Asked], verbose: int, color: bool) -> str:
     """One host's report, or a table of all and then each."""
-    if len(told) == 1:
-        return "\n".join(_one(*next(iter(told.items())), verbose, color))
-    parts = [_table(told)]
-    parts += [[_heading(name), "", *_one(name, answer, verbose, color)] for name, answer in told.items()]
-    shown = "\n\n".join("\n".join(part) for part in parts)
-    return shown if color else click.unstyle(shown)
+    if len(hosts) == 1:
+        return "\n".join(_host_lines(*next(iter(hosts.items())), verbose, color))
+    parts = [_table(hosts)]
+    parts += [[_heading(name), "", *_host_lines(name, answer, verbose, color)] for name, answer in hosts.items()]
+    report_text = "\n\n".join("\n".join(part) for part in parts)
+    return report_text if color else click.unstyle(report_text)
 
 
-def _one(name: str, answer: Asked, verbose: int, color: bool) -> list[str]:
+def _host_lines(name: str, answer: Asked, verbose: int, color: bool) -> list[str]:
     from rigup.cli import report
 
     if isinstance(answer, NotAsked):
@@ -100,17 +102,19 @@ def _one(name: str, answer: Asked, verbose: int, color: bool) -> list[str]:
 def _error(name: str, answer: NotAsked) -> list[str]:
     lines = wrapped(_("{host} could not be asked: {because}").format(host=name, because=answer.because))
     lines += wrapped(answer.next, "  ", "  ")
-    return lines + [line for said in answer.said.splitlines()[-5:] for line in wrapped("ssh: " + said, "  ", "    ")]
+    return lines + [
+        line for message in answer.said.splitlines()[-5:] for line in wrapped("ssh: " + message, "  ", "    ")
+    ]
 
 
 def _heading(name: str) -> str:
     return style("── " + name + " " + "─" * max(0, width() - columns(name) - 4), bold=True)
 
 
-def _table(told: dict[str, Asked]) -> list[str]:
-    room = min(max(map(columns, told)), _SHOWN_NAME)
+def _table(hosts: dict[str, Asked]) -> list[str]:
+    room = min(max(map(columns, hosts)), _SHOWN_NAME)
     lines = []
-    for name, answer in told.items():
+    for name, answer in hosts.items():
         verdict = padded(_("not asked") if isinstance(answer, NotAsked) else _(answer.verdict), 10)
         lines += wrapped(_gist(answer), padded(name, room) + "  " + verdict + "  ")
     return lines
@@ -120,7 +124,7 @@ def _gist(answer: Asked) -> str:
     """The root cause, or what is there."""
     if isinstance(answer, NotAsked):
         return str(answer.because)
-    loud = [shown for shown in answer.findings if shown.severity != "note"]
+    loud = [finding for finding in answer.findings if finding.severity != "note"]
     if loud:
         return str(loud[0].title)
     names = [str(device.name or device.pci_id or "GPU") for device in answer.machine.accelerators or []]

@@ -51,27 +51,27 @@ def redacted_answer(source: str | None, wake: bool) -> Doctor:
     from rigup.machine.sources import close_sources
 
     try:
-        facts, kept = recorded(source, wake)
+        facts, capture = recorded(source, wake)
     finally:
         close_sources()
     redactor = Redactor()
-    for snapshot in kept.snapshots.values():
+    for snapshot in capture.snapshots.values():
         redactor.learn_all(snapshot)
-    for name, body in kept.texts.items():
+    for name, body in capture.texts.items():
         redactor.learn(name + "\n" + body, name)
-    told = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
-    return convert(redactor.data(told), Doctor)
+    doctor = to_builtins(answer(Diagnosis(facts, *judged(facts))), enc_hook=str)
+    return convert(redactor.data(doctor), Doctor)
 
 
 def markdown(answer: Doctor) -> str:
     """The report. What was read stands in code, so that it can neither be taken for Markdown nor for HTML."""
-    loud = [found for found in answer.findings if found.severity != "note"]
+    loud = [finding for finding in answer.findings if finding.severity != "note"]
     parts = [
         ["### " + _verdict(answer, loud)],
-        *[_finding(found, number == 0) for number, found in enumerate(loud[:_MOST_FINDINGS])],
+        *[_finding(finding, number == 0) for number, finding in enumerate(loud[:_MOST_FINDINGS])],
         _devices(answer),
         _versions(answer),
-        _folded(answer, loud),
+        _details(answer, loud),
         ["<sub>" + _("Written by `rigup doctor --issue`, rigup {version}. Names, keys, serial numbers and addresses are taken out.").format(version=__version__) + "</sub>"],
     ]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
@@ -80,31 +80,31 @@ def markdown(answer: Doctor) -> str:
 def _verdict(answer: Doctor, loud: list[Finding]) -> str:
     if loud:
         return plain(loud[0].title)
-    said = {
+    meanings = {
         "healthy": _("Nothing is wrong on this machine, as far as rigup can see"),
         "unknown": _("Too little was seen to say what is wrong"),
     }
-    return said.get(answer.verdict) or str(answer.verdict)
+    return meanings.get(answer.verdict) or str(answer.verdict)
 
 
-def _finding(found: Finding, first: bool) -> list[str]:
+def _finding(finding: Finding, first: bool) -> list[str]:
     """One cause; the first one's title is the heading already."""
-    about = [code(found.cause), _(found.severity), _(found.confidence)]
-    about += [code(found.subject)] if found.subject != "machine" else []
-    lines = [*([] if first else ["**" + plain(found.title) + "**  "]), " · ".join(about), ""]
-    lines += ["- " + code(_read(line)) for line in _told(found)[:_MOST_EVIDENCE]]
-    if found.make_sure:
-        lines += ["", _("To make sure: {what}").format(what=plain(found.make_sure))]
-    if mend := found.fixes[0].title if found.fixes else found.mends:
+    about = [code(finding.cause), _(finding.severity), _(finding.confidence)]
+    about += [code(finding.subject)] if finding.subject != "machine" else []
+    lines = [*([] if first else ["**" + plain(finding.title) + "**  "]), " · ".join(about), ""]
+    lines += ["- " + code(_read(line)) for line in _evidence(finding)[:_MOST_EVIDENCE]]
+    if finding.make_sure:
+        lines += ["", _("To make sure: {what}").format(what=plain(finding.make_sure))]
+    if mend := finding.fixes[0].title if finding.fixes else finding.mends:
         lines += ["", _("Mends it, says rigup: {title}").format(title=plain(mend))]
-    if found.in_vain:
-        lines += [_("Often tried in vain: {what}").format(what=plain(found.in_vain))]
+    if finding.in_vain:
+        lines += [_("Often tried in vain: {what}").format(what=plain(finding.in_vain))]
     return lines
 
 
-def _told(found: Finding) -> list[Evidence]:
+def _evidence(finding: Finding) -> list[Evidence]:
     """Evidence, each line that was read once."""
-    spots = {(line.source, line.line, line.value): line for line in found.evidence}
+    spots = {(line.source, line.line, line.value): line for line in finding.evidence}
     return list(spots.values())
 
 
@@ -120,22 +120,22 @@ def _short(text: str) -> str:
 
 
 def _devices(answer: Doctor) -> list[str]:
-    found = answer.machine.accelerators or []
-    if not found:
+    devices = answer.machine.accelerators or []
+    if not devices:
         return []
     lines = [
         "| # | " + " | ".join((_("device"), _("ISA"), _("memory"), _("driver"), _("state"))) + " |",
         "|---" * 6 + "|",
     ]
-    for device in found[:_MOST_DEVICES]:
+    for device in devices[:_MOST_DEVICES]:
         driver = device.driver or BoundDriver()
         cells = [
             str(device.index), str(device.name or device.pci_id or device.vendor), device.isa or "",
             memory(device), driver_name(driver), device.state,
         ]  # fmt: skip
         lines.append("| " + " | ".join(cell(part) for part in cells) + " |")
-    if len(found) > _MOST_DEVICES:
-        lines += ["", _("… and {count} more").format(count=len(found) - _MOST_DEVICES)]
+    if len(devices) > _MOST_DEVICES:
+        lines += ["", _("… and {count} more").format(count=len(devices) - _MOST_DEVICES)]
     return lines
 
 
@@ -143,8 +143,8 @@ def _versions(answer: Doctor) -> list[str]:
     lines = []
     for kind, fields in _VERSIONS:
         rows = to_builtins(getattr(answer.machine, kind) or [])
-        told = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
-        known = [row for row in told if row][:4]
+        values = dict.fromkeys(" ".join(_field(row, name) for name in fields if _field(row, name)) for row in rows)
+        known = [row for row in values if row][:4]
         if known:
             lines.append(_("- {what}: {values}").format(what=_kinds()[kind], values=", ".join(map(code, known))))
     return lines
@@ -165,9 +165,9 @@ def _field(row: dict[str, Any], name: str) -> str:
     return "" if value in (None, False, "", []) else _short(str(value))
 
 
-def _folded(answer: Doctor, loud: list[Finding]) -> list[str]:
+def _details(answer: Doctor, loud: list[Finding]) -> list[str]:
     """Everything else that was read, folded away."""
-    lines = [found.cause + ": " + _read(line) for found in loud for line in _told(found)]
+    lines = [finding.cause + ": " + _read(line) for finding in loud for line in _evidence(finding)]
     skipped = [
         _("not known: {unknown}; would decide {causes}").format(unknown=row.unknown, causes=", ".join(row.would_decide[:3]))
         for row in answer.skipped

@@ -51,8 +51,8 @@ def _list(table: str, as_json: bool, faults: list[tables.KnowledgeError]) -> Non
         return
     width = max((len(row.table) for row in listed), default=0)
     for row in listed:
-        said = _("{table}  {as_of}  {rows} rows")
-        click.echo(said.format(table=row.table.ljust(width), as_of=row.as_of or "----------", rows=row.rows))
+        template = _("{table}  {as_of}  {rows} rows")
+        click.echo(template.format(table=row.table.ljust(width), as_of=row.as_of or "----------", rows=row.rows))
 
 
 def _readable(name: str) -> bool:
@@ -67,21 +67,21 @@ def _summary(name: str) -> "Table":
     """Tell what a table holds: its date, its rows, and how many an overlay brought."""
     from rigup.schemas.knowledge import Table
 
-    found = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
-    overlaid = sum(tables.OVERLAY in row for row in found)
-    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(found), overlaid=overlaid)
+    rows = [row for _array, rows in lookup.arrays(tables.table(name)) for row in rows]
+    overlaid = sum(tables.OVERLAY in row for row in rows)
+    return Table(table=name, as_of=tables.table_date(name) or None, rows=len(rows), overlaid=overlaid)
 
 
 def _print_json(query: tuple[str, ...], hits: list[Hit], limit: int, faults: list[tables.KnowledgeError]) -> None:
     from rigup.schemas import knowledge as schema
 
-    shown = [schema.Hit(table=hit.table, array=hit.array, key=hit.key, row=hit.row) for hit in hits[:limit]]
+    rows = [schema.Hit(table=hit.table, array=hit.array, key=hit.key, row=hit.row) for hit in hits[:limit]]
     problems = [tables.explain(fault) for fault in faults]
-    _echo_json(schema.Found(query=_asked(query), found=len(hits), hits=shown, problems=problems))
+    _echo_json(schema.Found(query=_query_text(query), found=len(hits), hits=rows, problems=problems))
 
 
-def _asked(query: tuple[str, ...]) -> str:
-    """What was asked for, as it may be said again: somebody may have pasted a whole message."""
+def _query_text(query: tuple[str, ...]) -> str:
+    """What was asked for, without secrets: somebody may have pasted a whole message."""
     from rigup.machine.outward import outward_text
 
     return outward_text(" ".join(query))
@@ -93,7 +93,7 @@ def _echo_json(answer: "Tables | Found") -> None:
 
 def _print_text(query: tuple[str, ...], hits: list[Hit], limit: int) -> None:
     if not hits:
-        text = _("Nothing is known of {query}. Fewer words find more.").format(query=_asked(query))
+        text = _("Nothing is known of {query}. Fewer words find more.").format(query=_query_text(query))
         click.echo(text)
         return
     click.echo("\n\n".join(_block(hit) for hit in hits[:limit]))

@@ -23,8 +23,8 @@ _ACROSS = lazy_regex(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 def unbroken(text: str) -> str:
     """A paragraph in one line; scripts without blanks get none where their source is broken."""
-    told = text if max(text, default="") < _FIRST_WIDE else _ACROSS.sub("", text)
-    return " ".join(told.split())
+    joined = text if max(text, default="") < _FIRST_WIDE else _ACROSS.sub("", text)
+    return " ".join(joined.split())
 
 
 def _pieces(text: str) -> list[str]:
@@ -40,9 +40,9 @@ def width() -> int:
 
 def _terminal() -> int:
     """As `shutil.get_terminal_size` tells it, without the archives that it imports."""
-    told = os.environ.get("COLUMNS", "")
-    if told.strip().isdecimal() and int(told):
-        return int(told)
+    configured = os.environ.get("COLUMNS", "")
+    if configured.strip().isdecimal() and int(configured):
+        return int(configured)
     try:
         return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
     except (AttributeError, ValueError, OSError):

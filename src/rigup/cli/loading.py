@@ -1,4 +1,4 @@
-"""How much of what a plan has to load has come, told from an installer's lines and from what lies on the disk meanwhile."""
+"""How much of what a plan has to load has come, read from an installer's lines and from what lies on the disk meanwhile."""
 
 import os
 import re
@@ -32,7 +32,7 @@ class Loading:
 
     @property
     def total(self) -> int:
-        """Bytes that have to be loaded; 0 where nobody told."""
+        """Bytes that have to be loaded; 0 where it is not known."""
         return sum(size for size, _disk in self._sizes.values())
 
     def says(self, line: str) -> None:
@@ -59,14 +59,14 @@ class Loading:
             return ""
         done = sum(self._sizes[name][0] for name in self._come if name in self._sizes)
         coming = [size for name, size in self._sizes.items() if name not in self._come]
-        files, disk = sum(size for size, _disk in coming), sum(there for _size, there in coming)
+        files, disk = sum(size for size, _disk in coming), sum(on_disk for _size, on_disk in coming)
         done += min(files, max(loaded, unpacked * files // disk if disk else 0))
-        told = _("{done} of {total}").format(done=size_text(done), total=size_text(self.total))
+        amount = _("{done} of {total}").format(done=size_text(done), total=size_text(self.total))
         took = time.monotonic() - self._began
         if took < _SOON or done < self.total * _SURE or done >= self.total:
-            return told
+            return amount
         seconds = round(took * (self.total - done) / done)
-        return _("{amount}, {time} left").format(amount=told, time=duration(seconds))
+        return _("{amount}, {time} left").format(amount=amount, time=duration(seconds))
 
 
 class Emptying:
@@ -83,11 +83,11 @@ class Emptying:
         if now - self._looked >= _EVERY:
             self._left, self._looked = self._measure(), now
         gone = self._total - self._left
-        told = _("{done} of {total}").format(done=size_text(gone), total=size_text(self._total))
+        amount = _("{done} of {total}").format(done=size_text(gone), total=size_text(self._total))
         took = self._looked - self._began
         if took < _SOON or gone < self._total * _SURE or not self._left:
-            return told
-        return _("{amount}, {time} left").format(amount=told, time=duration(round(took * self._left / gone)))
+            return amount
+        return _("{amount}, {time} left").format(amount=amount, time=duration(round(took * self._left / gone)))
 
 
 def size_text(size: int) -> str:
@@ -113,27 +113,27 @@ def _package(word: str) -> str:
 
 def unpacked_now(variables: Mapping[str, str]) -> int:
     """Bytes of what uv unpacks at this moment, in its own folder."""
-    found = 0
+    total = 0
     with suppress(OSError):
         for entry in os.scandir(_cache_of_uv(variables)):
             if entry.name.startswith(".tmp"):
-                found += _bytes(entry.path)
-    return found
+                total += _bytes(entry.path)
+    return total
 
 
 def _bytes(path: str) -> int:
-    found = 0
+    total = 0
     for above, _folders, files in islice(os.walk(path), _MOST_FOLDERS):
         for name in files:
             with suppress(OSError):
-                found += os.lstat(os.path.join(above, name)).st_size
-    return found
+                total += os.lstat(os.path.join(above, name)).st_size
+    return total
 
 
 def _cache_of_uv(variables: Mapping[str, str]) -> Path:
     """Where uv keeps what it has loaded, by its own rules."""
-    if told := variables.get("UV_CACHE_DIR"):
-        return Path(told)
+    if configured := variables.get("UV_CACHE_DIR"):
+        return Path(configured)
     if sys.platform == "win32":
         return Path(variables.get("LOCALAPPDATA", ""), "uv", "cache")
     return Path(variables.get("XDG_CACHE_HOME") or Path(variables.get("HOME", ""), ".cache"), "uv")

@@ -4,16 +4,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import UNSET, structs
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_files import free, put
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
+    from rigup.schemas import lock as schema
 
-SCHEMA = "rigup.lock/1"
 OPTIONS = (
     click.argument("words", nargs=-1, metavar="[ENV|WISH]..."),
     click.option("-r", "--requirement", "files", multiple=True, metavar="FILE", help="A requirements.txt or a pyproject.toml."),
@@ -50,25 +51,26 @@ def command(words: tuple[str, ...], output: str, force: bool, quiet: bool, as_js
 
     if as_json:
         choose("en")
-    with told():
+    with click_errors():
         if output != "-":
             free(output, force := force or _is_ours(output))
         lock = lock_of(words, **wished, waiting=Waiting)
         if output != "-" or not as_json:
             put(lockfile.text(lock), output, force, quiet)
     if as_json:
-        click.echo(data_text(_written(lock, output)))
+        click.echo(data_text(_write(lock, output)))
     elif output != "-" and not quiet:
-        click.echo(told_of(lock))
+        click.echo(lock_text(lock))
     return 0
 
 
-def _written(lock: "Lock", output: str) -> dict[str, Any]:
+def _write(lock: "Lock", output: str) -> "schema.Lock":
     """What was written and where; with `-` the lock itself stands in the answer."""
     from rigup.plan.environments import lockfile
+    from rigup.schemas import lock as schema
 
-    where = {"path": output} if output != "-" else {"path": None, "text": lockfile.text(lock)}
-    return {"schema": SCHEMA, **where, **summary(lock)}
+    path, text = (output, UNSET) if output != "-" else (None, lockfile.text(lock))
+    return schema.Lock(path=path, text=text, **structs.asdict(summary(lock)))
 
 
 def _is_ours(output: str) -> bool:
@@ -82,15 +84,17 @@ def _is_ours(output: str) -> bool:
         return False
 
 
-def summary(lock: "Lock") -> dict[str, Any]:
-    """A lock as data."""
-    return {
-        "python": lock.python, "wish": list(lock.wish), "variables": lock.variables, "made_for": lock.facts,
-        "packages": {one.name: one.version for one in lock.packages}, "reasons": lock.reasons,
-    }  # fmt: skip
+def summary(lock: "Lock") -> "schema.Locked":
+    """What a lock holds."""
+    from rigup.schemas.lock import Locked
+
+    return Locked(
+        python=lock.python, wish=list(lock.wish), variables=lock.variables, made_for=lock.facts,
+        packages={package.name: package.version for package in lock.packages}, reasons=lock.reasons,
+    )  # fmt: skip
 
 
-def told_of(lock: "Lock") -> str:
+def lock_text(lock: "Lock") -> str:
     """A lock in a sentence."""
     text = _("Locked for Python {python}, each file by its hash. Packages: {count}.")
     return text.format(count=len(lock.packages), python=lock.python)

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rigup.cli.arguments import told
+from rigup.cli.arguments import click_errors
 from rigup.cli.layout import wrapped
 from rigup.cli.taking import RunOptions, go, say_data
 from rigup.language import _, sentences
+from rigup.schemas.apply import ApplyNothing
+from rigup.schemas.taken import Blocked
 
 if TYPE_CHECKING:
     from rigup.plan.environments.lockfile import Lock
@@ -38,14 +40,14 @@ def from_lock(path: str, environment: str, options: RunOptions) -> int:
     """Make the environment of a lock or a bundle; the exit status. On an unlike machine what differs is said first."""
     from rigup.plan.environments import bundle, lockfile
 
-    with told():
+    with click_errors():
         if not bundle.is_bundle(path):
-            return _made(lockfile.read(path), "", environment, options)
+            return _make(lockfile.read(path), "", environment, options)
         held = bundle.opened(path, str(_new_folder()))
     status = 0
     try:
-        with told():
-            status = _made(held.lock, held.folder, environment, options)
+        with click_errors():
+            status = _make(held.lock, held.folder, environment, options)
     finally:
         if status == 0 or options.dry_run:  # what failed is gone on with from the same files
             shutil.rmtree(held.folder, ignore_errors=True)
@@ -62,33 +64,33 @@ def _new_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="bundle-", dir=state()))
 
 
-def _made(lock: "Lock", folder: str, environment: str, options: RunOptions) -> int:
+def _make(lock: "Lock", folder: str, environment: str, options: RunOptions) -> int:
     from rigup.cli.plan_report import steps_text
     from rigup.workflows import intents
     from rigup.workflows.locking import prepared
 
-    found = prepared(lock, folder, environment)
+    plan = prepared(lock, folder, environment)
     if not options.silent:
-        click.echo("\n".join([*_head(lock, found.differences), "", *steps_text(found.steps)]))
-    if blocked := [step for step in found.steps if step.state == "blocked"]:
+        click.echo("\n".join([*_head(lock, plan.differences), "", *steps_text(plan.steps)]))
+    if blocked := [step for step in plan.steps if step.state == "blocked"]:
         return _blocked(blocked, options)
-    if all(step.state == "satisfied" for step in found.steps):
+    if all(step.state == "satisfied" for step in plan.steps):
         return _ready(options)
-    return go(intents.of_lock(lock, found.steps, found.environment, found.site), options)
+    return go(intents.of_lock(lock, plan.steps, plan.environment, plan.site), options)
 
 
 def _head(lock: "Lock", differ: list[str]) -> list[str]:
-    said = _("The lock is for Python {python} and knows each file by its hash. Packages: {count}.")
-    lines = wrapped(said.format(count=len(lock.packages), python=lock.python))
+    sentence = _("The lock is for Python {python} and knows each file by its hash. Packages: {count}.")
+    lines = wrapped(sentence.format(count=len(lock.packages), python=lock.python))
     if differ:
         lines += ["", *wrapped(_("This machine is not quite like the one that it was made on:"))]
-    return lines + [line for one in differ for line in wrapped(one, "  - ", "    ")]
+    return lines + [line for difference in differ for line in wrapped(difference, "  - ", "    ")]
 
 
 def _blocked(blocked: "list[Step]", options: RunOptions) -> int:
     because = blocked[0].because
     if options.as_json:
-        say_data(options, {"verdict": "blocked", "because": because})
+        say_data(options, Blocked(verdict="blocked", because=because))
     else:
         click.echo("\n" + "\n".join(wrapped(sentences(_("Nothing was changed."), because))), err=True)
     return 1
@@ -96,7 +98,7 @@ def _blocked(blocked: "list[Step]", options: RunOptions) -> int:
 
 def _ready(options: RunOptions) -> int:
     if options.as_json:
-        say_data(options, {"verdict": "ready"})
+        say_data(options, ApplyNothing(verdict="ready"))
     elif not options.quiet:
         click.echo("\n" + _("Ready. What the lock holds is there already."))
     return 0

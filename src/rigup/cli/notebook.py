@@ -17,7 +17,7 @@ class Report(dict[str, Any]):
     here = True
     with_values = False
 
-    def _shown(self) -> Doctor:
+    def _shareable(self) -> Doctor:
         from rigup.machine.outward import for_others
 
         answer = msgspec.convert(dict(self), Doctor)
@@ -27,10 +27,10 @@ class Report(dict[str, Any]):
         """The report as a terminal shows it."""
         from rigup.cli.report import text
 
-        return text(self._shown(), here=self.here)
+        return text(self._shareable(), here=self.here)
 
     def _repr_html_(self) -> str:
         """The report as a notebook shows it."""
         from rigup.cli.page import fragment
 
-        return fragment(self._shown(), self.here)
+        return fragment(self._shareable(), self.here)

@@ -40,8 +40,6 @@ def doctor(source: str | None, as_json: bool, verbose: int) -> int:
 
     Nothing is changed. The exit status is 1 where something is wrong, or where there is no ollama.
     """
-    import msgspec
-
     from rigup.cli.ollama_report import text
     from rigup.cli.progress import Waiting
     from rigup.llm.ollama.examining import examined
@@ -55,7 +53,7 @@ def doctor(source: str | None, as_json: bool, verbose: int) -> int:
             answer = examined(source)
     except SourceError as error:
         raise click.ClickException(str(error)) from error
-    click.echo(data_text(answer) if as_json else text(outward(msgspec.to_builtins(answer)), verbose))
+    click.echo(data_text(answer) if as_json else text(outward(answer), verbose))
     return int(answer.verdict in _BAD)
 
 

@@ -1,47 +1,46 @@
 """The report of `rigup ollama doctor`, in lines."""
 
 from collections.abc import Callable
-from typing import Any
 
 from rigup.cli.fit_report import size
 from rigup.cli.guard import style
 from rigup.cli.layout import padded, wrapped
 from rigup.language import _
+from rigup.schemas.ollama import Folder, OllamaDoctor, Setting
 
-Answer = dict[str, Any]
 _COLORS = {"healthy": "green", "degraded": "yellow", "broken": "red", "unknown": "yellow", "absent": "yellow"}
 _ROOM = 26
 _NEARLY = 0.9  # of what could be used: what is kept free of it is no miscount
 
 
-def text(answer: Answer, verbose: int = 0) -> str:
+def text(answer: OllamaDoctor, verbose: int = 0) -> str:
     """The whole report."""
-    if answer["verdict"] == "absent":
+    if answer.verdict == "absent":
         told = _("There is no ollama here: no service, no program, no log. Where it runs in a container, give its log with --from.")  # fmt: skip
         return "\n".join(wrapped(told))
     others = (_devices, _settings, _integrated, _loaded, _unseen)
-    sections = [_head(answer), _findings(answer, verbose), *(one(answer) for one in others)]
+    sections = [_head(answer), _findings(answer, verbose), *(section(answer) for section in others)]
     return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
 
-def _head(answer: Answer) -> list[str]:
-    verdict = style(_(answer["verdict"]).capitalize(), fg=_COLORS[answer["verdict"]], bold=True)
+def _head(answer: OllamaDoctor) -> list[str]:
+    verdict = style(_(answer.verdict).capitalize(), fg=_COLORS[answer.verdict], bold=True)
     runs = {True: _("it runs"), False: _("it does not run"), None: _("nobody could see whether it runs")}[
-        answer["running"]
+        answer.running
     ]
     rows: list[tuple[str, str]] = [
-        (_("Version"), answer["version"] or _("not known")),
+        (_("Version"), answer.version or _("not known")),
         (_("Server"), runs),
-        (_("Started by"), _("nothing that could be seen") if answer["manager"] == "none" else answer["manager"]),
-        (_("Runs as"), answer["user"] or _("not known")),
-        (_("Models lie in"), _folder(answer["models"])),
+        (_("Started by"), _("nothing that could be seen") if answer.manager == "none" else answer.manager),
+        (_("Runs as"), answer.user or _("not known")),
+        (_("Models lie in"), _folder(answer.models)),
     ]
     return [verdict, *_rows(rows)]
 
 
-def _folder(models: Answer) -> str:
-    path = models["path"] or _("not known")
-    return path if models["free"] is None else _("{path} ({free} free)").format(path=path, free=size(models["free"]))
+def _folder(models: Folder) -> str:
+    path = models.path or _("not known")
+    return path if models.free is None else _("{path} ({free} free)").format(path=path, free=size(models.free))
 
 
 def _rows(rows: list[tuple[str, str]]) -> list[str]:
@@ -52,83 +51,79 @@ def _titled(title: str, lines: list[str]) -> list[str]:
     return [style(title, bold=True), *lines] if lines else []
 
 
-def _findings(answer: Answer, verbose: int) -> list[str]:
+def _findings(answer: OllamaDoctor, verbose: int) -> list[str]:
     from rigup.cli.report import finding, grouped, loud
 
-    found = [shown for shown in grouped(answer["findings"]) if loud(shown)]
+    found = [shown for shown in grouped(answer.findings) if loud(shown)]
     told = [finding(shown, verbose) for shown in found]
     return [line for number, lines in enumerate(told) for line in (["", *lines] if number else lines)]
 
 
-def _devices(answer: Answer) -> list[str]:
+def _devices(answer: OllamaDoctor) -> list[str]:
     """What its log says that it computes on."""
     lines = []
-    for one in answer["devices"]:
-        name = " ".join(filter(None, (one["name"], one["compute"])))
-        room = _("{total}, of which {free} free").format(total=size(one["total"]), free=size(one["available"] or 0)) if one["total"] else ""  # fmt: skip
-        lines += _rows([(one["library"], "  ".join(filter(None, (name, room))))])
+    for device in answer.devices:
+        name = " ".join(filter(None, (device.name, device.compute)))
+        room = _("{total}, of which {free} free").format(total=size(device.total), free=size(device.available or 0)) if device.total else ""  # fmt: skip
+        lines += _rows([(device.library, "  ".join(filter(None, (name, room))))])
     return _titled(_("It computes on, by its log"), lines)
 
 
-def _settings(answer: Answer) -> list[str]:
+def _settings(answer: OllamaDoctor) -> list[str]:
     """What is set, and what of it the server has."""
-    said: dict[str, Callable[[Answer], str]] = {
-        "in-force": lambda one: _("in force, by {source}").format(source=one["source"]),
-        "not-taken-over": lambda one: _(
+    said: dict[str, Callable[[Setting], str]] = {
+        "in-force": lambda setting: _("in force, by {source}").format(source=setting.source),
+        "not-taken-over": lambda setting: _(
             "given by {source} as {configured}, but the server runs with {running}: restart it, or another file wins"
-        ).format(source=one["source"], configured=one["configured"], running=one["running"] or _("nothing")),
-        "shell-only": lambda _one: _("in your shell only: the service does not see it"),
-        "unknown": lambda one: _("given by {source}; whether the server has it could not be seen").format(
-            source=one["source"]
+        ).format(source=setting.source, configured=setting.configured, running=setting.running or _("nothing")),
+        "shell-only": lambda _setting: _("in your shell only: the service does not see it"),
+        "unknown": lambda setting: _("given by {source}; whether the server has it could not be seen").format(
+            source=setting.source
         ),
     }
-    shown = [one for one in answer["settings"] if one["state"] in said]
-    rows = [(one["name"], _value(one) + "  " + said[one["state"]](one)) for one in shown]
-    others = [f"{one['name']}={one['running']}" for one in answer["settings"] if one["state"] == "running-only"]
+    shown = [setting for setting in answer.settings if setting.state in said]
+    rows = [(setting.name, _value(setting) + "  " + said[setting.state](setting)) for setting in shown]
+    others = [f"{setting.name}={setting.running}" for setting in answer.settings if setting.state == "running-only"]
     lines = [line for name, told in rows for line in wrapped(told, "  " + name + "=", "      ")]
     if others:
         lines += wrapped(_("It also runs with {others}.").format(others=", ".join(others)), "  ")
     return _titled(_("Settings"), lines)
 
 
-def _value(one: Answer) -> str:
-    return str(one["configured"] or one["shell"] or "")
+def _value(setting: Setting) -> str:
+    return setting.configured or setting.shell or ""
 
 
-def _integrated(answer: Answer) -> list[str]:
+def _integrated(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
-    for one in answer["integrated"]:
+    for gpu in answer.integrated:
         told = _("{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map.")
-        known = {key: size(one[key]) if one[key] else _("an unknown amount") for key in ("carved_out", "mappable")}
-        lines += wrapped(
-            told.format(name=one["name"], carved=known["carved_out"], mapped=known["mappable"]), "  ", "  "
-        )
-        if one["counted"] and one["usable"] and one["counted"] < _NEARLY * one["usable"]:
+        carved, mapped = (size(room) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable))
+        lines += wrapped(told.format(name=gpu.name, carved=carved, mapped=mapped), "  ", "  ")
+        if gpu.counted and gpu.usable and gpu.counted < _NEARLY * gpu.usable:
             said = _("ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor.")  # fmt: skip
-            lines += wrapped(said.format(counted=size(one["counted"]), usable=size(one["usable"])), "  ", "  ")
+            lines += wrapped(said.format(counted=size(gpu.counted), usable=size(gpu.usable)), "  ", "  ")
     return _titled(_("Graphics in the processor"), lines)
 
 
-def _loaded(answer: Answer) -> list[str]:
+def _loaded(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
-    for one in answer["loaded"]:
+    for model in answer.loaded:
         told = _("{name}, {size}: {gpu} % on the GPU, {cpu} % on the processor")
-        lines += wrapped(
-            told.format(name=one["name"], size=one["size"], gpu=one["on_gpu"], cpu=100 - one["on_gpu"]), "  "
-        )
-        if plan := one["planned"]:
+        lines += wrapped(told.format(name=model.name, size=model.size, gpu=model.on_gpu, cpu=100 - model.on_gpu), "  ")
+        if plan := model.planned:
             said = _(
                 "fit reckons with {context} tokens of context: {total} in all, {layers} of {all} layers on the GPU."
             )
             lines += wrapped(
-                said.format(context=plan["context"], total=size(plan["total"]), layers=plan["gpu_layers"], all=plan["layers"]),
+                said.format(context=plan.context, total=size(plan.total), layers=plan.gpu_layers, all=plan.layers),
                 "    ", "    ",
             )  # fmt: skip
-        lines += wrapped(one["why"], "    ", "    ") if one["why"] else []
+        lines += wrapped(model.why, "    ", "    ") if model.why else []
     return _titled(_("In memory"), lines)
 
 
-def _unseen(answer: Answer) -> list[str]:
+def _unseen(answer: OllamaDoctor) -> list[str]:
     return _titled(
-        _("What could not be seen"), [line for told in answer["unseen"] for line in wrapped(told, "  - ", "    ")]
+        _("What could not be seen"), [line for told in answer.unseen for line in wrapped(told, "  - ", "    ")]
     )

@@ -28,7 +28,7 @@ class Line(NamedTuple):
         mark: good, bad, weak or open.
         title: what kind of thing it is.
         facts: what is known of it.
-        state: what is to be said of it in a sentence, "" for nothing.
+        state: a sentence about it, "" for none.
 
     """
 
@@ -41,16 +41,16 @@ class Line(NamedTuple):
 def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
     """All that is known to have been looked at, in the order in which it stands upon each other."""
     machine = answer.machine
-    made = (
+    parts = (
         _system(machine, verbose), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
         _environments(answer, verbose), _kernels(machine, verbose), _scheduler(answer),
     )  # fmt: skip
-    return [line for lines in made for line in lines]
+    return [line for lines in parts for line in lines]
 
 
 def _of_layer(layer: str, answer: Doctor) -> str:
     """How a thing stands of which causes of one layer tell."""
-    loud = [shown.severity for shown in answer.findings if _layer(shown.cause) == layer]
+    loud = [finding.severity for finding in answer.findings if _layer(finding.cause) == layer]
     return BAD if "error" in loud else WEAK if "warning" in loud else GOOD
 
 
@@ -67,9 +67,9 @@ def _layer(cause: str) -> str:
 def _system(machine: Machine, verbose: int) -> list[Line]:
     platform = _first(machine, "platforms")
     distribution = _first(machine, "distributions")
-    names = [distribution.get("name") or " ".join(_known(distribution, "id", "version"))]
+    names = [distribution.get("name") or " ".join(_known_values(distribution, "id", "version"))]
     kernel = " ".join(filter(None, [_SYSTEMS.get(str(platform.get("system")), ""), _release(platform)]))
-    world = next((str(one["container"]) for one in machine.worlds or () if one.get("container")), "")
+    world = next((str(fact["container"]) for fact in machine.worlds or () if fact.get("container")), "")
     total = _first(machine, "memories").get("total")
     facts = [
         *names, kernel if kernel not in str(names[0]) else "",
@@ -90,10 +90,10 @@ def _release(platform: dict[str, Any]) -> str:
 
 
 def _devices(answer: Doctor, verbose: int) -> Iterator[Line]:
-    found = answer.machine.accelerators
-    if found == []:
+    devices = answer.machine.accelerators
+    if devices == []:
         yield Line(GOOD, _("GPU"), (_("none in this machine"),))
-    for _same, group in groupby(found or [], lambda one: _look(one, verbose)):
+    for _same, group in groupby(devices or [], lambda device: _look(device, verbose)):
         alike = list(group)
         yield _device(alike, answer, verbose)
 
@@ -107,52 +107,52 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     device, last = alike[0], alike[-1]
     mark = _STATES[device.state]
     mark = OPEN if device.state == "expected" and answer.verdict == "unknown" else mark
-    mark = WEAK if mark in (GOOD, OPEN) and any(_warned(one, answer) for one in alike) else mark
+    mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(member, answer) for member in alike) else mark
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
     named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
-    told = next((shown.cause for shown in answer.findings if shown.title == device.because), "")
-    because = told or device.because  # what is said above needs no repetition
+    cause = next((finding.cause for finding in answer.findings if finding.title == device.because), "")
+    because = cause or device.because  # what is said above needs no repetition
     state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
     if verbose and device.next:
         state += "\n" + device.next
     return Line(mark, _("GPU {number}").format(number=numbers), named, state)
 
 
-def _warned(device: Device, answer: Doctor) -> bool:
+def _has_warning(device: Device, answer: Doctor) -> bool:
     """Whether a finding that is no more than a warning is about this device."""
     names = {device.pci_address, device.name, device.uuid} - {UNSET}
-    return any(shown.severity == "warning" and shown.subject in names for shown in answer.findings)
+    return any(finding.severity == "warning" and finding.subject in names for finding in answer.findings)
 
 
 def _device_facts(device: Device, verbose: int) -> tuple[str, ...]:
     driver = device.driver or BoundDriver()
     bound = driver_name(driver)
     cuda = driver.shown_cuda
-    said = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
+    words = _("driver {driver}").format(driver=bound + (" (CUDA " + str(cuda) + ")" if cuda else "")) if bound else ""
     more = [device.pci_address or "", device.pci_id or "", device.power or ""] if verbose else []
-    return tuple(filter(None, [name_of(device), device.isa or "", memory(device), said, *more]))
+    return tuple(filter(None, [name_of(device), device.isa or "", memory(device), words, *more]))
 
 
 def _toolkits(machine: Machine, verbose: int) -> list[Line]:
     named = {"cuda": "CUDA", "rocm": "ROCm", "oneapi": "oneAPI"}
     kits = machine.toolkits or ()
-    told = [
-        named.get(one.get("name", ""), str(one.get("name", ""))) + " " + str(one.get("version", ""))
-        + (" (" + str(one["path"]) + ")" if verbose and one.get("path") else "")
-        for one in kits
+    names = [
+        named.get(kit.get("name", ""), str(kit.get("name", ""))) + " " + str(kit.get("version", ""))
+        + (" (" + str(kit["path"]) + ")" if verbose and kit.get("path") else "")
+        for kit in kits
     ]  # fmt: skip
-    return _line(GOOD, _("Toolkits"), told)
+    return _line(GOOD, _("Toolkits"), names)
 
 
 def _containers(answer: Doctor) -> list[Line]:
     machine = answer.machine
     engines = [
-        " ".join(filter(None, [str(one.get("name", "")), "(" + ", ".join(_runtimes(one)) + ")" if _runtimes(one) else ""]))
-        for one in machine.container_engines or ()
+        " ".join(filter(None, [str(row.get("name", "")), "(" + ", ".join(_runtimes(row)) + ")" if _runtimes(row) else ""]))
+        for row in machine.container_engines or ()
     ]  # fmt: skip
     toolkit = ["NVIDIA Container Toolkit"] if machine.container_toolkits else []
-    cdi = sorted({str(one["kind"]) for one in machine.cdi_specs or () if one.get("kind")})
+    cdi = sorted({str(row["kind"]) for row in machine.cdi_specs or () if row.get("kind")})
     return _line(_of_layer("container", answer), _("Containers"), [*engines, *toolkit, *cdi])
 
 
@@ -166,81 +166,81 @@ def _runtimes(engine: dict[str, Any]) -> list[str]:
 
 def _environments(answer: Doctor, verbose: int) -> Iterator[Line]:
     machine = answer.machine
-    there = {str(one["prefix"]): one for one in machine.python_envs or () if one.get("prefix")}
-    named = [str(one.get("env") or "") for kind in ("torches", "tensorflows") for one in _of(machine, kind)]
-    told = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*there, *named])]
-    shown = [(prefix, found) for prefix, found in told if found or verbose or there.get(prefix, {}).get("active")]
-    shown.sort(key=lambda one: not there.get(one[0], {}).get("active"))
-    for prefix, found in shown if verbose else shown[:_MOST]:
-        yield _environment(prefix, there.get(prefix, {}), found, answer)
+    envs = {str(env["prefix"]): env for env in machine.python_envs or () if env.get("prefix")}
+    named = [str(fact.get("env") or "") for kind in ("torches", "tensorflows") for fact in _facts_of(machine, kind)]
+    rows = [(prefix, _frameworks(prefix, machine, verbose)) for prefix in dict.fromkeys([*envs, *named])]
+    shown = [(prefix, names) for prefix, names in rows if names or verbose or envs.get(prefix, {}).get("active")]
+    shown.sort(key=lambda pair: not envs.get(pair[0], {}).get("active"))
+    for prefix, names in shown if verbose else shown[:_MOST]:
+        yield _environment(prefix, envs.get(prefix, {}), names, answer)
     if len(shown) > _MOST and not verbose:
         more = _("… {count} more with -v").format(count=len(shown) - _MOST)
         yield Line(OPEN, _("Environment"), (more,))
 
 
-def _environment(prefix: str, env: dict[str, Any], found: list[str], answer: Doctor) -> Line:
+def _environment(prefix: str, env: dict[str, Any], frameworks: list[str], answer: Doctor) -> Line:
     python = "Python " + str(env["version"]) if env.get("version") else ""
     mark, proof = _proof(prefix, answer)
-    loud = [shown.severity for shown in answer.findings if _is_in(shown, prefix, answer)]
+    loud = [finding.severity for finding in answer.findings if _is_in(finding, prefix, answer)]
     mark = BAD if mark == BAD or "error" in loud else WEAK if "warning" in loud else mark
-    facts = [prefix, python, *(found or [_("no framework")])]
+    facts = [prefix, python, *(frameworks or [_("no framework")])]
     return Line(mark, _("Environment"), tuple(filter(None, facts)), proof)
 
 
-def _is_in(shown: Finding, prefix: str, answer: Doctor) -> bool:
+def _is_in(finding: Finding, prefix: str, answer: Doctor) -> bool:
     """Whether a finding lies in an environment: its evidence names it, or there is no other."""
-    if shown.severity == "note" or _layer(shown.cause) not in ("library", "framework"):
+    if finding.severity == "note" or _layer(finding.cause) not in ("library", "framework"):
         return False
-    named = any(prefix and prefix in told for line in shown.evidence for told in (line.source, str(line.value)))
-    envs = {one.get("env") for one in answer.machine.torches or ()}
-    return named or shown.subject == prefix or envs == {prefix or None} or envs == {prefix}
+    named = any(prefix and prefix in text for line in finding.evidence for text in (line.source, str(line.value)))
+    envs = {torch.get("env") for torch in answer.machine.torches or ()}
+    return named or finding.subject == prefix or envs == {prefix or None} or envs == {prefix}
 
 
 def _proof(prefix: str, answer: Doctor) -> tuple[str, str]:
     """What `rigup verify` found in an environment."""
-    from rigup.diagnosis.verifications import failure_said
+    from rigup.diagnosis.verifications import failure_text
 
-    failed = next((one for one in answer.failed_verifications if one.environment == prefix), None)
+    failed = next((failure for failure in answer.failed_verifications if failure.environment == prefix), None)
     if failed:
-        return BAD, failure_said(failed)
-    records = [one for one in answer.machine.proofs or () if prefix in (one.get("env"), one.get("prefix"))]
-    passed = max((str(one.get("recorded_at", "")) for one in records if not one.get("failed")), default="")
+        return BAD, failure_text(failed)
+    records = [proof for proof in answer.machine.proofs or () if prefix in (proof.get("env"), proof.get("prefix"))]
+    passed = max((str(proof.get("recorded_at", "")) for proof in records if not proof.get("failed")), default="")
     return GOOD, _("`rigup verify` proved it on {date}").format(date=passed[:10]) if passed else ""
 
 
 def _frameworks(prefix: str, machine: Machine, verbose: int) -> list[str]:
     """Frameworks of an environment with their versions."""
-    made = {"torches": "torch", "tensorflows": "tensorflow"}
-    told = {
-        name: name + " " + str(one.get("version") or "")
-        for kind, name in made.items()
-        for one in _of(machine, kind)
-        if str(one.get("env") or "") == prefix and (prefix or one.get("version"))
+    names = {"torches": "torch", "tensorflows": "tensorflow"}
+    versions = {
+        name: name + " " + str(fact.get("version") or "")
+        for kind, name in names.items()
+        for fact in _facts_of(machine, kind)
+        if str(fact.get("env") or "") == prefix and (prefix or fact.get("version"))
     }
-    for one in machine.packages or ():
-        if one.get("env") == prefix and one.get("name") in _FRAMEWORKS and one["name"] not in told:
-            told[one["name"]] = one["name"] + " " + str(one.get("version") or "")
-    most = len(told) if verbose else _MOST
-    return [one.strip() for one in list(told.values())[:most]]
+    for package in machine.packages or ():
+        if package.get("env") == prefix and package.get("name") in _FRAMEWORKS and package["name"] not in versions:
+            versions[package["name"]] = package["name"] + " " + str(package.get("version") or "")
+    most = len(versions) if verbose else _MOST
+    return [text.strip() for text in list(versions.values())[:most]]
 
 
 def _kernels(machine: Machine, verbose: int) -> Iterator[Line]:
-    told = [
-        str(one.get("shown") or one.get("name") or "") + (" → " + str(one["prefix"]) if one.get("prefix") else "")
-        for one in machine.jupyter_kernels or ()
+    names = [
+        str(row.get("shown") or row.get("name") or "") + (" → " + str(row["prefix"]) if row.get("prefix") else "")
+        for row in machine.jupyter_kernels or ()
     ]
-    more = [_("… {count} more with -v").format(count=len(told) - _MOST)] if len(told) > _MOST and not verbose else []
-    yield from _line(GOOD, _("Notebooks"), [*(told if verbose else told[:_MOST]), *more])
+    more = [_("… {count} more with -v").format(count=len(names) - _MOST)] if len(names) > _MOST and not verbose else []
+    yield from _line(GOOD, _("Notebooks"), [*(names if verbose else names[:_MOST]), *more])
 
 
 def _scheduler(answer: Doctor) -> list[Line]:
     machine = answer.machine
-    nodes = {str(one.get("nodes", "")): str(one.get("gres", "")) for one in reversed(machine.slurm_nodes or ())}
-    settings = {one.get("name"): str(one.get("value", "")) for one in machine.slurm_settings or ()}
+    nodes = {str(node.get("nodes", "")): str(node.get("gres", "")) for node in reversed(machine.slurm_nodes or ())}
+    settings = {setting.get("name"): str(setting.get("value", "")) for setting in machine.slurm_settings or ()}
     if not nodes and not settings:
         return []
-    told = [" ".join(filter(None, one)) for one in nodes.items()]
-    named = [" ".join(filter(None, ["Slurm", settings.get("ClusterName", "")])), *told[:4]]
+    node_texts = [" ".join(filter(None, pair)) for pair in nodes.items()]
+    named = [" ".join(filter(None, ["Slurm", settings.get("ClusterName", "")])), *node_texts[:4]]
     return _line(_of_layer("scheduler", answer), _("Scheduler"), named)
 
 
@@ -253,15 +253,15 @@ def _line(mark: str, title: str, facts: Iterable[str]) -> list[Line]:
 
 
 def _first(machine: Machine, kind: str) -> dict[str, Any]:
-    return next(iter(_of(machine, kind)), {})
+    return next(iter(_facts_of(machine, kind)), {})
 
 
-def _of(machine: Machine, kind: str) -> Facts:
+def _facts_of(machine: Machine, kind: str) -> Facts:
     """Facts of one kind, by the name of their list; empty where none is known."""
     return getattr(machine, kind) or []
 
 
-def _known(fact: dict[str, Any], *names: str) -> list[str]:
+def _known_values(fact: dict[str, Any], *names: str) -> list[str]:
     return [str(fact[name]) for name in names if fact.get(name)]
 
 
@@ -273,7 +273,7 @@ def state_names() -> dict[str, str]:
 
 
 def name_of(device: Hardware) -> str:
-    """What a device is called, or what can be said of one whose name nobody told."""
+    """The name of a device, or what is known of one without a name."""
     if device.name:
         return str(device.name)
     if device.vendor == "microsoft":
@@ -292,8 +292,8 @@ def memory(device: Hardware) -> str:
     """The memory that a person counts with."""
     pools = device.memory or Memory()
     kinds = (pools.vram, pools.gtt, pools.unified) if device.integrated else (pools.vram,)
-    found = max((one for one in kinds if one), default=0)
-    return size(found) if found else ""
+    most = max((pool for pool in kinds if pool), default=0)
+    return size(most) if most else ""
 
 
 def size(count: int) -> str:

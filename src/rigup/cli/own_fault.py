@@ -1,4 +1,4 @@
-"""The last resort: what no command has caught is told in a sentence, and kept for whoever mends rigup."""
+"""The last resort: what no command has caught is printed as a sentence, and kept for whoever mends rigup."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ _SHOWN = "RIGUP_TRACEBACK"
 """The variable that has the traceback printed, for who works on rigup."""
 
 
-def told_of(error: Exception) -> int:
+def report_fault(error: Exception) -> int:
     """Say what happened, on standard error as far as that can be written; the exit status.
 
     Args:
@@ -25,32 +25,32 @@ def told_of(error: Exception) -> int:
     if os.environ.get(_SHOWN):
         raise error
     if isinstance(error, OSError):
-        told = _("A file could not be read or written: {error}.").format(error=_of_system(error))
+        message = _("A file could not be read or written: {error}.").format(error=_of_system(error))
     elif isinstance(error, KnowledgeError):
-        told = str(error)
+        message = str(error)
     elif isinstance(error, MemoryError):
-        told = _("There was not enough memory for this.")
+        message = _("There was not enough memory for this.")
     else:
-        told = _of_ours(error)
+        message = _of_ours(error)
     with suppress(OSError, ValueError):
-        sys.stderr.write(told + "\n")
+        sys.stderr.write(message + "\n")
     return 2
 
 
 def _of_system(error: OSError) -> str:
-    named = ": ".join(str(one) for one in (error.filename, error.strerror or type(error).__name__) if one)
+    named = ": ".join(str(part) for part in (error.filename, error.strerror or type(error).__name__) if part)
     return named.encode("utf-8", "replace").decode()
 
 
 def _of_ours(error: Exception) -> str:
     """A fault of rigup's own, with where its traceback is kept."""
-    kept = _kept(error)
-    told = _("rigup itself has a fault here ({error}).").format(error=type(error).__name__)
+    path = _keep(error)
+    sentence = _("rigup itself has a fault here ({error}).").format(error=type(error).__name__)
     more = _("What its authors need to mend it stands in {path}; look through it before you send it.")
-    return f"{told} {more.format(path=kept)}" if kept else told
+    return f"{sentence} {more.format(path=path)}" if path else sentence
 
 
-def _kept(error: Exception) -> Path | None:
+def _keep(error: Exception) -> Path | None:
     from rigup.plan.applying.journal import state
 
     path = state() / "faults" / time.strftime("%Y%m%dT%H%M%S.txt", time.gmtime())

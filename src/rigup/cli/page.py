@@ -109,15 +109,15 @@ def fragment(answer: Doctor, here: bool = True, styled: bool = True) -> str:
     ]
     style = f"<style>{_STYLE}</style>\n" if styled else ""
     copy, copied = _("Copy"), _("Copied")
-    words = f'data-copy="{_said(copy)}" data-copied="{_said(copied)}"'
+    words = f'data-copy="{_html(copy)}" data-copied="{_html(copied)}"'
     return f'{style}<main class="rigup" {words}>\n' + "\n".join(parts) + "\n</main>"
 
 
 def _head(answer: Doctor, here: bool) -> str:
     verdict = answer.verdict
-    marked = f'<span class="{verdict}">{_said(_(verdict).capitalize())}</span>'
-    told = _said(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_said(head_sentence(answer, here)))
-    return f"<h1>{told}</h1>"
+    marked = f'<span class="{verdict}">{_html(_(verdict).capitalize())}</span>'
+    sentence = _html(_("{verdict}. {meaning}")).format(verdict=marked, meaning=_html(head_sentence(answer, here)))
+    return f"<h1>{sentence}</h1>"
 
 
 def _since_ok(answer: Doctor) -> Iterator[str]:
@@ -127,36 +127,36 @@ def _since_ok(answer: Doctor) -> Iterator[str]:
     from rigup.cli.difference import items
     from rigup.cli.since import opening_of
 
-    yield from (f"<p>{_prose(one)}</p>" for one in opening_of(answer.since_ok))
-    found, _more = items(answer.since_ok.differences)
-    if found:
-        yield "<ul>\n" + "\n".join(f"<li>{_said(one)}</li>" for one in found) + "\n</ul>"
+    yield from (f"<p>{_prose(sentence)}</p>" for sentence in opening_of(answer.since_ok))
+    sentences, _more = items(answer.since_ok.differences)
+    if sentences:
+        yield "<ul>\n" + "\n".join(f"<li>{_html(difference)}</li>" for difference in sentences) + "\n</ul>"
 
 
 def _findings(answer: Doctor) -> Iterator[str]:
-    for shown in grouped(answer.findings):
-        if loud(shown):
-            yield _article(shown)
+    for group in grouped(answer.findings):
+        if loud(group):
+            yield _article(group)
 
 
-def _article(shown: Grouped) -> str:
+def _article(group: Grouped) -> str:
     about = [
-        shown.cause,
-        _(shown.confidence),
-        *(subject for subject in shown.subjects if subject != "machine"),
+        group.cause,
+        _(group.confidence),
+        *(subject for subject in group.subjects if subject != "machine"),
     ]
-    about += [shown.place] if shown.place else []
-    severity = f'<span class="{shown.severity}">{_said(_(shown.severity))}</span>'
+    about += [group.place] if group.place else []
+    severity = f'<span class="{group.severity}">{_html(_(group.severity))}</span>'
     parts = [
-        f'<article class="{shown.severity}">',
-        f"<h2>{severity} · {_said(shown.title)}</h2>",
-        f'<p class="soft">{_said(" · ".join(about))}</p>',
-        _section(_("How to make sure"), shown.make_sure),
-        _fixes(shown.fixes),
-        _section(_("What mends it"), shown.mends),
-        _section(_("Why"), shown.because),
-        _evidence(shown.evidence),
-        _section(_("Tried in vain"), shown.in_vain),
+        f'<article class="{group.severity}">',
+        f"<h2>{severity} · {_html(group.title)}</h2>",
+        f'<p class="soft">{_html(" · ".join(about))}</p>',
+        _section(_("How to make sure"), group.make_sure),
+        _fixes(group.fixes),
+        _section(_("What mends it"), group.mends),
+        _section(_("Why"), group.because),
+        _evidence(group.evidence),
+        _section(_("Tried in vain"), group.in_vain),
         "</article>",
     ]
     return "\n".join(part for part in parts if part)
@@ -165,45 +165,45 @@ def _article(shown: Grouped) -> str:
 def _evidence(evidence: list[Evidence]) -> str:
     """What decided: each text once, with where it stands."""
     rows = {(line.source, line.line or line.value): line for line in evidence}
-    told = "".join(
-        f'<tr><td>{_said(_value(line))}</td><td class="soft">{_said(_where(line))}</td></tr>' for line in rows.values()
+    rows_text = "".join(
+        f'<tr><td>{_html(_value(line))}</td><td class="soft">{_html(_place(line))}</td></tr>' for line in rows.values()
     )
-    heads = "".join(f"{_TH}{_said(head)}</th>" for head in (_("Text"), _("Where")))
-    return _heading(3, _("What was seen")) + f"\n<table><tr>{heads}</tr>{told}</table>" if told else ""
+    heads = "".join(f"{_TH}{_html(head)}</th>" for head in (_("Text"), _("Where")))
+    return _heading(3, _("What was seen")) + f"\n<table><tr>{heads}</tr>{rows_text}</table>" if rows_text else ""
 
 
 def _value(line: Evidence) -> str:
     return str(line.value or _("nothing such was found"))
 
 
-def _where(line: Evidence) -> str:
+def _place(line: Evidence) -> str:
     return str(line.source) + (":" + str(line.line) if line.line and not line.source.startswith("knowledge/") else "")
 
 
 def _fixes(fixes: list[Fix]) -> str:
     if not fixes:
         return ""
-    made = [_fix(number, fix) + (_check(fix) if tells_apart(fixes, number) else "") for number, fix in enumerate(fixes)]
-    return _heading(3, _("What mends it")) + "\n" + "\n".join(made)
+    ways = [_fix(number, fix) + (_check(fix) if tells_apart(fixes, number) else "") for number, fix in enumerate(fixes)]
+    return _heading(3, _("What mends it")) + "\n" + "\n".join(ways)
 
 
 def _fix(number: int, fix: Fix) -> str:
-    steps = "".join(f"<li>{_said(step.title)}{_needs(step)}{_commands(step)}</li>" for step in fix.steps)
+    steps = "".join(f"<li>{_html(step.title)}{_needs(step)}{_commands(step)}</li>" for step in fix.steps)
     other = _("or:")
-    either = f"<p>{_said(other)}</p>" if number else ""
+    either = f"<p>{_html(other)}</p>" if number else ""
     return f"{either}<ol>{steps}</ol>"
 
 
 def _check(fix: Fix) -> str:
     """How to see that it worked."""
     check = fix.check
-    return f'\n<p class="soft">{_said(check.title)}</p>{_well(typed(check.commands, check.where))}'
+    return f'\n<p class="soft">{_html(check.title)}</p>{_well(typed(check.commands, check.where))}'
 
 
 def _needs(step: Step) -> str:
-    told = [places().get(step.where, ""), _("then restart the machine") if step.restart else ""]
-    said = aside(one for one in told if one).strip()
-    return f' <span class="soft">{_said(said)}</span>' if said else ""
+    remarks = [places().get(step.where, ""), _("then restart the machine") if step.restart else ""]
+    words = aside(remark for remark in remarks if remark).strip()
+    return f' <span class="soft">{_html(words)}</span>' if words else ""
 
 
 def _commands(step: Step) -> str:
@@ -211,14 +211,14 @@ def _commands(step: Step) -> str:
 
 
 def _well(lines: list[str]) -> str:
-    return f"<pre>{_said(chr(10).join(lines))}</pre>" if lines else ""
+    return f"<pre>{_html(chr(10).join(lines))}</pre>" if lines else ""
 
 
 def _looked_at(answer: Doctor) -> Iterator[str]:
     """What was looked at, a row for each."""
     rows = [
-        f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td class="what">{_said(line.title)}</td><td>{_said(" · ".join(line.facts))}'
-        + "".join(f'<br><span class="soft">{_said(said)}</span>' for said in line.state.split("\n") if said)
+        f'<tr><td class="{line.mark}">{_SIGNS[line.mark]}</td><td class="what">{_html(line.title)}</td><td>{_html(" · ".join(line.facts))}'
+        + "".join(f'<br><span class="soft">{_html(state)}</span>' for state in line.state.split("\n") if state)
         + "</td></tr>"
         for line in overview(answer, 1)
     ]
@@ -227,58 +227,58 @@ def _looked_at(answer: Doctor) -> Iterator[str]:
 
 
 def _devices(answer: Doctor) -> Iterator[str]:
-    found = answer.machine.accelerators or []
-    if not any(device.limits and device.limits.lacks for device in found):
+    devices = answer.machine.accelerators or []
+    if not any(device.limits and device.limits.lacks for device in devices):
         return
     columns = ("#", _("Device"), _("What it cannot do"))
-    rows = [_device(device) for device in found]
+    rows = [_device(device) for device in devices]
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]  # one of nothing tells nothing
-    heads = "".join(f"{_TH}{_said(columns[place])}</th>" for place in kept)
+    heads = "".join(f"{_TH}{_html(columns[place])}</th>" for place in kept)
     body = "".join("<tr>" + "".join(f"<td>{row[place]}</td>" for place in kept) + "</tr>" for row in rows)
     yield _heading(2, _("Devices")) + f"\n<table><tr>{heads}</tr>{body}</table>"
 
 
 def _device(device: Device) -> tuple[str, ...]:
     """The cells of one device."""
-    isa = f'<br><span class="soft">{_said(device.isa)}</span>' if device.isa else ""
-    lacks = "".join(f"<li>{_said(_(lack.text))}</li>" for lack in (device.limits.lacks if device.limits else ()))
-    return str(device.index), _said(name_of(device)) + isa, f"<ul>{lacks}</ul>" if lacks else ""
+    isa = f'<br><span class="soft">{_html(device.isa)}</span>' if device.isa else ""
+    lacks = "".join(f"<li>{_html(_(lack.text))}</li>" for lack in (device.limits.lacks if device.limits else ()))
+    return str(device.index), _html(name_of(device)) + isa, f"<ul>{lacks}</ul>" if lacks else ""
 
 
 def _foot(answer: Doctor) -> str:
     """When, by what, and of which machine."""
     named = next((" · ".join(line.facts) for line in overview(answer) if line.title == _("System")), _("not told"))
-    told = _("Written by rigup {version} on {date}. The machine: {machine}.")
-    said = told.format(version=__version__, date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=named)
-    return f'<footer class="soft"><p>{_said(said)}</p></footer>'
+    template = _("Written by rigup {version} on {date}. The machine: {machine}.")
+    text = template.format(version=__version__, date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=named)
+    return f'<footer class="soft"><p>{_html(text)}</p></footer>'
 
 
 def _notes(answer: Doctor) -> Iterator[str]:
-    told = [shown.title for shown in grouped(answer.findings) if not loud(shown)]
-    if told:
-        yield _heading(2, _("Notes")) + "\n" + _list(told)
+    titles = [group.title for group in grouped(answer.findings) if not loud(group)]
+    if titles:
+        yield _heading(2, _("Notes")) + "\n" + _list(titles)
 
 
 def _skipped(answer: Doctor) -> Iterator[str]:
-    if told := not_judged(answer):
-        yield _folded(_("Not judged"), _list(told))
+    if sentences := not_judged(answer):
+        yield _details(_("Not judged"), _list(sentences))
 
 
 def _troubles(answer: Doctor) -> Iterator[str]:
-    if told := troubles(answer):
-        items = "".join(f"<li>{_prose(one)}</li>" for one in told)
+    if sentences := troubles(answer):
+        items = "".join(f"<li>{_prose(sentence)}</li>" for sentence in sentences)
         yield _heading(2, _("What could not be read")) + f"\n<ul>{items}</ul>"
 
 
 def _facts(answer: Doctor) -> Iterator[str]:
     rows = [
-        f"<tr><td>{_said(kind)}</td><td>{_said(_fact(fact))}</td></tr>"
+        f"<tr><td>{_html(kind)}</td><td>{_html(_fact(fact))}</td></tr>"
         for kind, facts in sorted(to_builtins(answer.machine).items())
         for fact in (facts if isinstance(facts, list) else [])
         if kind != "accelerators"
     ]
     if rows:
-        yield _folded(_("Facts"), f"<table>{''.join(rows)}</table>")
+        yield _details(_("Facts"), f"<table>{''.join(rows)}</table>")
 
 
 def _fact(fact: dict[str, Any]) -> str:
@@ -286,28 +286,28 @@ def _fact(fact: dict[str, Any]) -> str:
 
 
 def _heading(level: int, text: str) -> str:
-    return f"<h{level}>{_said(text)}</h{level}>"
+    return f"<h{level}>{_html(text)}</h{level}>"
 
 
-def _section(title: str, told: str) -> str:
+def _section(title: str, paragraph: str) -> str:
     """A paragraph under its heading; nothing where there is nothing to tell."""
-    return _heading(3, title) + f"<p>{_prose(told)}</p>" if told else ""
+    return _heading(3, title) + f"<p>{_prose(paragraph)}</p>" if paragraph else ""
 
 
-def _folded(title: str, body: str) -> str:
-    return f"<details><summary>{_said(title)}</summary>\n{body}</details>"
+def _details(title: str, body: str) -> str:
+    return f"<details><summary>{_html(title)}</summary>\n{body}</details>"
 
 
-def _list(told: Iterable[str]) -> str:
-    return "<ul>" + "".join(f"<li>{_said(one)}</li>" for one in told) + "</ul>"
+def _list(texts: Iterable[str]) -> str:
+    return "<ul>" + "".join(f"<li>{_html(item)}</li>" for item in texts) + "</ul>"
 
 
-def _said(text: str) -> str:
+def _html(text: str) -> str:
     """Text, and never markup: what machines and logs say is not to be trusted."""
     return escape(visible(str(text)), quote=True)
 
 
 def _prose(text: str) -> str:
     """Text whose `code` is set as such."""
-    pieces = _said(text).split("`")
+    pieces = _html(text).split("`")
     return "".join(f"<code>{piece}</code>" if number % 2 else piece for number, piece in enumerate(pieces))

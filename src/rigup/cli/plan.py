@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _MADE_FOR = {"dockerfile": "docker", "apptainer": "apptainer", "conda": "conda"}
 _OF_PIP = ("dockerfile", "apptainer", "pyproject", "poetry")
-_FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "poetry", "json")
+_OF_CONTAINERS = ("compose", "devcontainer")
+_FORMS = ("text", "script", "dockerfile", "apptainer", *_OF_CONTAINERS, "conda", "pyproject", "poetry", "json")
 
 
 @click.command("plan")
@@ -52,7 +53,10 @@ _FORMS = ("text", "script", "dockerfile", "apptainer", "conda", "pyproject", "po
     help="Ask no index: what the tables do not name stays open.",
 )
 @click.option("--explain", "explained", is_flag=True, help="Tell of every newer build why it was turned down.")
-@click.option("--as", "form", type=click.Choice(_FORMS), default="text", help="The form of the answer.")
+@click.option(
+    "--as", "form", type=click.Choice(_FORMS), default="text", metavar="FORM",
+    help="text, script, dockerfile, apptainer, compose, devcontainer, conda, pyproject, poetry or json.",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.plan/1).")
 def command(
     wishes: tuple[str, ...], files: tuple[str, ...], profile: str | None, environment: str, form: str, as_json: bool,
@@ -72,6 +76,8 @@ def command(
     if as_json or form == "json":
         choose("en")  # data is the same in every language
     bits = _speed(link)
+    if form in _OF_CONTAINERS and not as_json:
+        return _container(wishes, form, profile)
     options["manager"] = options["manager"] or _MADE_FOR.get(form, "venv")
     if profile is None and options["manager"] == "venv" and (as_json or form in ("text", "json")):
         environment = environment or in_this_folder()
@@ -82,8 +88,19 @@ def command(
         if as_json or form == "json":  # whoever reads data gets one object, with what has to be told
             click.echo(data_text(_asked_back(wishes, str(error))))
         raise
-    click.echo(_shown(choice, "json" if as_json else form, explained, bits), nl=False)
+    click.echo(_render(choice, "json" if as_json else form, explained, bits), nl=False)
     return int(not choice.possible)
+
+
+def _container(wishes: tuple[str, ...], form: str, profile: str | None) -> int:
+    """The file that starts the image of a wish with the devices, as `rigup container run --as` writes it."""
+    from rigup.workflows.containers import Words, container
+
+    if len(wishes) > 1:
+        raise click.UsageError(_("A container is started from one image: name one wish."))
+    answer = container(Words(what=wishes[0] if wishes else "torch", form=form), profile)
+    click.echo(answer.files[0].text, nl=False)
+    return int(answer.verdict == "impossible")
 
 
 def _asked_back(wishes: tuple[str, ...], question: str) -> "NotUnderstood":
@@ -94,7 +111,7 @@ def _asked_back(wishes: tuple[str, ...], question: str) -> "NotUnderstood":
 
 
 def _speed(link: str) -> int:
-    """Bits a second; 0 where nobody said."""
+    """Bits a second; 0 where it was not given."""
     from rigup.plan.cost import LinkError, speed
 
     try:
@@ -103,7 +120,7 @@ def _speed(link: str) -> int:
         raise click.UsageError(str(error)) from error
 
 
-def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
+def _render(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.plan.answer import answer
 
     if form == "json":
@@ -118,11 +135,11 @@ def _shown(choice: "Choice", form: str, explained: bool, link: int = 0) -> str:
     from rigup.workflows.environments import defaults
 
     if left := unkept(choice, form):
-        told = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
+        sentence = _("A file for {form} cannot keep {options}, which {files} say. The script and `rigup lock` do.")
         raise click.UsageError(
-            told.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
+            sentence.format(form=form, options=", ".join(left), files=", ".join(choice.wish.terms.files))
         )
-    if form in _OF_PIP and any(one.build.conda for one in choice.chosen):
-        told = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
-        raise click.UsageError(told.format(form=form))
+    if form in _OF_PIP and any(pick.build.conda for pick in choice.chosen):
+        sentence = _("A file for {form} names packages of pip, and these are conda-forge's: write --as conda.")
+        raise click.UsageError(sentence.format(form=form))
     return rendered(choice, form, defaults().images)

@@ -25,7 +25,7 @@ def text(plan: Plan, explained: bool = False) -> str:
     parts = [
         _head(plan), _devices(plan), _system(plan), _steps(plan, explained), _mends(plan), _others(plan),
         _turned_down(plan, explained),
-        _listed(_("Mind"), plan.warnings), _listed(_("Taken for granted"), plan.assumed),
+        _list_lines(_("Mind"), plan.warnings), _list_lines(_("Taken for granted"), plan.assumed),
     ]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -35,39 +35,39 @@ def text(plan: Plan, explained: bool = False) -> str:
 
 def _head(plan: Plan) -> list[str]:
     if refused := plan.resolution and plan.resolution.refused:
-        return _refused(plan, refused)
+        return _refusal(plan, refused)
     if plan.verdict == "impossible":
-        told = _("Impossible. Nothing that was asked for ({wish}) can run there.").format(wish=", ".join(plan.wish))
-        return wrapped(told) + _smallest(plan)
+        sentence = _("Impossible. Nothing that was asked for ({wish}) can run there.").format(wish=", ".join(plan.wish))
+        return wrapped(sentence) + _smallest(plan)
     lines = wrapped(_left_out(plan)) if _left_out(plan) else []
     if plan.verdict == "ready":
-        there = _("It is {stack}, with Python {python}.").format(stack=_stack(plan), python=plan.environment.python)
-        return lines + wrapped(sentences(_("Ready. What was asked for is there already."), there)) + _smallest(plan)
-    told = _("This machine gets {stack}, with Python {python}.")
-    lines += wrapped(told.format(stack=_stack(plan), python=plan.environment.python))
-    return lines + _smallest(plan) + _cost(plan.cost) + _resolved(plan)
+        stack = _("It is {stack}, with Python {python}.").format(stack=_stack(plan), python=plan.environment.python)
+        return lines + wrapped(sentences(_("Ready. What was asked for is there already."), stack)) + _smallest(plan)
+    sentence = _("This machine gets {stack}, with Python {python}.")
+    lines += wrapped(sentence.format(stack=_stack(plan), python=plan.environment.python))
+    return lines + _smallest(plan) + _cost(plan.cost) + _resolution(plan)
 
 
-def _refused(plan: Plan, words: str) -> list[str]:
+def _refusal(plan: Plan, words: str) -> list[str]:
     """No set of packages is what was asked for: the resolver's own words say why, or ours."""
     by = plan.resolution.by if plan.resolution else None
     if not by:
-        told = _("Impossible. What was asked for ({wish}) cannot be had there.").format(wish=", ".join(plan.wish))
-        return [*wrapped(told), *wrapped(words, "    ", "    "), *_smallest(plan)]
-    told = _("Impossible. What was asked for ({wish}) cannot be had together. {resolver} says:")
-    lines = wrapped(told.format(wish=", ".join(plan.wish), resolver=by))
+        sentence = _("Impossible. What was asked for ({wish}) cannot be had there.").format(wish=", ".join(plan.wish))
+        return [*wrapped(sentence), *wrapped(words, "    ", "    "), *_smallest(plan)]
+    sentence = _("Impossible. What was asked for ({wish}) cannot be had together. {resolver} says:")
+    lines = wrapped(sentence.format(wish=", ".join(plan.wish), resolver=by))
     return [*lines, *wrapped(words, "    ", "    "), *_smallest(plan)]
 
 
-def _resolved(plan: Plan) -> list[str]:
+def _resolution(plan: Plan) -> list[str]:
     """Who resolved it, or what of it is not, and why."""
-    told = plan.resolution
-    if not told or not any(step.kind.startswith("install-") and step.state == "needed" for step in plan.steps):
+    resolution = plan.resolution
+    if not resolution or not any(step.kind.startswith("install-") and step.state == "needed" for step in plan.steps):
         return _counted_on(plan)
-    if told.whole:
-        said = _("Resolved as one set by {resolver}; packages that come, and no others: {count}.")
-        return wrapped(said.format(resolver=told.by, count=len(told.packages)))
-    return wrapped(sentences(*told.because)) + ([] if told.packages else _counted_on(plan))
+    if resolution.whole:
+        sentence = _("Resolved as one set by {resolver}; packages that come, and no others: {count}.")
+        return wrapped(sentence.format(resolver=resolution.by, count=len(resolution.packages)))
+    return wrapped(sentences(*resolution.because)) + ([] if resolution.packages else _counted_on(plan))
 
 
 def _smallest(plan: Plan) -> list[str]:
@@ -76,8 +76,8 @@ def _smallest(plan: Plan) -> list[str]:
 
 def _stack(plan: Plan) -> str:
     """Packages by their own names; one with an extra stands under its plain name too."""
-    told = [f"{name} {version}".strip() for name, version in plan.packages.items() if "[" not in name]
-    return ", ".join(told or plan.requirements)
+    packages = [f"{name} {version}".strip() for name, version in plan.packages.items() if "[" not in name]
+    return ", ".join(packages or plan.requirements)
 
 
 def _counted_on(plan: Plan) -> list[str]:
@@ -87,8 +87,8 @@ def _counted_on(plan: Plan) -> list[str]:
     places = [*plan.indexes, *([_("the default index")] if own else [])]
     if not installs or not places:
         return []
-    told = _("It counts on {places}; whether they answer is tried when the steps are taken.")
-    return wrapped(told.format(places=", ".join(places)))
+    sentence = _("It counts on {places}; whether they answer is tried when the steps are taken.")
+    return wrapped(sentence.format(places=", ".join(places)))
 
 
 def _left_out(plan: Plan) -> str:
@@ -113,14 +113,14 @@ def _bytes(cost: Cost) -> str:
         return _("How much there is to download, nobody has measured.") if cost.not_counted else ""
     about = "" if cost.exact else _("about") + " "
     if not cost.download_bytes:
-        told = _("It takes {about}{disk} on the disk, and nothing has to be downloaded.")
-        return told.format(about=about, disk=size_text(cost.disk_bytes))
-    told = _("It takes {about}{download} to download").format(about=about, download=size_text(cost.download_bytes))
+        sentence = _("It takes {about}{disk} on the disk, and nothing has to be downloaded.")
+        return sentence.format(about=about, disk=size_text(cost.disk_bytes))
+    sentence = _("It takes {about}{download} to download").format(about=about, download=size_text(cost.download_bytes))
     if cost.seconds is not None:
-        told += _(" ({time} on this link)").format(time=duration(cost.seconds))
+        sentence += _(" ({time} on this link)").format(time=duration(cost.seconds))
     if cost.disk_bytes:
-        told += _(" and {disk} on the disk").format(disk=size_text(cost.disk_bytes))
-    return _("{sentence}.").format(sentence=told)
+        sentence += _(" and {disk} on the disk").format(disk=size_text(cost.disk_bytes))
+    return _("{sentence}.").format(sentence=sentence)
 
 
 def _needs(cost: Cost) -> str:
@@ -128,8 +128,8 @@ def _needs(cost: Cost) -> str:
     restarts = cost.restarts
     if not restarts:
         return (_("{root}, and there is no restart.")).format(root=root)
-    told = _("{root}, and there is one restart.") if restarts == 1 else _("{root}, and there are {count} restarts.")
-    return told.format(root=root, count=restarts)
+    sentence = _("{root}, and there is one restart.") if restarts == 1 else _("{root}, and there are {count} restarts.")
+    return sentence.format(root=root, count=restarts)
 
 
 # -- devices and the system --------------------------------------------------------------------------
@@ -138,11 +138,11 @@ def _needs(cost: Cost) -> str:
 def _devices(plan: Plan) -> list[str]:
     if not plan.devices:
         return []
-    lines, told = [style(_("Devices"), bold=True)], _("{name}: {state}. {because}")
+    lines, form = [style(_("Devices"), bold=True)], _("{name}: {state}. {because}")
     for device in plan.devices:
         name = device.name or device.pci_id or device.vendor
         state = {"expected": _("served"), "on-trial": _("served, on trial"), "no": _("left out")}[device.state]
-        lines += wrapped(told.format(name=name, state=state, because=device.because), f"  {device.index}  ", "     ")
+        lines += wrapped(form.format(name=name, state=state, because=device.because), f"  {device.index}  ", "     ")
     return lines
 
 
@@ -151,12 +151,12 @@ def _system(plan: Plan) -> list[str]:
     for change in plan.system:
         name = change_name(change.change)
         lines += wrapped(
-            _said(change).format(change=name, have=change.from_, to=change.to, why=change.why), "  - ", "    "
+            _template(change).format(change=name, have=change.from_, to=change.to, why=change.why), "  - ", "    "
         )
     return lines
 
 
-def _said(change: Change) -> str:
+def _template(change: Change) -> str:
     if not change.from_:
         return _("{change}: {to}. {why}")
     if change.from_ == change.to:
@@ -175,8 +175,8 @@ def steps_text(steps: list[Step], explained: bool = False, windows: bool = False
     """Each step with where it is done, what it needs, and its commands as a person types them on the system."""
     lines = [style(_("Steps"), bold=True)] if steps else []
     for number, step in enumerate(steps, 1):
-        told = step.title + aside(mark for mark in _marks(step) if mark)
-        lines += wrapped(told, f"{number:>3}. ", "     ")
+        head = step.title + aside(mark for mark in _marks(step) if mark)
+        lines += wrapped(head, f"{number:>3}. ", "     ")
         if step.because and (explained or step.state == "blocked" or not step.commands):
             lines += wrapped(step.because, "     ", "     ")
         typed = [subprocess.list2cmdline(argv) for argv in step.commands] if windows else commands(_in_short(step))
@@ -228,8 +228,8 @@ def _marks(step: Step) -> list[str]:
 
 def _mends(plan: Plan) -> list[str]:
     """The doctor's findings that are gone afterwards."""
-    told = [_("{title} ({cause})").format(title=one.title, cause=one.cause) for one in plan.mends]
-    return _listed(_("What this mends"), told)
+    titles = [_("{title} ({cause})").format(title=finding.title, cause=finding.cause) for finding in plan.mends]
+    return _list_lines(_("What this mends"), titles)
 
 
 # -- the rest ----------------------------------------------------------------------------------------
@@ -239,21 +239,21 @@ def _others(plan: Plan) -> list[str]:
     lines = []
     for other in plan.others:
         names = ", ".join(device.name or device.vendor or "" for device in other.devices if device.served)
-        told = _("{devices} can have an environment of its own with {stack}.")
-        lines += wrapped(told.format(devices=names, stack=_stack(other)))
+        sentence = _("{devices} can have an environment of its own with {stack}.")
+        lines += wrapped(sentence.format(devices=names, stack=_stack(other)))
     return lines
 
 
 def _turned_down(plan: Plan, explained: bool) -> list[str]:
-    told = plan.turned_down if explained else plan.turned_down[:_MOST]
-    lines = [style(_("Turned down"), bold=True)] if told else []
-    for one in told:
-        lines += wrapped(_("{candidate}: {because} ({source})").format(**structs.asdict(one)), "  - ", "    ")
-    if len(told) < len(plan.turned_down):
-        lines += wrapped(_("… {count} more with --explain").format(count=len(plan.turned_down) - len(told)), "    ")
+    listed = plan.turned_down if explained else plan.turned_down[:_MOST]
+    lines = [style(_("Turned down"), bold=True)] if listed else []
+    for candidate in listed:
+        lines += wrapped(_("{candidate}: {because} ({source})").format(**structs.asdict(candidate)), "  - ", "    ")
+    if len(listed) < len(plan.turned_down):
+        lines += wrapped(_("… {count} more with --explain").format(count=len(plan.turned_down) - len(listed)), "    ")
     return lines
 
 
-def _listed(title: str, told: list[str]) -> list[str]:
-    lines = [style(title, bold=True)] if told else []
-    return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]
+def _list_lines(title: str, items: list[str]) -> list[str]:
+    lines = [style(title, bold=True)] if items else []
+    return lines + [line for item in items for line in wrapped(item, "  - ", "    ")]

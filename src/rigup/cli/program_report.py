@@ -1,4 +1,4 @@
-"""`rigup doctor -- PROGRAM`: the program runs as ever, and what it died of is told after it."""
+"""`rigup doctor -- PROGRAM`: the program runs as ever, and the cause of its end is reported after it."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -34,8 +34,8 @@ def run_and_diagnose(
             click.echo(data_text(answer, with_values))
         else:
             circumstances = _circumstances(answer.program) if answer.program else []
-            told = [_heading(program[0], ended.status), *circumstances]
-            click.echo("\n" + "\n".join(told) + "\n\n" + _told(answer, verbose, color), err=True, color=color)
+            head = [_heading(program[0], ended.status), *circumstances]
+            click.echo("\n" + "\n".join(head) + "\n\n" + _report(answer, verbose, color), err=True, color=color)
     sys.stdout.flush()
     return leave(ended.status)
 
@@ -51,18 +51,18 @@ def _circumstances(program: "Program") -> list[str]:
 
     lines = []
     if rank := program.rank:
-        said = _("Rank {rank} failed of itself; the others lost it: {said}")
-        lines += wrapped(said.format(rank=rank.rank, said=rank.said))
+        sentence = _("Rank {rank} failed of itself; the others lost it: {said}")
+        lines += wrapped(sentence.format(rank=rank.rank, said=rank.said))
     python, active = program.interpreter, program.environment
     if python and active and not python.startswith(active.rstrip("/") + "/"):
-        said = _("It ran with {python}, which is not of the active environment {environment}.")
-        lines += wrapped(said.format(python=python, environment=active))
+        sentence = _("It ran with {python}, which is not of the active environment {environment}.")
+        lines += wrapped(sentence.format(python=python, environment=active))
     elif python:
         lines += wrapped(_("It ran with {python}.").format(python=python))
     return lines
 
 
-def _told(answer: "Doctor", verbose: int, color: bool) -> str:
+def _report(answer: "Doctor", verbose: int, color: bool) -> str:
     """The report; a machine on which nothing is wrong is not praised beside a program that died."""
     if answer.verdict in ("broken", "degraded") or answer.since_ok:
         from rigup.cli.report import text
@@ -71,11 +71,13 @@ def _told(answer: "Doctor", verbose: int, color: bool) -> str:
     from rigup.cli.layout import wrapped
     from rigup.cli.report import troubles
 
-    said = _(
+    sentence = _(
         "Nothing that rigup knows explains it: neither what the program printed, nor the kernel's log, nor this "
         "machine, which is in order as far as it was seen. `rigup doctor -v` tells how far that is."
     )
-    return "\n".join([*wrapped(said), *(line for one in troubles(answer) for line in wrapped(one, "  - ", "    "))])
+    return "\n".join(
+        [*wrapped(sentence), *(line for reason in troubles(answer) for line in wrapped(reason, "  - ", "    "))]
+    )
 
 
 def _heading(name: str, status: int) -> str:
@@ -88,9 +90,9 @@ def _not_started(name: str, error: OSError) -> str:
     import os
 
     if isinstance(error, FileNotFoundError):
-        told = _("There is no program {name}. A report or a log is read with --from {name}.")
-        return told.format(name=name)
+        sentence = _("There is no program {name}. A report or a log is read with --from {name}.")
+        return sentence.format(name=name)
     if os.path.isfile(name) and not os.access(name, os.X_OK):
-        told = _("{name} is no program. A report or a log is read with: rigup doctor --from {name}")
-        return told.format(name=name)
+        sentence = _("{name} is no program. A report or a log is read with: rigup doctor --from {name}")
+        return sentence.format(name=name)
     return _("{name} could not be started: {error}.").format(name=name, error=error.strerror or type(error).__name__)

@@ -16,8 +16,8 @@ class Waiting:
     Standard error alone is written to, and only where it is a terminal that can take a line back.
     """
 
-    def __init__(self, told: str) -> None:
-        self._told, self._shown = told, False
+    def __init__(self, message: str) -> None:
+        self._told, self._shown = message, False
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
 

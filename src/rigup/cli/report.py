@@ -46,7 +46,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
     parts = [
         _head(answer, here),
         _since_ok(answer, verbose),
-        *[finding(shown, verbose, number == 0) for number, shown in enumerate(grouped(answer.findings)) if loud(shown)],
+        *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -54,8 +54,8 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _facts(answer) if verbose > 1 else [],
         _troubles(answer),
     ]
-    told = "\n\n".join("\n".join(part) for part in parts if part)
-    return told if color else visible(click.unstyle(told))  # who imports rigup prints it himself
+    report = "\n\n".join("\n".join(part) for part in parts if part)
+    return report if color else visible(click.unstyle(report))  # who imports rigup prints it himself
 
 
 def loud(shown: Finding) -> bool:
@@ -64,10 +64,10 @@ def loud(shown: Finding) -> bool:
 
 
 def _head(answer: Doctor, here: bool) -> list[str]:
-    verdict, said = answer.verdict, head_sentence(answer, here)
+    verdict, meaning = answer.verdict, head_sentence(answer, here)
     heard = [shown for shown in answer.findings if loud(shown)]
     marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
-    lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=said))
+    lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
     if len(heard) < 2:
         return lines
     guesses = any(shown.guess for shown in heard)
@@ -94,62 +94,62 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     """What the verdict means, as one sentence."""
     verdict = str(answer.verdict)
     loud = [shown for shown in answer.findings if shown.severity != "note"]
-    if not loud and any(one.asked for one in answer.failed_verifications):
+    if not loud and any(failure.asked for failure in answer.failed_verifications):
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
-    said = {
+    meaning = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
         "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
         "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
     }[verdict]
     if verdict != "healthy" or answer.machine.accelerators:
-        return said
+        return meaning
     return (
         _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
         if here
-        else _no_gpu_there(answer, said)
+        else _no_gpu_there(answer, meaning)
     )
 
 
-def _no_gpu_there(answer: Doctor, said: str) -> str:
+def _no_gpu_there(answer: Doctor, otherwise: str) -> str:
     """Only somebody who looked for cards can say that there is none."""
     known = answer.machine.accelerators == []
-    return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else said
+    return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else otherwise
 
 
 def grouped(findings: list[Finding]) -> list[Grouped]:
     """Equal causes of several devices are one entry."""
     groups: dict[tuple[str, str], Grouped] = {}
-    for shown in findings:
-        key = (shown.cause, shown.severity)
+    for group in findings:
+        key = (group.cause, group.severity)
         if key in groups:
-            groups[key].subjects.append(shown.subject)
+            groups[key].subjects.append(group.subject)
         else:
-            groups[key] = Grouped(**structs.asdict(shown), subjects=[shown.subject])
+            groups[key] = Grouped(**structs.asdict(group), subjects=[group.subject])
     return list(groups.values())
 
 
-def finding(shown: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
+def finding(group: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
     """One cause: what it is, what to do, why, and what was seen."""
-    mark = style(_(shown.severity), fg=_COLORS[shown.severity], bold=first)
-    lines = wrapped(style(shown.title, bold=first), mark + "  ")
-    about = [shown.cause, _(shown.confidence)] + [s for s in shown.subjects if s != "machine"]
-    lines += wrapped(style(" · ".join(about + ([shown.place] if shown.place else [])), dim=True), "  ", "  ")
-    if shown.make_sure:
-        lines += _labelled(_("Check:"), shown.make_sure)
-    lines += _fixes(shown.fixes, verbose) or (_labelled(_("Mend:"), shown.mends) if shown.mends else [])
-    if shown.because:
-        lines += _labelled(_("Why:"), shown.because)
-    lines += _evidence(shown.evidence, verbose)
-    if shown.in_vain:
-        lines += _labelled(_("In vain:"), shown.in_vain)
-    return lines + _labelled(_("More:"), "rigup explain " + shown.cause)
+    mark = style(_(group.severity), fg=_COLORS[group.severity], bold=first)
+    lines = wrapped(style(group.title, bold=first), mark + "  ")
+    about = [group.cause, _(group.confidence)] + [s for s in group.subjects if s != "machine"]
+    lines += wrapped(style(" · ".join(about + ([group.place] if group.place else [])), dim=True), "  ", "  ")
+    if group.make_sure:
+        lines += _label_lines(_("Check:"), group.make_sure)
+    lines += _fixes(group.fixes, verbose) or (_label_lines(_("Mend:"), group.mends) if group.mends else [])
+    if group.because:
+        lines += _label_lines(_("Why:"), group.because)
+    lines += _evidence(group.evidence, verbose)
+    if group.in_vain:
+        lines += _label_lines(_("In vain:"), group.in_vain)
+    return lines + _label_lines(_("More:"), "rigup explain " + group.cause)
 
 
-def _labelled(label: str, told: str) -> list[str]:
-    return wrapped(told, "  " + padded(label, _LABEL))
+def _label_lines(label: str, value: str) -> list[str]:
+    return wrapped(value, "  " + padded(label, _LABEL))
 
 
 def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
@@ -159,10 +159,10 @@ def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
     shown = seen if verbose else seen[:_MOST_EVIDENCE]
     lines: list[str] = []
     for number, (value, source, line) in enumerate(shown):
-        told = value or _("nothing such was found")
+        shown_value = value or _("nothing such was found")
         where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
         lines += wrapped(
-            told + "  " + style("(" + where + ")", dim=True),
+            shown_value + "  " + style("(" + where + ")", dim=True),
             "  " + padded(_("Seen:") if number == 0 else "", _LABEL),
         )
     if len(seen) > len(shown):
@@ -172,15 +172,15 @@ def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
 
 def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
     lines: list[str] = []
-    shown = fixes if verbose else fixes[:2]
-    for number, fix in enumerate(shown):
+    ways = fixes if verbose else fixes[:2]
+    for number, fix in enumerate(ways):
         label = _("Mend:") if number == 0 else _("or:")
         for count, step in enumerate(fix.steps):
             restart = step.restart and "restart-machine" not in {step.kind for step in fix.steps}
-            lines += wrapped(step.title + _where(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
+            lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
-        if tells_apart(shown, number):
+        if tells_apart(ways, number):
             lines += after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
 
@@ -203,19 +203,19 @@ def _users(fix: Fix) -> list[str]:
     """Who else uses what the fix replaces."""
     if not fix.used_by:
         return []
-    told = _("What it replaces is also used by {packages}: they need their releases for it.")
-    return wrapped(told.format(packages=", ".join(fix.used_by)), "  " + " " * _LABEL)
+    sentence = _("What it replaces is also used by {packages}: they need their releases for it.")
+    return wrapped(sentence.format(packages=", ".join(fix.used_by)), "  " + " " * _LABEL)
 
 
-def _where(step: Step, restart: bool) -> str:
+def _place(step: Step, restart: bool) -> str:
     needs = [places().get(step.where, ""), _("then restart the machine") if restart else ""]
     return aside(need for need in needs if need)
 
 
-def aside(told: Iterable[str]) -> str:
+def aside(words: Iterable[str]) -> str:
     """Words in brackets behind a sentence; nothing where there are none."""
-    said = _(", ").join(told)
-    return _(" ({told})").format(told=said) if said else ""
+    joined = _(", ").join(words)
+    return _(" ({told})").format(told=joined) if joined else ""
 
 
 def places() -> dict[str, str]:
@@ -234,13 +234,13 @@ def commands(step: Step) -> list[str]:
 def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = False) -> list[str]:
     """Commands as a person types them there; Windows asks for an administrator's terminal instead of sudo."""
     windows = where == "windows-host"
-    return [("sudo " if root and not windows else "") + _typed(argv, windows) for argv in commands]
+    return [("sudo " if root and not windows else "") + _shell_text(argv, windows) for argv in commands]
 
 
 _WINDOWS_PATH = re.compile(r"(?:[A-Za-z]:|\.{0,2})\\\w")
 
 
-def _typed(argv: Sequence[str], windows: bool) -> str:
+def _shell_text(argv: Sequence[str], windows: bool) -> str:
     """Words as a shell takes them; Windows' shells know no single quotes, and its paths have the sign with which others escape."""
     if windows or any(_WINDOWS_PATH.match(word) for word in argv):
         from subprocess import list2cmdline  # nobody else needs it here
@@ -251,25 +251,25 @@ def _typed(argv: Sequence[str], windows: bool) -> str:
 
 def looked_at(answer: Doctor, verbose: int = 0) -> list[str]:
     """What was looked at, a line for each, with what is to be said of it."""
-    told = overview(answer, verbose)
-    if not told:
+    seen = overview(answer, verbose)
+    if not seen:
         return []
-    room = max(columns(line.title) for line in told)
+    room = max(columns(line.title) for line in seen)
     signs = marks()
-    made = [part for line in told for part in _looked_at(line, room, signs)]
-    return [style(_("What was looked at"), bold=True), *made]
+    rows = [part for line in seen for part in _looked_at(line, room, signs)]
+    return [style(_("What was looked at"), bold=True), *rows]
 
 
 def _looked_at(line: Line, room: int, signs: dict[str, str]) -> list[str]:
     first = signs[line.mark] + " " + padded(line.title, room) + "  "
     rest = " " * columns(first)
-    lines = _packed(line.facts, first, rest)
-    for said in filter(None, line.state.split("\n")):
-        lines += wrapped(said, rest, rest)
+    lines = _pack(line.facts, first, rest)
+    for state in filter(None, line.state.split("\n")):
+        lines += wrapped(state, rest, rest)
     return lines
 
 
-def _packed(facts: tuple[str, ...], first: str, rest: str) -> list[str]:
+def _pack(facts: tuple[str, ...], first: str, rest: str) -> list[str]:
     """Facts in a row; a line is broken between two of them, and within one only where it is longer than a line."""
     lines, line = [], first
     for number, fact in enumerate(facts):
@@ -279,11 +279,11 @@ def _packed(facts: tuple[str, ...], first: str, rest: str) -> list[str]:
         else:
             lines.append(line + " ·")
             line = rest + fact
-    return [part for told in (*lines, line) for part in _within(told, first if told.startswith(first) else rest)]
+    return [part for row in (*lines, line) for part in _within(row, first if row.startswith(first) else rest)]
 
 
-def _within(told: str, indent: str) -> list[str]:
-    return [told] if columns(told) <= width() else wrapped(told.removeprefix(indent), indent, " " * columns(indent))
+def _within(line: str, indent: str) -> list[str]:
+    return [line] if columns(line) <= width() else wrapped(line.removeprefix(indent), indent, " " * columns(indent))
 
 
 def marks() -> dict[str, str]:
@@ -307,12 +307,12 @@ def _writes(text: str) -> bool:
 
 def _failed_verifications(answer: Doctor) -> list[str]:
     """What `rigup verify` found wrong and has not found right since."""
-    from rigup.diagnosis.verifications import failure_said
+    from rigup.diagnosis.verifications import failure_text
 
     lines = []
-    for one in answer.failed_verifications:
-        again = _("When it was mended: {command}").format(command=one.next)
-        lines += wrapped(_("{first} {second}").format(first=failure_said(one) + ".", second=again), "  - ", "    ")
+    for failure in answer.failed_verifications:
+        again = _("When it was mended: {command}").format(command=failure.next)
+        lines += wrapped(_("{first} {second}").format(first=failure_text(failure) + ".", second=again), "  - ", "    ")
     return [style(_("Failed verifications"), bold=True), *lines] if lines else []
 
 
@@ -325,34 +325,34 @@ def device_line(device: Device, room: int = 0) -> list[str]:
 
 
 def _notes(answer: Doctor) -> list[str]:
-    notes = [shown for shown in grouped(answer.findings) if not loud(shown)]
-    lines = [line for shown in notes for line in wrapped(shown.title, "  - ", "    ")]
-    for said in answer.unexplained_said[:_MOST_EVIDENCE]:
-        told = _("No cause here accounts for this message: {message}").format(message=said[:_LONGEST])
-        lines += wrapped(told, "  - ", "    ")
+    notes = [group for group in grouped(answer.findings) if not loud(group)]
+    lines = [line for group in notes for line in wrapped(group.title, "  - ", "    ")]
+    for message in answer.unexplained_said[:_MOST_EVIDENCE]:
+        sentence = _("No cause here accounts for this message: {message}").format(message=message[:_LONGEST])
+        lines += wrapped(sentence, "  - ", "    ")
     if answer.near:
-        told = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
-        lines += wrapped(told.format(causes=", ".join(answer.near)), "  - ", "    ")
+        sentence = _("By its words alone the text is nearest to {causes}; `rigup explain CAUSE` tells of each.")
+        lines += wrapped(sentence.format(causes=", ".join(answer.near)), "  - ", "    ")
     return [style(_("Notes"), bold=True), *lines] if lines else []
 
 
 def _skipped(answer: Doctor, verbose: int) -> list[str]:
     """What could not be judged; worth a word where it might decide, or where it is asked for."""
-    told = not_judged(answer)
-    shown = told if verbose else told[:3] if answer.verdict == "unknown" else []
-    lines = [line for one in shown for line in wrapped(one, "  - ", "    ")]
+    sentences = not_judged(answer)
+    listed = sentences if verbose else sentences[:3] if answer.verdict == "unknown" else []
+    lines = [line for sentence in listed for line in wrapped(sentence, "  - ", "    ")]
     return [style(_("Not judged"), bold=True), *lines] if lines else []
 
 
 def not_judged(answer: Doctor) -> list[str]:
     """What nobody could judge, by the causes that it would decide, and what would tell."""
-    told: dict[tuple[str, ...], dict[str, None]] = {}
-    for one in answer.skipped:
-        told.setdefault(tuple(one.would_decide[:4]), {}).update(dict.fromkeys(one.would_tell))
+    by_causes: dict[tuple[str, ...], dict[str, None]] = {}
+    for skip in answer.skipped:
+        by_causes.setdefault(tuple(skip.would_decide[:4]), {}).update(dict.fromkeys(skip.would_tell))
     sentence = _("Whether it is {causes} cannot be told from what was seen. To tell: {tell}")
     return [
         sentence.format(causes=", ".join(causes), tell=" | ".join(list(tell)[:3]) or _("a report that shows it"))
-        for causes, tell in told.items()
+        for causes, tell in by_causes.items()
     ]
 
 
@@ -360,25 +360,25 @@ def _facts(answer: Doctor) -> list[str]:
     lines = [style(_("Facts"), bold=True)]
     for kind, facts in sorted(to_builtins(answer.machine).items()):
         for fact in facts if isinstance(facts, list) else []:
-            told = ", ".join(
+            fields = ", ".join(
                 str(name) + " " + str(value) for name, value in fact.items() if value not in (None, "", [])
             )
-            lines += wrapped(told, "  " + padded(kind, 16) + " ")
+            lines += wrapped(fields, "  " + padded(kind, 16) + " ")
     return lines
 
 
 def _troubles(answer: Doctor) -> list[str]:
-    told = troubles(answer)
-    lines = [style(_("What could not be read"), bold=True)] if told else []
-    return lines + [line for one in told for line in wrapped(one, "  - ", "    ")]
+    sentences = troubles(answer)
+    lines = [style(_("What could not be read"), bold=True)] if sentences else []
+    return lines + [line for sentence in sentences for line in wrapped(sentence, "  - ", "    ")]
 
 
 def troubles(answer: Doctor) -> list[str]:
     """Programs that did not answer, and readers that could not read."""
-    return [one.because for one in answer.unanswered] + list(map(_trouble, answer.troubles))
+    return [tool.because for tool in answer.unanswered] + list(map(_trouble, answer.troubles))
 
 
-def _trouble(told: str) -> str:
+def _trouble(trouble: str) -> str:
     """Who could not read, and why: data is English, and what has a translation is shown in it."""
-    who, parted, why = told.partition(": ")
+    who, parted, why = trouble.partition(": ")
     return who + parted + _(why)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import pairs, told
+from rigup.cli.arguments import click_errors, pairs
 from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone
 from rigup.language import _, choose
@@ -15,6 +15,7 @@ from rigup.workflows.environments import environment_if_any, surroundings_of
 if TYPE_CHECKING:
     from rigup.plan.environments.folder import Environment
     from rigup.plan.environments.running import Surroundings
+    from rigup.schemas.run import Run
 
 
 @click.command("run", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -42,19 +43,19 @@ def command(
         choose("en")  # data is the same in every language
     if not words and not (show or unit or as_json):
         raise click.UsageError(_("Say what to run: rigup run -- COMMAND."))
-    with told():
+    with click_errors():
         over = pairs(extra)
-        there = None if no_env else environment_if_any(name)
-        found = surroundings_of(there)
+        env = None if no_env else environment_if_any(name)
+        surroundings = surroundings_of(env)
         if unit:
-            click.echo(unit_text(unit, found, over, words, os.getcwd()), nl=False)
+            click.echo(unit_text(unit, surroundings, over, words, os.getcwd()), nl=False)
             return 0
     if show or as_json:
-        click.echo(_shown(there, found, over, as_json))
+        click.echo(_render(env, surroundings, over, as_json))
         return 0
     from rigup.plan.environments.running import merged, run
 
-    return run(words, merged(found, os.environ, over))
+    return run(words, merged(surroundings, os.environ, over))
 
 
 def unit_text(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...], folder: str) -> str:
@@ -71,25 +72,27 @@ def unit_text(name: str, surroundings: "Surroundings", over: Any, words: tuple[s
     return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), folder)
 
 
-def _shown(there: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
-    import msgspec
-
+def _render(env: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:
     from rigup.machine.outward import outward
     from rigup.schemas.run import Run, Setting
 
-    kept = [Setting(**one._asdict()) for one in surroundings.variables if one.name not in over]
+    settings = [Setting(**setting._asdict()) for setting in surroundings.variables if setting.name not in over]
     set_here = [Setting(name=name, value=value, because=_("You set it.")) for name, value in over.items()]
     answer = Run(
-        environment=str(there.path) if there else None, path=list(surroundings.path), unset=list(surroundings.unset),
-        variables=[*kept, *set_here], libraries=[Setting(**one._asdict()) for one in surroundings.libraries],
+        environment=str(env.path) if env else None, path=list(surroundings.path), unset=list(surroundings.unset),
+        variables=[*settings, *set_here], libraries=[Setting(**setting._asdict()) for setting in surroundings.libraries],
     )  # fmt: skip
-    return data_text(answer) if as_json else "\n".join(_lines(outward(msgspec.to_builtins(answer))))
+    return data_text(answer) if as_json else "\n".join(_lines(outward(answer)))
 
 
-def _lines(answer: dict[str, Any]) -> list[str]:
+def _lines(answer: "Run") -> list[str]:
     from rigup.cli.layout import wrapped
 
-    rows = [_("{name}={value}  ({because})").format(**one) for one in (*answer["variables"], *answer["libraries"])]
-    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer["path"]]
-    rows += [_("{name} is taken away").format(name=name) for name in answer["unset"]]
+    template = _("{name}={value}  ({because})")
+    rows = [
+        template.format(name=setting.name, value=setting.value, because=setting.because)
+        for setting in (*answer.variables, *answer.libraries)
+    ]
+    rows += [_("{folder} goes first on PATH").format(folder=folder) for folder in answer.path]
+    rows += [_("{name} is taken away").format(name=name) for name in answer.unset]
     return [line for row in rows for line in wrapped(row)] or wrapped(_("Nothing is to be set."))

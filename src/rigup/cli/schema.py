@@ -19,19 +19,19 @@ def command(name: str | None) -> int:
     from rigup import schemas
 
     if name is None:
-        click.echo("\n".join(_listed()))
+        click.echo("\n".join(_list_lines()))
         return 0
     short = name.removeprefix("rigup.").removesuffix("/1")
     if short not in schemas.ANSWERS:
-        told = _("There is no schema {name}. `rigup schema` lists them.").format(name=name[:60])
+        sentence = _("There is no schema {name}. `rigup schema` lists them.").format(name=name[:60])
         near = difflib.get_close_matches(short, schemas.ANSWERS, 3)
-        said = _("Near it are: {near}.").format(near=", ".join(near)) if near else ""
-        raise click.UsageError(sentences(told, said))
+        nearest = _("Near it are: {near}.").format(near=", ".join(near)) if near else ""
+        raise click.UsageError(sentences(sentence, nearest))
     click.echo(json.dumps(schemas.json_schema(short), ensure_ascii=False, indent=1))
     return 0
 
 
-def _listed() -> list[str]:
+def _list_lines() -> list[str]:
     """A line for each."""
     from rigup.schemas import ANSWERS
 

@@ -55,12 +55,12 @@ def _notes(yes: bool, removal: bool, key: str) -> list[str]:
 
 def _text(name: str, words: tuple[str, ...]) -> str:
     """The unit, with the variables that the devices need and the PATH on which engines are found now."""
-    from rigup.cli.arguments import told
+    from rigup.cli.arguments import click_errors
     from rigup.cli.run import unit_text
     from rigup.workflows.environments import surroundings_of
 
     path = os.pathsep.join(one for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(one))
-    with told():
+    with click_errors():
         return unit_text(name, surroundings_of(None), {"PATH": path}, words, os.path.expanduser("~"))
 
 

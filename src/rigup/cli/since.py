@@ -9,7 +9,7 @@ def lines(since: SinceOk, verbose: int = 0) -> list[str]:
     from rigup.cli.difference import shown
     from rigup.cli.layout import wrapped
 
-    opening = [line for one in opening_of(since) for line in wrapped(one)]
+    opening = [line for sentence in opening_of(since) for line in wrapped(sentence)]
     return [*opening, *shown(since.differences, verbose)] if since.differences else opening
 
 
@@ -22,14 +22,14 @@ def opening_of(since: SinceOk) -> list[str]:
                 "that finds all well leaves one."
             )
         ]
-    said = _("Since the healthy run of {when} nothing that rigup sees has changed.")
+    sentence = _("Since the healthy run of {when} nothing that rigup sees has changed.")
     if not since.differences:
-        return [said.format(when=_when(since.recorded_at))]
+        return [sentence.format(when=_local_time(since.recorded_at))]
     head = _("What has changed since the healthy run of {when}, likeliest suspects first:")
-    quiet = [said.format(when=_when(since.unchanged_since))] if since.unchanged_since else []
-    return [*quiet, head.format(when=_when(since.recorded_at))]
+    quiet = [sentence.format(when=_local_time(since.unchanged_since))] if since.unchanged_since else []
+    return [*quiet, head.format(when=_local_time(since.recorded_at))]
 
 
-def _when(stamp: str) -> str:
+def _local_time(stamp: str) -> str:
     """`2026-11-21T15:04:05Z` as a person reads it."""
     return stamp.replace("T", " ").replace("Z", " UTC")

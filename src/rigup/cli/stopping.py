@@ -19,29 +19,29 @@ def stopping() -> Iterator[list[int]]:
     Who was started so that it hears neither (`nohup`) goes on hearing none. After the first of them no other one
     disturbs whoever puts things in order.
     """
-    told: list[int] = []
+    signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield told
+        yield signals
         return
 
     def heard(number: int, _frame: object) -> None:
-        told.append(number)
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)
+        signals.append(number)
+        for signal_number in before:
+            signal.signal(signal_number, signal.SIG_IGN)
         raise KeyboardInterrupt
 
-    before = {one: signal.getsignal(one) for one in _ASKED if signal.getsignal(one) is not signal.SIG_IGN}
-    for one in before:
-        signal.signal(one, heard)
+    before = {number: signal.getsignal(number) for number in _ASKED if signal.getsignal(number) is not signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, heard)
     try:
-        yield told
+        yield signals
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler or signal.SIG_DFL)
+        for number, handler in before.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
-def stopped(said: str, told: list[int]) -> click.exceptions.Exit:
+def stopped(sentence: str, signals: list[int]) -> click.exceptions.Exit:
     """Say what stays, to whoever still listens; the end of the program, with the status of the signal."""
     with suppress(OSError):
-        click.echo("\n".join(wrapped(said)), err=True)
-    return click.exceptions.Exit(128 + (told[0] if told else signal.SIGINT))
+        click.echo("\n".join(wrapped(sentence)), err=True)
+    return click.exceptions.Exit(128 + (signals[0] if signals else signal.SIGINT))

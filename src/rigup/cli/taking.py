@@ -5,10 +5,10 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from msgspec import to_builtins
+from msgspec import UNSET, Struct, to_builtins
 
 from rigup.cli.data import data_text
 from rigup.cli.ended import failure, well
@@ -30,7 +30,7 @@ class RunOptions(NamedTuple):
     Attributes:
         yes: without being asked.
         dry_run: shown alone.
-        quiet: nothing is said but what fails.
+        quiet: nothing is printed but what fails.
         as_json: the answer is data of the schema that is named.
         record: of a run that was announced, as nobody is going to be asked.
 
@@ -45,7 +45,7 @@ class RunOptions(NamedTuple):
 
     @property
     def silent(self) -> bool:
-        """Nothing is said but what fails."""
+        """Nothing is printed but what fails."""
         return self.quiet or self.as_json
 
 
@@ -74,7 +74,7 @@ class Terminal:
                 _("Nobody can be asked here, so nothing was changed. With --yes it is done without asking.")
             )
         click.echo()
-        _confirmed(question)
+        _confirm(question)
 
     def watches(
         self, steps: int, sizes: "Sizes | None", stays: Callable[[], str]
@@ -90,13 +90,13 @@ def _watching(steps: int, silent: bool, sizes: "Sizes | None", stays: Callable[[
 
     with stopping() as signals:
         try:
-            with Watching(steps, silent, sizes) as told:
-                yield told
+            with Watching(steps, silent, sizes) as watching:
+                yield watching
         except KeyboardInterrupt:
             raise stopped(stays(), signals) from None
 
 
-def _confirmed(question: str) -> None:
+def _confirm(question: str) -> None:
     """Ask; raise click.Abort for a no and for Ctrl-C, which leaves the line of the question first."""
     try:
         if click.confirm(question, default=False):
@@ -130,7 +130,7 @@ def taken(intent: "Intent", plan: "Plan", options: RunOptions) -> int:
     if not options.silent:
         click.echo(text(plan))
     if refused := refusal(plan):
-        return _refused(refused, intent, plan, options)
+        return _refusal(refused, intent, plan, options)
     return go(intent, options)
 
 
@@ -145,7 +145,7 @@ def go(intent: "Intent", options: RunOptions) -> int:
         person.says(warning)
     if options.dry_run:
         return _dry(reachable, options)
-    return _told(carried_out(intent, reachable, person, options.record), options)
+    return _report_end(carried_out(intent, reachable, person, options.record), options)
 
 
 def resumed(options: RunOptions) -> int:
@@ -161,34 +161,35 @@ def resumed(options: RunOptions) -> int:
         title = outward_text(intent.title)
         click.echo(_("This goes on with run {number}: {title}.").format(number=last.number, title=title))
     reachable = reached(intent, person)
-    return _dry(reachable, options) if options.dry_run else _told(gone_on(last, reachable, person), options)
+    return _dry(reachable, options) if options.dry_run else _report_end(gone_on(last, reachable, person), options)
 
 
-def _refused(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOptions) -> int:
-    """Nothing is begun, and it is said why, as far as the plan has not; the exit status."""
-    told: dict[str, Any] = {"verdict": "blocked", "because": refused.because}
-    if refused.kind in ("ready", "impossible"):
-        told = {"verdict": refused.kind, "plan": to_builtins(plan)}
-    elif refused.kind == "blocked":
-        told["steps"] = to_builtins(intent.steps)
-    if options.as_json:
-        say_data(options, told)
+def _refusal(refused: "Refusal", intent: "Intent", plan: "Plan", options: RunOptions) -> int:
+    """Print why nothing is begun, as far as the plan has not; the exit status."""
+    from rigup.schemas.apply import ApplyNothing
+    from rigup.schemas.taken import Blocked
+
+    if options.as_json and refused.kind in ("ready", "impossible"):
+        say_data(options, ApplyNothing(verdict=refused.kind, plan=plan))
+    elif options.as_json:
+        steps = intent.steps if refused.kind == "blocked" else UNSET
+        say_data(options, Blocked(verdict="blocked", because=refused.because, steps=steps))
     elif sentence := _why_not(refused):
         click.echo("\n" + "\n".join(wrapped(sentence)), err=True)
     return int(refused.kind != "ready")
 
 
 def _why_not(refused: "Refusal") -> str:
-    """What is said below the plan; "" where that says it itself."""
+    """The text below the plan; "" where the plan has it itself."""
     if refused.kind == "unresolved":
         ways = _(
             "Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS."
         )
         return sentences(_("Nothing was changed."), refused.because, ways)
     if refused.kind == "blocked":
-        told = _("Nothing was changed: {count} of the steps cannot be taken here. {because}")
+        sentence = _("Nothing was changed: {count} of the steps cannot be taken here. {because}")
         ways = _("`rigup plan --as script` writes them for an administrator, `--no-root` plans without them.")
-        return sentences(told.format(count=refused.steps, because=refused.because), ways)
+        return sentences(sentence.format(count=refused.steps, because=refused.because), ways)
     return ""
 
 
@@ -196,17 +197,18 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
     """What would be run, word by word, where it stands now."""
     from rigup.machine.outward import outward
     from rigup.plan.applying.foreseen import foreseen
+    from rigup.schemas.taken import DryRun
 
-    found = outward(foreseen(intent, os.environ))
+    answer = outward(DryRun(verdict="possible", steps=foreseen(intent, os.environ)))
     if options.as_json:
-        say_data(options, {"verdict": "possible", "steps": found})
+        say_data(options, answer)
         return 0
     click.echo("\n" + style(_("It would run"), bold=True))
-    for one in found:
-        click.echo("\n".join(wrapped(one["title"], f"{one['number']:>3}. ", "     ")))
-        for argv in one["commands"]:
+    for step in answer.steps:
+        click.echo("\n".join(wrapped(step.title, f"{step.number:>3}. ", "     ")))
+        for argv in step.commands:
             click.echo("     " + shlex.join(argv))
-        for path in one["writes"]:
+        for path in step.writes:
             click.echo("     " + _("writes {path}").format(path=path))
     click.echo(_("Nothing was changed."))
     return 0
@@ -215,12 +217,14 @@ def _dry(intent: "Intent", options: RunOptions) -> int:
 # -- after -------------------------------------------------------------------------------------------
 
 
-def _told(ended: "Ended", options: RunOptions) -> int:
+def _report_end(ended: "Ended", options: RunOptions) -> int:
+    from rigup.schemas import taken
+
     record, outcome = ended
     if options.as_json:
         log = str(record.log(outcome.step)) if outcome.step >= 0 else None
-        told = {"verdict": outcome.end, "because": outcome.because or None, "number": record.number, "log": log}
-        say_data(options, told)
+        end = taken.Ended(verdict=outcome.end, because=outcome.because or None, number=record.number, log=log)
+        say_data(options, end)
     elif outcome.end == "failed":
         failure(record, outcome)
     elif not options.quiet:
@@ -228,6 +232,7 @@ def _told(ended: "Ended", options: RunOptions) -> int:
     return int(outcome.end != "finished")
 
 
-def say_data(options: RunOptions, told: dict[str, Any]) -> None:
-    """Print an answer as data."""
-    click.echo(data_text({"schema": options.schema, **told}))
+def say_data(options: RunOptions, answer: Struct) -> None:
+    """Print an answer as data of the command's own schema."""
+    schema = {"schema": options.schema}
+    click.echo(data_text(schema | to_builtins(answer, enc_hook=str) | schema))

@@ -37,26 +37,26 @@ def command(number: int | None, yes: bool, dry_run: bool, quiet: bool, as_json: 
     must_be_last(record)
     backs = ways(record)
     if not as_json and (dry_run or not quiet):
-        click.echo("\n".join(_shown(record, backs)))
+        click.echo("\n".join(_plan_lines(record, backs)))
     if dry_run:
         return _dry(backs, as_json)
-    return _told(record, taken_back(record, backs, Terminal(options)), quiet, as_json)
+    return _report_end(record, taken_back(record, backs, Terminal(options)), quiet, as_json)
 
 
-def _shown(record: "Record", backs: "list[Back]") -> list[str]:
-    from rigup.cli.history_report import local_time, spoken_states
+def _plan_lines(record: "Record", backs: "list[Back]") -> list[str]:
+    from rigup.cli.history_report import local_time, run_states
     from rigup.plan.applying.state import state_of
 
-    told, intent = _("This takes back run {number} ({moment}, {state}): {title}."), record.intent()
-    moment, state = local_time(intent.made_at), spoken_states()[state_of(record)]
-    lines = wrapped(told.format(number=record.number, moment=moment, state=state, title=intent.title))
+    sentence, intent = _("This takes back run {number} ({moment}, {state}): {title}."), record.intent()
+    moment, state = local_time(intent.made_at), run_states()[state_of(record)]
+    lines = wrapped(sentence.format(number=record.number, moment=moment, state=state, title=intent.title))
     for place, back in enumerate(backs, 1):
         lines += wrapped(_back_title(back), f"{place:>3}. ", "     ")
         lines += ["     " + shlex.join(argv) for argv in back.commands]
         lines += wrapped(back.because, "     ", "     ") if back.because else []
         kept = _("{path} was changed since. What it holds now is kept in {to}.")
         lines += [
-            line for one in back.aside for line in wrapped(kept.format(path=one.path, to=one.to), "     ", "     ")
+            line for file in back.aside for line in wrapped(kept.format(path=file.path, to=file.to), "     ", "     ")
         ]
     return lines if backs else [*lines, *wrapped(_("It has changed nothing."))]
 
@@ -71,14 +71,14 @@ def _dry(backs: "list[Back]", as_json: bool) -> int:
     if as_json:
         from rigup.schemas.undo import UndoDryRun, WayBack
 
-        told = [WayBack(title=back.title, commands=list(back.commands), because=back.because or None) for back in backs]
-        click.echo(data_text(UndoDryRun(verdict="possible", steps=told)))
+        ways = [WayBack(title=back.title, commands=list(back.commands), because=back.because or None) for back in backs]
+        click.echo(data_text(UndoDryRun(verdict="possible", steps=ways)))
     else:
         click.echo(_("Nothing was changed."))
     return 0
 
 
-def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:
+def _report_end(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> int:
     from rigup.plan.applying.undoing import set_aside
     from rigup.workflows.undoing import answer
 
@@ -95,5 +95,5 @@ def _told(record: "Record", left: "list[Back]", quiet: bool, as_json: bool) -> i
         click.echo(_("Taken back.") if not left else _("Taken back, but for what is named above."))
     if aside := set_aside(record):
         sentence = _("What was changed or made since is not lost. It is kept here:")
-        click.echo("\n".join([*wrapped(sentence), *("  " + one for one in aside)]))
+        click.echo("\n".join([*wrapped(sentence), *("  " + path for path in aside)]))
     return int(bool(failed))

@@ -2,14 +2,15 @@
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.language import _, choose
 
-Answer = dict[str, Any]
+if TYPE_CHECKING:
+    from rigup.schemas.verify import Verify
 
 
 @click.command("verify")
@@ -36,10 +37,10 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
         from rigup.machine.outward import outward
 
         click.echo(text(outward(told), verbose, _wants_color()), color=_wants_color())
-    return int(told["verdict"] != "verified")
+    return int(told.verdict != "verified")
 
 
-def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> Answer:
+def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> "Verify":
     from rigup.cli.progress import Waiting
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError

@@ -1,29 +1,27 @@
 """The answer of `rigup verify` as a person reads it: verdict, each device, what it did not pass, and why."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import click
-import msgspec
+from msgspec import UNSET, UnsetType
 
 from rigup.cli.bench_report import seconds_told
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
-from rigup.schemas.shared import Finding
+from rigup.schemas.verify import Check, CheckedDevice, NotCovered, Verify
 
-Answer = dict[str, Any]
 _COLORS = {"verified": "green", "failed": "red", "nothing-to-verify": "yellow"}
 _SHOWN = 4  # of what was not covered, without `-v`
-_MARKS = {True: "green", False: "red", None: "yellow"}
+_MARKS: dict[bool | UnsetType, str] = {True: "green", False: "red", UNSET: "yellow"}
 
 
-def text(told: Answer, verbose: bool = False, color: bool = False) -> str:
+def text(told: Verify, verbose: bool = False, color: bool = False) -> str:
     """The whole report."""
     parts = [
         _head(told),
         _frameworks(told),
-        *[_device(one, verbose) for one in told["devices"]],
+        *[_device(one, verbose) for one in told.devices],
         _missing(told),
         _left_out(told, verbose),
         _record(told),
@@ -34,57 +32,54 @@ def text(told: Answer, verbose: bool = False, color: bool = False) -> str:
     return said if color else click.unstyle(said)
 
 
-def _head(told: Answer) -> list[str]:
+def _head(told: Verify) -> list[str]:
     meaning = {
         "verified": _("This environment computes right on every device that was asked."),
         "failed": _("This environment does not compute right, or not where it should."),
         "nothing-to-verify": _("There is no framework in this environment whose devices could be asked."),
-    }[told["verdict"]]
+    }[told.verdict]
     name = {
         "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
-    }[told["verdict"]]  # fmt: skip
+    }[told.verdict]  # fmt: skip
     if _untold(told):
         name = _("Not verified")
         meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
-    marked = style(name, fg=_COLORS[told["verdict"]], bold=True)
+    marked = style(name, fg=_COLORS[told.verdict], bold=True)
     return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
 
 
-def _untold(told: Answer) -> bool:
+def _untold(told: Verify) -> bool:
     """Whether there are devices that compute, and nothing shows that they themselves do."""
-    return told["verdict"] == "nothing-to-verify" and any(device["checks"] for device in told["devices"])
+    return told.verdict == "nothing-to-verify" and any(device.checks for device in told.devices)
 
 
-def _frameworks(told: Answer) -> list[str]:
+def _frameworks(told: Verify) -> list[str]:
     """What ran, and what could not be imported."""
-    lines = wrapped(_("It ran with {python}.").format(python=told["environment"]["interpreter"]))
-    for one in [*told["frameworks"], *told.get("companions", [])]:
-        named = one["name"] + (" " + one["version"] if one.get("version") else "")
-        if not one["imported"]:
-            named = _("{framework} could not be imported. {because}").format(
-                framework=named, because=one.get("because", "")
-            )
-        elif "because" in one:
-            named = _("{framework} could not list its devices. {because}").format(
-                framework=named, because=one["because"]
-            )
+    lines = wrapped(_("It ran with {python}.").format(python=told.environment.interpreter))
+    for one in [*told.frameworks, *told.companions]:
+        named = one.name + (" " + one.version if one.version else "")
+        if not one.imported:
+            named = _("{framework} could not be imported. {because}").format(framework=named, because=one.because or "")
+        elif one.because is not UNSET:
+            told_why = _("{framework} could not list its devices. {because}")
+            named = told_why.format(framework=named, because=one.because)
         lines += wrapped(named, "  - ", "    ")
-        lines += wrapped(one["said"], "    ", "    ") if one.get("said") else []
+        lines += wrapped(one.said, "    ", "    ") if one.said else []
     return lines
 
 
-def _device(device: Answer, verbose: bool) -> list[str]:
+def _device(device: CheckedDevice, verbose: bool) -> list[str]:
     """A device, its state, and each check that it did not pass; all of them where asked for."""
     from rigup.cli.overview import state_names
 
-    name = str(device.get("name") or device.get("pci_id") or device.get("vendor") or "GPU")
-    names = ", ".join(dict.fromkeys(check["device"] for check in device["checks"] if "device" in check))
+    name = device.name or device.pci_id or device.vendor or "GPU"
+    names = ", ".join(dict.fromkeys(check.device for check in device.checks if check.device is not UNSET))
     lines = [style(name, bold=True) + (f"  {names}" if names else "")]
-    if device.get("state"):
-        said = _("{state}: {because}").format(state=state_names()[device["state"]], because=device["because"])
+    if device.state:
+        said = _("{state}: {because}").format(state=state_names()[device.state], because=device.because)
         lines += wrapped(said, "  ", "  ")
-    shown = [check for check in device["checks"] if verbose or check.get("passed") is False]
-    several = len({check["framework"] for check in device["checks"] if "framework" in check}) > 1
+    shown = [check for check in device.checks if verbose or check.passed is False]
+    several = len({check.framework for check in device.checks} - {UNSET}) > 1
     called = [_called(check, several) for check in shown]
     room = max(map(columns, called), default=0)
     return lines + [
@@ -92,44 +87,42 @@ def _device(device: Answer, verbose: bool) -> list[str]:
     ]
 
 
-def _called(check: Answer, several: bool) -> str:
+def _called(check: Check, several: bool) -> str:
     """A check's name, with its framework's where there are several."""
-    return " ".join(filter(None, [check.get("framework") if several else "", check["name"]]))
+    return " ".join(filter(None, [(check.framework or "") if several else "", check.name]))
 
 
-def _check(check: Answer, name: str) -> Iterator[str]:
-    passed = check.get("passed")
-    mark = {True: _("passed"), False: _("failed"), None: _("not judged")}[passed]
-    said = check.get("because") or _measured(check)
-    start = "  " + name + "  " + style(mark, fg=_MARKS[passed])
+def _check(check: Check, name: str) -> Iterator[str]:
+    marks: dict[bool | UnsetType, str] = {True: _("passed"), False: _("failed"), UNSET: _("not judged")}
+    said = check.because or _measured(check)
+    start = "  " + name + "  " + style(marks[check.passed], fg=_MARKS[check.passed])
     yield from wrapped(said, start + "  ", "      ") if said else [start]
 
 
-def _measured(check: Answer) -> str:
+def _measured(check: Check) -> str:
     """The measured value beside the expected one, where both are one number."""
-    measured, expected = check.get("measured"), check.get("expected")
+    measured, expected = check.measured, check.expected
     if not isinstance(measured, dict) or not isinstance(measured.get("error"), float):
         return ""
     most = expected.get("error") if isinstance(expected, dict) else None
     return _("off by {error}, at most {most}").format(error=f"{measured['error']:.1e}", most=f"{most:.1e}")
 
 
-def _missing(told: Answer) -> list[str]:
+def _missing(told: Verify) -> list[str]:
     """What a person may have expected and was not asked."""
-    if told["verdict"] == "nothing-to-verify" and not _untold(told):
+    if told.verdict == "nothing-to-verify" and not _untold(told):
         return wrapped(_("It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
-    if told["verdict"] == "verified" and all("index" not in device for device in told["devices"]):
+    if told.verdict == "verified" and all(device.index is UNSET for device in told.devices):
         return wrapped(_("Only the processor was asked: this machine shows no GPU."))
     return []
 
 
-def _left_out(told: Answer, verbose: bool) -> list[str]:
+def _left_out(told: Verify, verbose: bool) -> list[str]:
     """What was not covered: all of it where asked for, else in one line."""
-    left = told.get("not_covered", [])
-    if not left:
+    if not told.not_covered:
         return []
     lines = wrapped(_("Not covered:"))
-    told_all = list(dict.fromkeys(map(_unasked, left)))
+    told_all = list(dict.fromkeys(map(_unasked, told.not_covered)))
     for said in told_all if verbose else told_all[-_SHOWN:]:  # what concerns everybody stands last
         lines += wrapped(said, "  - ", "    ")
     if not verbose and len(told_all) > _SHOWN:
@@ -137,36 +130,36 @@ def _left_out(told: Answer, verbose: bool) -> list[str]:
     return lines
 
 
-def _unasked(one: Answer) -> str:
+def _unasked(one: NotCovered) -> str:
     """What was not covered, as a person reads it: a check by its name, what concerns all of it by a sentence."""
-    if "device" not in one and "framework" not in one and one["what"] in ("distributed", "full"):
-        return str(one["because"])
-    named = " ".join(filter(None, [one.get("framework"), one.get("device"), one["what"]]))
-    return _("{name}: {because}").format(name=named, because=one["because"])
+    if one.device is UNSET and one.framework is UNSET and one.what in ("distributed", "full"):
+        return one.because
+    named = " ".join(filter(None, [one.framework or "", one.device or "", one.what]))
+    return _("{name}: {because}").format(name=named, because=one.because)
 
 
-def _end(told: Answer, verbose: bool) -> list[str]:
+def _end(told: Verify, verbose: bool) -> list[str]:
     """How long it took, and how to see more."""
-    took = _("It took {seconds} s.").format(seconds=seconds_told(told["seconds"])) if "seconds" in told else ""
-    more = "" if verbose or not any(device["checks"] for device in told["devices"]) else _("`-v` shows every check.")
+    took = _("It took {seconds} s.").format(seconds=seconds_told(told.seconds))
+    more = "" if verbose or not any(device.checks for device in told.devices) else _("`-v` shows every check.")
     return wrapped(_("{first} {second}").format(first=took, second=more).strip())
 
 
-def _record(told: Answer) -> list[str]:
-    if "record" not in told or told["verdict"] != "verified":
+def _record(told: Verify) -> list[str]:
+    if not told.record or told.verdict != "verified":
         return []
     said = _("The proof is kept in {path}, and `rigup doctor` counts on it as long as its facts hold.")
-    return wrapped(said.format(path=told["record"]))
+    return wrapped(said.format(path=told.record))
 
 
-def _why(told: Answer) -> list[str]:
+def _why(told: Verify) -> list[str]:
     """What the doctor finds."""
-    if "diagnosis" not in told:
+    if not told.diagnosis:
         return []
     from rigup.cli.report import finding, grouped, loud
 
-    found = [shown for shown in grouped(msgspec.convert(told["diagnosis"]["findings"], list[Finding])) if loud(shown)]
-    if not found and (heard := told["diagnosis"].get("unexplained")):
+    found = [shown for shown in grouped(told.diagnosis.findings) if loud(shown)]
+    if not found and (heard := told.diagnosis.unexplained):
         unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
         return wrapped(unknown.format(names=", ".join(heard)))
     if not found:

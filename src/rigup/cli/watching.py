@@ -9,7 +9,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 import click
 
@@ -19,7 +18,6 @@ from rigup.cli.loading import Emptying, Loading, size_text, unpacked_now
 from rigup.language import _
 from rigup.machine.escapes import without_escapes
 
-Answer = dict[str, Any]
 _CLEAR = "\r\x1b[2K"
 _MEGA = 10**6
 _MOST_FOLDERS, _MOST_FILES = 64, 64  # that are looked at for one picture
@@ -81,14 +79,14 @@ class Watching:
         }  # fmt: skip
         heading = _("[{number}/{count}] {title}").format(number=number + 1, count=self._count, title=title)
         took = time.monotonic() - self._began if self._heading == heading else 0.0
-        told = _("{step}: {how}").format(step=heading, how=words.get(how, how))
+        line = _("{step}: {how}").format(step=heading, how=words.get(how, how))
         if took >= 1.0:
-            told = _("{told} ({seconds} s)").format(told=told, seconds=round(took))
+            line = _("{told} ({seconds} s)").format(told=line, seconds=round(took))
         with self._lock:
             self._heading = ""
         if not self._silent:
             self._clear()
-            click.echo("\n".join(wrapped(told)), err=True)
+            click.echo("\n".join(wrapped(line)), err=True)
 
     def _draw(self) -> None:
         while not self._done.wait(_EVERY):
@@ -99,16 +97,16 @@ class Watching:
                 seconds = round(time.monotonic() - self._began)
                 # What has come stands first: titles are long, and a line holds only so much.
                 unguarded(sys.stderr).write(_CLEAR)
-                sys.stderr.write(_fitting(f"{place}{seconds} s  {self._loaded()}{title}  {line}"))
+                sys.stderr.write(_fitting(f"{place}{seconds} s  {self._amount_loaded()}{title}  {line}"))
                 sys.stderr.flush()
 
-    def _loaded(self) -> str:
+    def _amount_loaded(self) -> str:
         """How much has come of what has to be loaded; where nobody knows how much that is, how large the last file is."""
         if self._emptied:
             return self._emptied.text() + "  "
         came = largest(self._folder) if self._folder else 0
-        if told := self._loading.text(came, unpacked_now(os.environ) if self._loading.total else 0):
-            return told + "  "
+        if amount := self._loading.text(came, unpacked_now(os.environ) if self._loading.total else 0):
+            return amount + "  "
         return size_text(came) + "  " if came > _MEGA else ""
 
     def _clear(self) -> None:

@@ -75,10 +75,10 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     texts = tuple(text for source in sources for text in source.texts)
     findings = of_the_last_run(findings, texts)
     quiet = all(finding.severity == "note" for finding in findings)
-    if not _undecided(facts):
+    if not _is_undecided(facts):
         return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
-    said = texts if quiet and complaint(texts, facts) else ()
-    return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, said)
+    complaints = texts if quiet and complaint(texts, facts) else ()
+    return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, complaints)
 
 
 def messages_of(source: str) -> set[str]:
@@ -89,7 +89,7 @@ def messages_of(source: str) -> set[str]:
         close_sources()
 
 
-def _undecided(facts: Facts) -> bool:
+def _is_undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
     works = facts.heard(*WORKS_INSIDE, RIGHT, *LISTED) or _is_reached(facts)
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
@@ -100,7 +100,7 @@ def _undecided(facts: Facts) -> bool:
 
 def _is_reached(facts: Facts) -> bool:
     """Whether torch says that it reaches a GPU, whoever's it is."""
-    return any(one.get(name) for one in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
+    return any(torch.get(name) for torch in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
 
 
 def _at_work(facts: Facts) -> bool:
@@ -115,10 +115,10 @@ def answer(diagnosis: Diagnosis) -> Doctor:
     shown = [show(finding, facts, heard) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
-    device_states(machine.get("accelerators", []), findings, [one.title for one in shown], facts)
+    device_states(machine.get("accelerators", []), findings, [finding.title for finding in shown], facts)
     failed = failures(machine.get("accelerators", []), facts)
     judgement = verdict(findings, facts, machine, bool(left or complained or facts.omitted))
-    if judgement in ("healthy", "unknown") and any(one.asked for one in failed):
+    if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return Doctor(
         verdict=judgement,
@@ -127,14 +127,14 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         findings=shown,
         skipped=[_skipped(unknown, causes, facts) for unknown, causes in sorted(skipped.items())],
         unexplained=left,
-        unexplained_said=_said(left, facts),
+        unexplained_said=_wordings(left, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=unanswered(facts.unanswered),
     )
 
 
-def _said(left: list[str], facts: Facts) -> list[str]:
+def _wordings(left: list[str], facts: Facts) -> list[str]:
     """The lines that messages stand in, each once."""
     lines = (symptom.fields["id"].where.text.strip() for symptom in facts.heard(*left))
     return list(dict.fromkeys(filter(None, lines)))
@@ -142,10 +142,10 @@ def _said(left: list[str], facts: Facts) -> list[str]:
 
 def _of_plugin(failure: plugins.Failure) -> str:
     """An entry point of another package that could not be used: nothing else depends on it."""
-    told = _(
+    sentence = _(
         "{value}, which a package brings as {name} for {group}, could not be used: {error}. Update or remove that package."
     )
-    return told.format(value=failure.value, name=failure.name, group=failure.group, error=failure.error)
+    return sentence.format(value=failure.value, name=failure.name, group=failure.group, error=failure.error)
 
 
 def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list[str]:
@@ -188,7 +188,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> shared.Finding:
         place=str(finding.place) if any(finding.place) else "",
         confidence=finding.confidence,
         guess=is_guess(finding),
-        because=" ".join(part for part in (_guessed(finding), text and filled(text.meaning, params)) if part),
+        because=" ".join(part for part in (_guess_sentence(finding), text and filled(text.meaning, params)) if part),
         make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         in_vain=(text and filled(text.in_vain, params)) or "",
         evidence=answered(finding.evidence),
@@ -198,7 +198,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> shared.Finding:
     )
 
 
-def _guessed(finding: Finding) -> str:
+def _guess_sentence(finding: Finding) -> str:
     """The sentence that tells a guess from what was found; empty for what was found."""
     if not is_guess(finding):
         return ""

@@ -64,7 +64,7 @@ def explained(cause: str) -> frozenset[str]:
 
 def heard_in(facts: Facts) -> set[str]:
     """Ids of all known messages."""
-    return {said.id for said in facts.of(Symptom)}
+    return {symptom.id for symptom in facts.of(Symptom)}
 
 
 def is_guess(finding: Finding) -> bool:
@@ -72,21 +72,21 @@ def is_guess(finding: Finding) -> bool:
     return "likeness" in finding.params
 
 
-def merged(found: list[Finding]) -> list[Finding]:
+def merged(findings: list[Finding]) -> list[Finding]:
     """Ways to know the same of one subject are one finding, as sure as the surest."""
-    kept: list[Finding] = []
-    for finding in sorted(found, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
-        twin = next((k for k in kept if _twins(k, finding)), None)
+    unlike: list[Finding] = []
+    for finding in sorted(findings, key=lambda f: (not f.subject.name, STRENGTHS.index(f.confidence))):
+        twin = next((k for k in unlike if _twins(k, finding)), None)
         if twin is None:
-            kept.append(finding)
+            unlike.append(finding)
         else:
             _merge(twin, finding)
-    return kept
+    return unlike
 
 
-def _twins(kept: Finding, new: Finding) -> bool:
-    same = kept.cause == new.cause and (kept.subject == new.subject or not new.subject.name)
-    return same and kept.place.at("machine").meet(new.place.at("machine")) is not None
+def _twins(first: Finding, second: Finding) -> bool:
+    same = first.cause == second.cause and (first.subject == second.subject or not second.subject.name)
+    return same and first.place.at("machine").meet(second.place.at("machine")) is not None
 
 
 def _merge(twin: Finding, new: Finding) -> None:
@@ -97,11 +97,11 @@ def _merge(twin: Finding, new: Finding) -> None:
     twin.place = twin.place.meet(new.place) or twin.place
 
 
-def folded(found: list[Finding]) -> list[Finding]:
+def folded(findings: list[Finding]) -> list[Finding]:
     """Root causes in order, each with the ids of what it accounts for."""
-    roots = [f for f in found if not any(other.accounts_for(f) for other in found)]
+    roots = [f for f in findings if not any(other.accounts_for(f) for other in findings)]
     for root in roots:
-        root.folds = {f.cause for f in found if root.accounts_for(f)}
+        root.folds = {f.cause for f in findings if root.accounts_for(f)}
     return _without_echoes(sorted(roots, key=Finding.rank))
 
 

@@ -34,7 +34,7 @@ def complaint(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: its table is malformed.
 
     """
-    return any(map(complains, _told(texts, facts)))
+    return any(map(complains, _own_texts(texts, facts)))
 
 
 def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
@@ -44,7 +44,7 @@ def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: its table is malformed.
 
     """
-    return any(pleads(one) or fails(one) for one in _told(texts, facts))
+    return any(pleads(text) or fails(text) for text in _own_texts(texts, facts))
 
 
 def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
@@ -55,23 +55,23 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     instead of 42 of 83, and spoke of 11 instead of 5 of 176; of 32 later ones 12 named 2 of 11 rightly and spoke of 2 of 21,
     and from 25 to 50 named the same 2 and spoke of none.
     """
-    told = _told(texts, facts)
-    return 1.0 if any(complains(one) or fails(one) for one in told) else _UNASKED
+    own_texts = _own_texts(texts, facts)
+    return 1.0 if any(complains(text) or fails(text) for text in own_texts) else _UNASKED
 
 
-def _told(texts: tuple[Text, ...], facts: Facts) -> list[str]:
-    """What is said, but for what is known to be without consequence."""
+def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
+    """The texts without the lines that are known to be without consequence."""
     idle = _idle_lines(facts) if texts else set()
     return [_without(text, idle) for text in texts]
 
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
-    """Where programs said what is known to be without consequence."""
+    """Source and line of messages that are known to be without consequence."""
     heard = signatures_of(heard_in(facts))
     known = (row for row in heard if row.harmless and row.program not in PEOPLE)
     idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
-    told = (said.fields["id"].where for said in facts.of(Symptom) if said.id in idle)
-    return {(where.source, where.line) for where in told}
+    places = (symptom.fields["id"].where for symptom in facts.of(Symptom) if symptom.id in idle)
+    return {(where.source, where.line) for where in places}
 
 
 def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
@@ -89,7 +89,7 @@ def _timeless(line: str) -> str:
 def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, left: list[str]) -> list[Finding]:
     """The findings, with a guess before them where nothing is found, or nothing that is more than possible.
 
-    Where nothing is found and nothing else told, what is most often behind a known message comes before any guess.
+    Where nothing is found and no other fact is known, what is most often behind a known message comes before any guess.
 
     `left` are known messages on which the rules keep silent: then it is a cause that accounts for all of them, or one
     for which much speaks: not every message that a cause can bring about is known of it.
@@ -101,29 +101,29 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     loud = [finding for finding in findings if finding.severity != "note"]
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
-    said, heard = "\n".join(text.body for text in texts), heard_in(facts)
+    body, heard = "\n".join(text.body for text in texts), heard_in(facts)
     but = ruled_out(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
     if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
         return [*often, *findings]
-    likely = _outweighing(said, heard, but) if loud else _likely(said, heard, left, but, _doubt(texts, facts))
-    guessed = [one for like in likely if (one := _finding(like, texts)).severity != "note"]
+    likely = _outweighing(body, heard, but) if loud else _likely(body, heard, left, but, _doubt(texts, facts))
+    guessed = [guess for like in likely if (guess := _finding(like, texts)).severity != "note"]
     return [*guessed, *findings]
 
 
-def _likely(said: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
+def _likely(body: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
     """What a text reads like of which nothing is known; with the runner-up too where the two are close.
 
     Asking twice as much for a cause that is not known to account for a message named 107 instead of 109 of 211 faulty
     outputs rightly on which rules were silent or unsure, and spoke of 4 of 115 sound ones either way.
     """
-    likely = among(said, _accounting(left) - but, heard) if left else []
-    likely = likely or likenesses(said, heard, doubt, most=2, but=but)
+    likely = among(body, _accounting(left) - but, heard) if left else []
+    likely = likely or likenesses(body, heard, doubt, most=2, but=but)
     return [like for like in likely if like.share >= _CLOSE * likely[0].share]
 
 
-def _outweighing(said: str, heard: set[str], but: frozenset[str]) -> list[Likeness]:
+def _outweighing(body: str, heard: set[str], but: frozenset[str]) -> list[Likeness]:
     """Another cause than those that are named, or cannot be, if more speaks for it than for all others together."""
-    return [like for like in likenesses(said, heard, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
+    return [like for like in likenesses(body, heard, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
 
 
 def _accounting(left: list[str]) -> set[str]:
@@ -157,14 +157,14 @@ def _finding(like: Likeness, texts: tuple[Text, ...]) -> Finding:
 
 def reads_like(finding: Finding) -> str:
     """The sentence that tells a guess from what was found; empty for what was found."""
-    told = _("This is a guess: the text reads like those in which people report it ({words}).")
-    return told.format(words=finding.params["likeness"]) if is_guess(finding) else ""
+    sentence = _("This is a guess: the text reads like those in which people report it ({words}).")
+    return sentence.format(words=finding.params["likeness"]) if is_guess(finding) else ""
 
 
 def _evidence(like: Likeness, texts: tuple[Text, ...]) -> list[Evidence]:
     """The line that has most of the words."""
     where = [text.where(line_of(text.body, like.words)) for text in texts]
-    told = max(where, key=lambda one: sum(word.split()[0] in one.text.lower() for word in like.words))
+    best = max(where, key=lambda place: sum(word.split()[0] in place.text.lower() for word in like.words))
     return [
-        Evidence(fact="words " + ", ".join(like.words), value=told.text or None, source=told.source, line=told.line)
+        Evidence(fact="words " + ", ".join(like.words), value=best.text or None, source=best.source, line=best.line)
     ]

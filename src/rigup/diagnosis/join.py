@@ -32,7 +32,7 @@ def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
         return  # as with most rules on most machines
     names = list(rule.needs)
     parts = [_Part(need, facts) for need in rule.needs.values()]
-    for count, chosen in enumerate(_chosen(parts, Place())):
+    for count, chosen in enumerate(_choices(parts, Place())):
         if count >= _MOST:
             return
         yield dict(zip(names, chosen, strict=True))
@@ -47,7 +47,9 @@ class _Part:
 
     @functools.cached_property
     def _all(self) -> list[tuple[Candidate, Place]]:
-        return [(found, _seen_from(found.place, self.need)) for found in _candidates(self.need, self._facts)]
+        return [
+            (candidate, _seen_from(candidate.place, self.need)) for candidate in _candidates(self.need, self._facts)
+        ]
 
     def near(self, place: Place) -> list[tuple[Candidate, Place]]:
         """Those that the place's node does not rule out: of a thousand nodes each has but a few."""
@@ -61,7 +63,7 @@ class _Part:
         return _by_node((place, (candidate, place)) for candidate, place in self._all)
 
 
-def _chosen(parts: list[_Part], place: Place) -> Iterator[tuple[Chosen, ...]]:
+def _choices(parts: list[_Part], place: Place) -> Iterator[tuple[Chosen, ...]]:
     """Choose the first part, and the others where it leaves us."""
     if not parts:
         yield ()
@@ -71,7 +73,7 @@ def _chosen(parts: list[_Part], place: Place) -> Iterator[tuple[Chosen, ...]]:
     if not fitting and part.need.mode == MAYBE:  # nobody has seen one here; elsewhere is another matter
         fitting = [(Candidate(None, Place()), place)]
     for candidate, met in fitting:
-        for others in _chosen(rest, met):
+        for others in _choices(rest, met):
             yield (candidate.value, *others)
 
 
@@ -81,15 +83,15 @@ def _node(place: Place) -> str:
 
 def _by_node(placed: Iterable[tuple[Place, T]]) -> dict[str, list[tuple[int, T]]]:
     """Things by the node of their place, with their number."""
-    told: dict[str, list[tuple[int, T]]] = {}
+    nodes: dict[str, list[tuple[int, T]]] = {}
     for number, (place, thing) in enumerate(placed):
-        told.setdefault(_node(place), []).append((number, thing))
-    return told
+        nodes.setdefault(_node(place), []).append((number, thing))
+    return nodes
 
 
-def _of_node(told: dict[str, list[tuple[int, T]]], node: str) -> list[T]:
+def _of_node(by_node: dict[str, list[tuple[int, T]]], node: str) -> list[T]:
     """Things of a node and those of none, in their order; of no node all."""
-    groups = [told.get(node, ()), told.get("", ())] if node else list(told.values())
+    groups = [by_node.get(node, ()), by_node.get("", ())] if node else list(by_node.values())
     return [thing for _number, thing in heapq.merge(*groups, key=itemgetter(0))]
 
 
@@ -99,11 +101,11 @@ def _seen_from(held: Place, need: Need) -> Place:
 
 
 def _candidates(need: Need, facts: Facts) -> Iterator[Candidate]:
-    found = [fact for fact in _of_kind(need, facts) if _at(fact.place, need) and need.fits(fact)]
+    fitting = [fact for fact in _of_kind(need, facts) if _is_at(fact.place, need) and need.fits(fact)]
     if need.mode in (EVERY, NONE):
-        yield from _groups(need, found, facts)
+        yield from _groups(need, fitting, facts)
         return
-    yield from (Candidate(fact, fact.place) for fact in found)
+    yield from (Candidate(fact, fact.place) for fact in fitting)
 
 
 def _of_kind(need: Need, facts: Facts) -> Sequence[Fact]:
@@ -112,29 +114,29 @@ def _of_kind(need: Need, facts: Facts) -> Sequence[Fact]:
     return facts.heard(*ids) if isinstance(ids, tuple) else facts.of(need.kind)
 
 
-def _at(place: Place, need: Need) -> bool:
+def _is_at(place: Place, need: Need) -> bool:
     """Whether a place is one of those that the rule names."""
     return not need.at or bool({place.world.partition(":")[0], place.process.partition(":")[0]} & set(need.at))
 
 
-def _groups(need: Need, found: list[Fact], facts: Facts) -> Iterator[Candidate]:
+def _groups(need: Need, fitting: list[Fact], facts: Facts) -> Iterator[Candidate]:
     """One group for each place that somebody looked at; the best look vouches for it."""
     best: dict[Place, Look] = {}
     for look in facts.looks:
-        if look.kind is need.kind and look.coverage != "refused" and _at(look.place, need):
+        if look.kind is need.kind and look.coverage != "refused" and _is_at(look.place, need):
             held = best.get(look.place)
             if held is None or (held.coverage != "whole" and look.coverage == "whole"):
                 best[look.place] = look
     if need.mode == EVERY:
-        best = {**_as_far_as_seen(found), **best}
+        best = {**_as_far_as_seen(fitting), **best}
     wanted = " ".join([need.kind.__name__, *(str(value) for _, value in need.fields)])
-    near = _by_node((fact.place, fact) for fact in found)
+    near = _by_node((fact.place, fact) for fact in fitting)
     for place, look in best.items():
-        there = [fact for fact in _of_node(near, _node(place)) if fact.place.meet(place) is not None]
-        if need.mode == EVERY or not there:
-            yield Candidate(group(there, look, wanted), place)
+        members = [fact for fact in _of_node(near, _node(place)) if fact.place.meet(place) is not None]
+        if need.mode == EVERY or not members:
+            yield Candidate(group(members, look, wanted), place)
 
 
-def _as_far_as_seen(found: list[Fact]) -> dict[Place, Look]:
+def _as_far_as_seen(fitting: list[Fact]) -> dict[Place, Look]:
     """Where facts are known and nobody says that these are all: an excerpt."""
-    return {fact.place: Look(type(fact), fact.place, "what was seen", "excerpt") for fact in found}
+    return {fact.place: Look(type(fact), fact.place, "what was seen", "excerpt") for fact in fitting}

@@ -21,7 +21,7 @@ Skipped = dict[str, set[str]]
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
     plugins.load(plugins.RULES)
-    heard = {str(said.get("id")) for said in facts.of(Symptom)}
+    heard = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
     rows: tuple[Rule, ...] = ()
     if facts.pasted:
         from rigup.diagnosis.rule_rows import rules_of_rows
@@ -30,8 +30,8 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
         rows = rules_of_rows(heard)
     skipped: Skipped = defaultdict(set)
     rules = (*RULES, *rows, *rules_of_table(heard))
-    found = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
-    return folded(merged(found)), skipped
+    findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
+    return folded(merged(findings)), skipped
 
 
 def usual(facts: Facts, but: Collection[str]) -> list[Finding]:
@@ -41,7 +41,7 @@ def usual(facts: Facts, but: Collection[str]) -> list[Finding]:
     """
     if any(not isinstance(fact, _OF_ANY_TEXT) for fact in facts.all()):
         return []
-    heard = {str(said.get("id")) for said in facts.of(Symptom)}
+    heard = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
     rules = (rule for rule in rules_of_what_is_usual(heard) if rule.cause not in but)
     return folded(merged([finding for rule in rules for finding in _findings(rule, facts, defaultdict(set))]))[:1]
 
@@ -81,8 +81,8 @@ def _place(given: dict[str, Any]) -> Place:
 def _subject(cause: str, given: dict[str, Any]) -> Subject:
     """The cause says what kind of thing it is about, so that all ways to know it agree."""
     about = row_of(cause).about
-    told = (part.subject for part in given.values() if part is not None)
-    return next((subject for subject in told if about and subject.kind == about), Subject())
+    subjects = (part.subject for part in given.values() if part is not None)
+    return next((subject for subject in subjects if about and subject.kind == about), Subject())
 
 
 def _confidence(rule: Rule, given: dict[str, Any]) -> Confidence:
@@ -125,10 +125,10 @@ def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
     """What the fixes of a finding need beyond what its rule knew."""
     from rigup.diagnosis import fixes  # noqa: F401  (registers them: only where something is wrong)
 
-    told: dict[str, Any] = {}
+    params: dict[str, Any] = {}
     for rule in MENDS.get(finding.cause, ()):
-        told |= _worked_out(rule, {**finding.params, **told}, finding.subject, facts)
-    return told
+        params |= _worked_out(rule, {**finding.params, **params}, finding.subject, facts)
+    return params
 
 
 def _worked_out(rule: Rule, known: dict[str, Any], subject: Subject, facts: Facts) -> dict[str, Any]:

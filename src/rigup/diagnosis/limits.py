@@ -36,8 +36,8 @@ _OF_MAKERS = {
 
 def _source(addresses: str, vendor: str) -> str:
     """Of several addresses the one that speaks of this maker's chips; the table itself where none does."""
-    told = [address.strip() for address in addresses.split(",")]
+    links = [address.strip() for address in addresses.split(",")]
     others = {word for maker, words in _OF_MAKERS.items() if maker != vendor for word in words}
-    own = [one for one in told if any(word in one.lower() for word in _OF_MAKERS.get(vendor, ()))]
-    free = [one for one in told if not any(word in one.lower() for word in others)]
+    own = [address for address in links if any(word in address.lower() for word in _OF_MAKERS.get(vendor, ()))]
+    free = [address for address in links if not any(word in address.lower() for word in others)]
     return (own or free or ["knowledge/abilities"])[0]

@@ -9,7 +9,7 @@ FUNCTIONS = {
     "age": "rigup.diagnosis.rules.pasted.framework.chips:age",
     "age-of-code": "rigup.diagnosis.rules.pasted.reckoned:age_of_code",
     "apart": "rigup.diagnosis.rules.pasted.container.notebooks:apart",
-    "beside": "rigup.diagnosis.rules.pasted.framework.chips:age_of_told_code",
+    "beside": "rigup.diagnosis.rules.pasted.framework.chips:age_of_listed_code",
     "by-another-number": "rigup.diagnosis.rules.access:by_another_number",
     "closed": "rigup.diagnosis.rules.access:closed",
     "code-of": "rigup.diagnosis.rules.device_manager:code_of",

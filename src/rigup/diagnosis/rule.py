@@ -69,9 +69,9 @@ class Every(tuple[T, ...], Generic[T]):
 
 def group(facts: Iterable[T], look: Look, wanted: str) -> Every[T]:
     """Facts together with the look that vouches for them."""
-    made = Every(facts)
-    made.look, made.wanted = look, wanted
-    return made
+    members = Every(facts)
+    members.look, members.wanted = look, wanted
+    return members
 
 
 class Rule:
@@ -95,18 +95,18 @@ class Rule:
         return needs_of(self.judge)
 
     def lacks(self, facts_of: Callable[[type[Fact]], Any], heard: Container[str]) -> bool:
-        """Whether a fact or a message is missing that one of its parameters is; false where that is not told at once."""
+        """Whether a fact or a message is missing that one of its parameters is; false where that is not known at once."""
         if "needs" in self.__dict__:
             return False
-        code, given = self.judge.__code__, self.judge.__defaults__ or ()
-        first = code.co_argcount - len(given)  # that has a default
+        code, defaults = self.judge.__code__, self.judge.__defaults__ or ()
+        first = code.co_argcount - len(defaults)  # that has a default
         for number, name in enumerate(code.co_varnames[: code.co_argcount]):
             kind = self.judge.__annotations__[name]
-            need = given[number - first] if number >= first else _ANY
+            need = defaults[number - first] if number >= first else _ANY
             if not isinstance(kind, type) or not isinstance(need, Need) or need.mode != ONE:
                 continue  # a group, or what may be missing
             if need.kind is Symptom and need.fields[0][0] == "id":
-                if not any(one in heard for one in need.fields[0][1]):
+                if not any(symptom_id in heard for symptom_id in need.fields[0][1]):
                     return True
             elif not facts_of(kind):
                 return True
@@ -139,7 +139,7 @@ def wordings(*ids: str, tag: str = "") -> tuple[str, ...]:
         return ids if len(ids) == 1 else tuple(dict.fromkeys(ids))
     from rigup.knowledge.tags import ids_of_tag
 
-    return tuple(dict.fromkeys((*ids, *(one for word in tag.split() for one in ids_of_tag(word)))))
+    return tuple(dict.fromkeys((*ids, *(symptom_id for word in tag.split() for symptom_id in ids_of_tag(word)))))
 
 
 def one(at: str = "", **fields: Any) -> Any:
@@ -170,7 +170,7 @@ def rule(cause: str, strength: Confidence = "certain") -> Callable[[Judge], Judg
 def mends(*causes: str) -> Callable[[MendsOf], MendsOf]:
     """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause. Several may serve one cause.
 
-    One that has a parameter `knew` gets there what the rule, and those before it, told. A hole that is given as None is empty, also where
+    One that has a parameter `knew` gets there what the rule, and those before it, returned. A hole that is given as None is empty, also where
     the rule filled it: the ways to mend it that need it are then not said.
     """
 
@@ -187,8 +187,8 @@ def needs_of(judge: Callable[..., Any]) -> dict[str, Need]:
     code = judge.__code__
     names = code.co_varnames[: code.co_argcount]
     defaults = judge.__defaults__ or ()
-    given = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
-    return {name: _need(judge.__annotations__[name], given.get(name)) for name in names if name != KNEW}
+    by_name = dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    return {name: _need(judge.__annotations__[name], by_name.get(name)) for name in names if name != KNEW}
 
 
 def _need(annotation: Any, default: Any) -> Need:
@@ -237,5 +237,5 @@ def rules_of_what_is_usual(heard: Collection[str]) -> tuple[Rule, ...]:
     return tuple(Rule(row.usually, params, {"said": seen(row.id)}, "possible", row.id) for row in rows)
 
 
-def _as_the_row_says(params: Params, said: Symptom) -> Verdict:
-    return {**said.values(), **params}
+def _as_the_row_says(params: Params, symptom: Symptom) -> Verdict:
+    return {**symptom.values(), **params}

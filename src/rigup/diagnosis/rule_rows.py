@@ -31,7 +31,7 @@ unknown (`card.isa?`, or `card.isa~` for a text that is then empty), or a functi
     gpu.count? > 1          a number, or an operand, that is known; `>=`, `<`, `<=`
     torch knows version     somebody stated the field
 
-`params` are told to texts and fixes: a value, `=` alone for nothing, or `=` with an operand, or with several joined by ` or ` of which the first
+`params` are handed to texts and fixes: a value, `=` alone for nothing, or `=` with an operand, or with several joined by ` or ` of which the first
 that is not empty is told, or a text with operands in braces, `={shell.prefix}/bin/python`. `told_of` names messages of which all groups are told.
 """
 
@@ -45,7 +45,7 @@ import msgspec
 
 from rigup.diagnosis.row_functions import row_function
 from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Params, Rule, Verdict, wordings
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge import tables
 from rigup.knowledge.tables import KnowledgeError
 from rigup.machine.facts import Fact, kinds
@@ -154,7 +154,11 @@ def _may_hold(row: RuleRow, heard: Container[str]) -> bool:
     """Looks at the rows' words alone: most rows wait for a message that is not there."""
     for need in row.needs:
         name, what = next(iter(need.items()))
-        if name[-1] not in _MODES and not _names_kind(what) and not any(said in heard for said in ids_of(what)):
+        if (
+            name[-1] not in _MODES
+            and not _names_kind(what)
+            and not any(symptom_id in heard for symptom_id in ids_of(what))
+        ):
             return False
     return True
 
@@ -167,39 +171,39 @@ def _rule(row: RuleRow) -> Rule:
     try:
         needs = dict(map(_need, row.needs))
         tests = tuple(map(condition, row.when))
-        return Rule(row.cause, partial(_judged, tuple(needs), tests, row), needs, row.strength, row.id)
+        return Rule(row.cause, partial(_judge, tuple(needs), tests, row), needs, row.strength, row.id)
     except (KeyError, ValueError, IndexError) as error:
         raise KnowledgeError(f"rules, {row.id}", str(error)) from error
 
 
-def _need(told: dict[str, Any]) -> tuple[str, Need]:
-    (name, what), *fields = told.items()
+def _need(need: dict[str, Any]) -> tuple[str, Need]:
+    (name, what), *fields = need.items()
     mode = _MODES.get(name[-1], ONE)
     name = name if mode == ONE else name[:-1]
     at = tuple(str(dict(fields).get(_AT, "")).split())
-    wanted = tuple((field, _wanted(value)) for field, value in fields if field != _AT)
+    wanted = tuple((field, _as_tuple(value)) for field, value in fields if field != _AT)
     if _names_kind(what):
         return name, Need(kinds()[what], at, wanted, mode)
     return name, Need(Symptom, at, (("id", ids_of(what)), *wanted), mode)
 
 
-def _wanted(value: Any) -> Any:
+def _as_tuple(value: Any) -> Any:
     if isinstance(value, str) and value.startswith(_PASSES):
-        return Told(row_function(value.removeprefix(_PASSES)))
+        return Passes(row_function(value.removeprefix(_PASSES)))
     return tuple(value) if isinstance(value, list) else value
 
 
-def _judged(names: tuple[str, ...], tests: tuple[Test, ...], row: RuleRow, *given: Any) -> Verdict:
+def _judge(names: tuple[str, ...], tests: tuple[Test, ...], row: RuleRow, *given: Any) -> Verdict:
     parts = dict(zip(names, given, strict=True))
     if not all(test(parts) for test in tests):
         return False
-    told: Params = {}
+    params: Params = {}
     for name in row.told_of:
-        told |= parts[name].values() if parts[name] is not None else {}
-    return {**told, **{name: _told(value, parts) for name, value in row.params.items()}} or True
+        params |= parts[name].values() if parts[name] is not None else {}
+    return {**params, **{name: _param(value, parts) for name, value in row.params.items()}} or True
 
 
-def _told(value: Any, parts: Parts) -> Any:
+def _param(value: Any, parts: Parts) -> Any:
     if not isinstance(value, str) or not value.startswith("="):
         return value
     if "{" in value:
@@ -224,7 +228,7 @@ def operand(text: str) -> Operand:
 
     """
     if (call := _CALL.fullmatch(text)) is not None:
-        return partial(_called, row_function(call[1]), tuple(map(operand, _split(call[2]))))
+        return partial(_call, row_function(call[1]), tuple(map(operand, _split(call[2]))))
     if (path := _PATH.fullmatch(text)) is None:
         raise ValueError(f"no operand of rules: {text!r}")
     name, field, how = path.groups()
@@ -233,38 +237,38 @@ def operand(text: str) -> Operand:
 
 def _split(text: str) -> list[str]:
     """Arguments, which may be calls themselves."""
-    found, depth = [""], 0
+    parts, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
         if letter == "," and depth == 0:
-            found.append("")
+            parts.append("")
         else:
-            found[-1] += letter
-    return [one.strip() for one in found]
+            parts[-1] += letter
+    return [argument.strip() for argument in parts]
 
 
 def _part(name: str, parts: Parts) -> Any:
     return parts[name]
 
 
-def _stated(name: str, field: str, parts: Parts) -> Any:
+def _attribute(name: str, field: str, parts: Parts) -> Any:
     part = parts[name]
     return None if part is None else getattr(part, field)
 
 
-def _known(name: str, field: str, parts: Parts) -> Any:
+def _known_field(name: str, field: str, parts: Parts) -> Any:
     part = parts[name]
     return None if part is None else part.get(field)
 
 
 def _text(name: str, field: str, parts: Parts) -> str:
-    return str(_known(name, field, parts) or "")
+    return str(_known_field(name, field, parts) or "")
 
 
-_READS: dict[str, Callable[[str, str, Parts], Any]] = {"": _stated, "?": _known, "~": _text}
+_READS: dict[str, Callable[[str, str, Parts], Any]] = {"": _attribute, "?": _known_field, "~": _text}
 
 
-def _called(function: Callable[..., Any], arguments: tuple[Operand, ...], parts: Parts) -> Any:
+def _call(function: Callable[..., Any], arguments: tuple[Operand, ...], parts: Parts) -> Any:
     return function(*(argument(parts) for argument in arguments))
 
 
@@ -279,7 +283,7 @@ def condition(text: str) -> Test:
         ValueError: no such condition.
 
     """
-    tests = tuple(_test(one.strip()) for one in text.split(" or "))
+    tests = tuple(_test(part.strip()) for part in text.split(" or "))
     return tests[0] if len(tests) == 1 else partial(_any, tests)
 
 
@@ -295,10 +299,10 @@ def _test(text: str) -> Test:
     if text.startswith("inside "):
         return partial(_inside, text[7:])
     comparison = _COMPARISON.fullmatch(text)
-    return _compared(*comparison.groups()) if comparison else partial(_holds, operand(text))
+    return _comparison(*comparison.groups()) if comparison else partial(_holds, operand(text))
 
 
-def _compared(left: str, sign: str, right: str) -> Test:
+def _comparison(left: str, sign: str, right: str) -> Test:
     if sign == "knows":
         return partial(_knows, left, right)
     if sign in ("=", "!="):
@@ -316,8 +320,8 @@ def _isnt(test: Test, parts: Parts) -> bool:
     return not test(parts)
 
 
-def _is_none(found: Operand, parts: Parts) -> bool:
-    held = found(parts)
+def _is_none(left: Operand, parts: Parts) -> bool:
+    held = left(parts)
     return not held if isinstance(held, Every) else held is None
 
 
@@ -330,33 +334,33 @@ def _knows(name: str, field: str, parts: Parts) -> bool:
     return parts[name] is not None and bool(parts[name].knows(field))
 
 
-def _holds(found: Operand, parts: Parts) -> bool:
-    held = found(parts)
+def _holds(left: Operand, parts: Parts) -> bool:
+    held = left(parts)
     return held is not None if isinstance(held, Fact) else bool(held)
 
 
-def _is_one_of(found: Operand, values: tuple[str, ...], wanted: bool, parts: Parts) -> bool:
-    held = found(parts)
+def _is_one_of(left: Operand, values: tuple[str, ...], wanted: bool, parts: Parts) -> bool:
+    held = left(parts)
     return (held is not None and str(held) in values) is wanted
 
 
-def _has_word(found: Operand, has: Callable[[str, str], bool], words: tuple[str, ...], parts: Parts) -> bool:
-    held = str(found(parts) or "")
+def _has_word(left: Operand, has: Callable[[str, str], bool], words: tuple[str, ...], parts: Parts) -> bool:
+    held = str(left(parts) or "")
     return any(has(held, word) for word in words)
 
 
-def _relates(one: Operand, relation: Callable[[Any, Any], Any], other: Operand, parts: Parts) -> bool:
-    return bool(relation(one(parts), other(parts)))
+def _relates(left: Operand, relation: Callable[[Any, Any], Any], right: Operand, parts: Parts) -> bool:
+    return bool(relation(left(parts), right(parts)))
 
 
-def _is_in(one: Any, others: Any) -> bool:
-    return others is not None and one in others
+def _is_in(value: Any, others: Any) -> bool:
+    return others is not None and value in others
 
 
 def _number(value: float, _parts: Parts) -> float:
     return value
 
 
-def _compares(found: Operand, order: Callable[[Any, Any], bool], limit: Operand, parts: Parts) -> bool:
-    held, bound = found(parts), limit(parts)
+def _compares(left: Operand, order: Callable[[Any, Any], bool], right: Operand, parts: Parts) -> bool:
+    held, bound = left(parts), right(parts)
     return held is not None and bound is not None and order(held, bound)

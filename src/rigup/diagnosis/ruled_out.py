@@ -23,21 +23,21 @@ def ruled_out(facts: Facts) -> frozenset[str]:
     """
     platforms = facts.of(Platform)
     systems = {platform.system for platform in platforms if platform.knows("system")}
-    return elsewhere(systems or _named(facts)).union(
+    return elsewhere(systems or _named_systems(facts)).union(
         _by_messages(facts),
         _OF_CARDS if _only_draws(facts) else (),
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
         _OF_ACCESS if _open_to_all(facts) else (),
         _of_other_makers(facts),
         ("wrong-hsa-override",) if _numbered_alone(facts) else (),
-        ("secure-boot-module-unsigned",) if any(one.get("secure_boot") is False for one in platforms) else (),
+        ("secure-boot-module-unsigned",) if any(platform.get("secure_boot") is False for platform in platforms) else (),
     )
 
 
-def _named(facts: Facts) -> set[str]:
+def _named_systems(facts: Facts) -> set[str]:
     """The system that words and folders tell of, where they tell of one alone."""
-    found = {system for system, ids in _IN_WORDS.items() if facts.heard(*ids)}
-    return found if len(found) == 1 else set()
+    systems = {system for system, ids in _IN_WORDS.items() if facts.heard(*ids)}
+    return systems if len(systems) == 1 else set()
 
 
 def _of_other_makers(facts: Facts) -> set[str]:
@@ -49,7 +49,7 @@ def _of_other_makers(facts: Facts) -> set[str]:
 
 
 def _by_messages(facts: Facts) -> set[str]:
-    heard = {said.id for said in facts.of(Symptom)}
+    heard = {symptom.id for symptom in facts.of(Symptom)}
     return {row.rules_out for row in signatures_of(heard) if row.rules_out}
 
 
@@ -61,15 +61,15 @@ def _only_draws(facts: Facts) -> bool:
 
 
 def _ordered_by_bus(facts: Facts) -> bool:
-    """Whether CUDA is told to count cards as nvidia-smi does."""
-    told = (one for one in facts.of(Variable) if one.get("name") == "CUDA_DEVICE_ORDER")
-    return any(one.get("value") == "PCI_BUS_ID" for one in told)
+    """Whether CUDA is set to count cards as nvidia-smi does."""
+    orders = (variable for variable in facts.of(Variable) if variable.get("name") == "CUDA_DEVICE_ORDER")
+    return any(variable.get("value") == "PCI_BUS_ID" for variable in orders)
 
 
 def _numbered_alone(facts: Facts) -> bool:
     """Whether overrides are set, each for one node of several: such a one renames no other card."""
-    told = [str(one.name) for one in facts.of(Variable) if str(one.get("name", "")).startswith(_OVERRIDE)]
-    return bool(told) and _OVERRIDE not in told
+    names = [str(fact.name) for fact in facts.of(Variable) if str(fact.get("name", "")).startswith(_OVERRIDE)]
+    return bool(names) and _OVERRIDE not in names
 
 
 def _open_to_all(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from rigup.diagnosis.findings import Finding, is_guess
 from rigup.diagnosis.rules.rocm import harms
-from rigup.diagnosis.verifications import failed_on, proven_on, said_of
+from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
@@ -32,9 +32,9 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        told = _fault(device, findings, titles, facts) or _failed(device, facts) or _proven(device, facts)
-        told = told or _doubt(device, findings, titles) or _by_build(device, facts)
-        device.update(state=told.state, because=told.because, next=told.following)
+        state = _fault(device, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
+        state = state or _doubt(device, findings, titles) or _by_build(device, facts)
+        device.update(state=state.state, because=state.because, next=state.following)
 
 
 def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
@@ -61,9 +61,9 @@ def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State 
 
 def _number_of_card(finding: Finding) -> str:
     """Of several like cards the one that a message names; empty where none does."""
-    said = (held.get("index") for held in finding.params.values() if isinstance(held, Symptom))
-    told = next((str(index) for index in said if index), "") if finding.row.about == "Gpu" else ""
-    return told if told.isdigit() else ""
+    indices = (held.get("index") for held in finding.params.values() if isinstance(held, Symptom))
+    number = next((str(index) for index in indices if index), "") if finding.row.about == "Gpu" else ""
+    return number if number.isdigit() else ""
 
 
 def _concerns(finding: Finding, device: Device) -> bool:
@@ -90,23 +90,23 @@ def _concerns(finding: Finding, device: Device) -> bool:
     return not makers or device.get("vendor") in makers
 
 
-def _failed(device: Device, facts: Facts) -> State | None:
+def _failure_state(device: Device, facts: Facts) -> State | None:
     """A failure on record whose facts still stand, until a later verification passes."""
     proof = failed_on(device, facts)
     if proof is None:
         return None
     command = "rigup verify " + str(proof.get("prefix") or proof.get("env", ""))
-    return State("no", said_of(proof), _("When it was mended: {command}").format(command=command))
+    return State("no", proof_text(proof), _("When it was mended: {command}").format(command=command))
 
 
-def _proven(device: Device, facts: Facts) -> State | None:
+def _proof_state(device: Device, facts: Facts) -> State | None:
     """A proof on record whose facts still hold."""
     proof = proven_on(device, facts)
     if proof is None:
         return None
-    told = _("{framework} {build} was proven on it on {date} (`rigup verify {environment}`)")
+    sentence = _("{framework} {build} was proven on it on {date} (`rigup verify {environment}`)")
     named = {"framework": proof.framework, "build": proof.build, "date": proof.recorded_at[:10]}
-    return State("verified", told.format(**named, environment=proof.get("prefix") or proof.env), "")
+    return State("verified", sentence.format(**named, environment=proof.get("prefix") or proof.env), "")
 
 
 def _by_build(device: Device, facts: Facts) -> State:
@@ -115,7 +115,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     builds = [torch for torch in facts.of(Torch) if made_for(torch, vendor, facts)]
     coded = [torch for torch in builds if torch.get("code")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
-    if vendor == "amd" and _overridden(device, facts):
+    if vendor == "amd" and _is_overridden(device, facts):
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
     if fitting or any(torch.get("available") for torch in builds):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
@@ -135,10 +135,10 @@ def _without_torch(device: Device, facts: Facts) -> State:
         return State("on-trial", _("nothing here tells which chip it has"), "")
     if not _has_builds(device, facts):
         return State("on-trial", _("no build of torch is known for it"), "")
-    return State("expected", _unopposed(facts), _install(device, facts))
+    return State("expected", _no_objection(facts), _install(device, facts))
 
 
-def _unopposed(facts: Facts) -> str:
+def _no_objection(facts: Facts) -> str:
     """Only where somebody looked for torch can be said that there is none: a text tells what its writer thought of."""
     if facts.pasted:
         return _("nothing in what was given speaks against it")
@@ -151,7 +151,7 @@ def _has_builds(device: Device, facts: Facts) -> bool:
     """Whether the tables know a build for the chip, on this system; of Apple's chips all are served."""
     vendor, isa = device.get("vendor", ""), str(device.get("isa") or "")
     system = next(
-        (str(one.get("system")) for one in facts.of(Platform) if one.get("system") and not one.get("wsl")), "linux"
+        (str(fact.get("system")) for fact in facts.of(Platform) if fact.get("system") and not fact.get("wsl")), "linux"
     )
     if vendor == "apple":
         return True
@@ -184,14 +184,14 @@ def _install(device: Device, facts: Facts) -> str:
     driver = next((d.get("version") for d in facts.of(Driver) if d.get("vendor") == device.get("vendor")), None)
     platform = next(iter(facts.of(Platform)), None)
     system = (platform and platform.get("system")) or "linux"
-    found = newest_build(device["isa"], driver=driver, system=system) if device.get("isa") else None
-    if found is None:
+    row = newest_build(device["isa"], driver=driver, system=system) if device.get("isa") else None
+    if row is None:
         return ""
-    command = "pip install torch==" + found.torch + " --index-url " + index_url(found.variant)
+    command = "pip install torch==" + row.torch + " --index-url " + index_url(row.variant)
     return _("Install a build for it: {command}").format(command=command)
 
 
-def _overridden(device: Device, facts: Facts) -> bool:
+def _is_overridden(device: Device, facts: Facts) -> bool:
     """By a variable for all cards, or by one whose number is the card's node; where nobody tells that, whose chip such a name suits."""
     set_ = [v for v in facts.of(Variable) if str(v.get("name", "")).startswith(OVERRIDE) and v.get("value")]
     for variable in set_:

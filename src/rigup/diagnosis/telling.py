@@ -20,7 +20,7 @@ _MOST = 6
 
 def would_tell(kind: str, facts: Facts) -> list[str]:
     """Commands and files, as a person types them, that tell of a kind on this system and of these makers' cards."""
-    system = next((str(one.get("system")) for one in facts.of(Platform) if one.get("system")), "")
+    system = next((str(platform.get("system")) for platform in facts.of(Platform) if platform.get("system")), "")
     makers = frozenset(str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor"))
     return list(_fitting(kind, system, makers if kind in ("Gpu", "Driver", "CardCount") else frozenset()))
 
@@ -31,16 +31,18 @@ def _fitting(kind: str, system: str, makers: frozenset[str]) -> tuple[str, ...]:
         given for reader in READERS.values() if any(k.__name__ == kind for k in reader.makes) for given in reader.inputs
     ]
     ordered = sorted(dict.fromkeys(inputs), key=_rank)
-    fitting = [_typed(given) for given in ordered if _of(given) in ("", system or "linux") and _by(given, makers)]
+    fitting = [
+        _as_typed(given) for given in ordered if _system_of(given) in ("", system or "linux") and _is_by(given, makers)
+    ]
     return tuple(dict.fromkeys(filter(None, fitting)))[:_MOST]
 
 
 def _rank(given: Input) -> int:
     """Programs before files: their answers are what people paste."""
-    return next(number for number, made in enumerate((Run, Ask, Listing, File)) if isinstance(given, made))
+    return next(number for number, input_type in enumerate((Run, Ask, Listing, File)) if isinstance(given, input_type))
 
 
-def _of(given: Input) -> str:
+def _system_of(given: Input) -> str:
     """The system that an input is of; empty where it is of any."""
     if isinstance(given, Ask):
         return ""
@@ -53,21 +55,21 @@ def _of(given: Input) -> str:
     return next((system for system, trees in _TREES.items() if given.path.startswith(trees)), "linux")
 
 
-def _by(given: Input, makers: Iterable[str]) -> bool:
+def _is_by(given: Input, makers: Iterable[str]) -> bool:
     """Whether it is nobody's own, or of a maker whose card is there."""
     words = given.argv[0] if isinstance(given, Run) else "" if isinstance(given, Ask) else given.path
     named = {maker for word, maker in _MAKERS.items() if word in words}
     return not makers or not named or bool(named & set(makers))
 
 
-def _typed(given: Any) -> str:
+def _as_typed(given: Any) -> str:
     """Without our own programs; a field of a fact is written as what a person puts there."""
-    told = shown(given)
+    text = shown(given)
     if isinstance(given, Run):
-        return "" if given.argv[0].startswith("/") or len(told) > 100 else told
-    for name, said in _WORDS.items():
-        told = told.replace(name, said)
-    return told
+        return "" if given.argv[0].startswith("/") or len(text) > 100 else text
+    for name, replacement in _WORDS.items():
+        text = text.replace(name, replacement)
+    return text
 
 
 _WORDS = {

@@ -1,4 +1,4 @@
-"""Who else uses what a fix replaces: told before anybody takes it away from them."""
+"""Who else uses what a fix replaces: shown before anybody takes it away from them."""
 
 from collections.abc import Iterable
 
@@ -18,21 +18,21 @@ _NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9._-]*")
 
 def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     """Packages of the environment that stand on one which the steps replace, as "vllm 0.9.2"."""
-    replaced = {name for step in steps if step.kind in _REPLACES for name in _named(step)}
+    replaced = {name for step in steps if step.kind in _REPLACES for name in _replaced_packages(step)}
     if not replaced:
         return []
-    standing = {name for one in replaced for name in dependents(one)} - replaced
+    standing = {name for package in replaced for name in dependents(package)} - replaced
     env = _environment(finding)
-    there = [package for package in facts.of(Package) if package.get("name") in standing and _in(package, env)]
-    return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in there})
+    present = [package for package in facts.of(Package) if package.get("name") in standing and _is_in(package, env)]
+    return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in present})
 
 
-def _named(step: Step) -> set[str]:
+def _replaced_packages(step: Step) -> set[str]:
     """The packages that a step replaces; a step for torch brings torchvision along."""
     if step.kind in ("install-torch", "install-torch-with-audio"):
         return {"torch", "torchvision"}
-    told = " ".join(step.params.get(name, "") for name in ("packages", "package", "wish"))
-    return {name.lower().replace("_", "-") for name in _NAME.findall(told)}
+    packages = " ".join(step.params.get(name, "") for name in ("packages", "package", "wish"))
+    return {name.lower().replace("_", "-") for name in _NAME.findall(packages)}
 
 
 def _environment(finding: Finding) -> str | None:
@@ -42,5 +42,5 @@ def _environment(finding: Finding) -> str | None:
     return env if isinstance(env, str) else None
 
 
-def _in(package: Package, env: str | None) -> bool:
+def _is_in(package: Package, env: str | None) -> bool:
     return env is None or package.get("env") in (None, env)

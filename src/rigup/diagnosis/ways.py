@@ -39,26 +39,26 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
     """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
     setting = setting_of(finding, facts)
     fill = flat(params)
-    made: list[Fix] = []
+    options: list[Fix] = []
     for specs in finding.row.fixes:
-        if made and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
+        if options and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
         try:
-            told = [_bounded(*parse(spec, fill), facts) for spec in specs]
-            steps = [make(*one, KINDS, setting.world, setting.wsl, distribution=setting.family) for one in told]
+            parsed = [_with_last_branch(*parse(spec, fill), facts) for spec in specs]
+            steps = [make(*parts, KINDS, setting.world, setting.wsl, distribution=setting.family) for parts in parsed]
             steps = passed(steps, setting)
         except (KeyError, StepError):
             continue
         if not steps:
             continue
-        exact = [found for step in steps if (found := taken_out(step, finding, facts))]
-        ways = [[one for found in exact for one in found]] if len(exact) == len(steps) else []
+        exact = [taken for step in steps if (taken := taken_out(step, finding, facts))]
+        ways = [[step for found in exact for step in found]] if len(exact) == len(steps) else []
         shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
-        made += [way for way in shown if way.title not in {one.title for one in made}]
-    return made
+        options += [way for way in shown if way.title not in {way.title for way in options}]
+    return options
 
 
-def _bounded(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict[str, str]]:
+def _with_last_branch(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict[str, str]]:
     """A driver "or newer" ends at the last branch that drives every card of the machine; past that it is no way. Raises StepError."""
     cards = (gpu for gpu in facts.of(Gpu) if gpu.get("vendor") == "nvidia" and gpu.get("isa"))
     ends = {last for gpu in cards if (last := driver_branch_for(str(gpu.get("isa"))))}

@@ -11,13 +11,13 @@ _AGAIN = "log-in-again"
 
 def taken_out(step: Step, finding: Finding, facts: Facts) -> list[Step]:
     """The steps that take away, file by file, what `step` tells a person to; none where no file is known."""
-    made: list[Step] = []
+    steps: list[Step] = []
     if step.kind == "unset-variable":
-        made = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
-        made += [make(_AGAIN, {}, KINDS)] if made else []
+        steps = [_variable(step.params["name"], file) for file in _files(step.params["name"], finding, facts)]
+        steps += [make(_AGAIN, {}, KINDS)] if steps else []
     elif step.kind == "take-off-loader-path":
-        made = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
-    return made
+        steps = [_folder(step.params["path"], file) for file in _lists(step.params["path"], finding, facts)]
+    return steps
 
 
 def _variable(name: str, file: str) -> Step:
@@ -30,14 +30,16 @@ def _folder(path: str, file: str) -> Step:
 
 
 def _files(name: str, finding: Finding, facts: Facts) -> list[str]:
-    told = [fact for fact in facts.of(Variable) if fact.get("name") == name and _same(fact, finding)]
-    read = [reading for fact in told for reading in (fact.fields.get("file"), *fact.others.get("file", ())) if reading]
+    variables = [fact for fact in facts.of(Variable) if fact.get("name") == name and _same(fact, finding)]
+    read = [
+        reading for fact in variables for reading in (fact.fields.get("file"), *fact.others.get("file", ())) if reading
+    ]
     return _fit({str(reading.value) for reading in read})
 
 
 def _lists(path: str, finding: Finding, facts: Facts) -> list[str]:
-    told = [fact for fact in facts.of(SearchPath) if fact.get("path") == path and _same(fact, finding)]
-    return _fit({fact.fields["path"].where.source for fact in told if fact.get("variable") == "ld.so.conf"})
+    search_paths = [fact for fact in facts.of(SearchPath) if fact.get("path") == path and _same(fact, finding)]
+    return _fit({fact.fields["path"].where.source for fact in search_paths if fact.get("variable") == "ld.so.conf"})
 
 
 def _same(fact: Fact, finding: Finding) -> bool:

@@ -1,4 +1,4 @@
-"""Templates over what a rule was called with. What cannot be filled in is not said."""
+"""Templates over what a rule was called with. What cannot be filled in is left out."""
 
 import re
 from collections.abc import Iterable
@@ -18,9 +18,9 @@ def filled(template: str, params: dict[str, Any]) -> str | None:
 
     def fill(hole: re.Match[str]) -> str:
         nonlocal missing
-        told = value(hole[1], hole[2], params)
-        missing = missing or told is None
-        return told or ""
+        text_of_hole = value(hole[1], hole[2], params)
+        missing = missing or text_of_hole is None
+        return text_of_hole or ""
 
     text = _HOLE.sub(fill, template)
     return None if missing else text
@@ -49,16 +49,16 @@ def holes(template: str) -> set[tuple[str, str | None]]:
 
 def flat(params: dict[str, Any]) -> dict[str, str]:
     """Plain values by name, facts' fields as name.field: what a step's holes may be filled with."""
-    told = {name: text for name in params if (text := value(name, None, params)) is not None}
+    texts = {name: text for name in params if (text := value(name, None, params)) is not None}
     for name, held in params.items():
         if isinstance(held, Fact):
-            told |= {
+            texts |= {
                 name + "_" + field: text for field in held.fields if (text := value(name, field, params)) is not None
             }
-    return told
+    return texts
 
 
 def answered(evidence: list[Evidence]) -> list[Evidence]:
     """Evidence without what somebody only typed, where an answer is among it."""
-    said = [line for line in evidence if not is_typed(line.value or "")]
-    return said if any(line.value for line in said) else evidence
+    answers = [line for line in evidence if not is_typed(line.value or "")]
+    return answers if any(line.value for line in answers) else evidence

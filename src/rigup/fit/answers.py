@@ -41,14 +41,14 @@ def _carved(pool: Pool, host: Pool) -> int:
 
 
 def best(model: Model, request: Request, pools: Sequence[Pool], quick: bool = False) -> tuple[Request, Plan]:
-    """The request with as many layers on devices as fit there, where nobody said how many."""
+    """The request with as many layers on devices as fit there, where no number was asked for."""
     if request.gpu_layers is not None or len(pools) == 1:
         return request, planned(model, request, pools, quick)
     whole = planned(model, request, pools, quick)
     if fits(whole, pools):
         return msgspec.structs.replace(request, gpu_layers=model.layers + 1), whole
-    found = _layers_that_fit(model, request, pools, whole)
-    request = msgspec.structs.replace(request, gpu_layers=found)
+    layers = _layers_that_fit(model, request, pools, whole)
+    request = msgspec.structs.replace(request, gpu_layers=layers)
     return request, planned(model, request, pools, quick)
 
 
@@ -60,8 +60,8 @@ def _layers_that_fit(model: Model, request: Request, pools: Sequence[Pool], whol
     """
 
     def roomy(count: int, buffers: Sequence[int] | None = None) -> bool:
-        asked = msgspec.structs.replace(request, gpu_layers=count)
-        plan = planned(model, asked, pools, quick=True, buffers=buffers)
+        trial = msgspec.structs.replace(request, gpu_layers=count)
+        plan = planned(model, trial, pools, quick=True, buffers=buffers)
         both = zip(plan.parts[:-1], pools[:-1], strict=True)
         return all(pool.free is None or part.total <= pool.free for part, pool in both)
 
@@ -87,8 +87,8 @@ def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> in
     trained = model.number("context_length") or _MOST_CONTEXT
 
     def roomy(cells: int) -> bool:
-        asked = msgspec.structs.replace(request, context=max(_FEWEST_CONTEXT, cells * _CELL))
-        return fits(planned(model, asked, pools, quick=True), pools)
+        trial = msgspec.structs.replace(request, context=max(_FEWEST_CONTEXT, cells * _CELL))
+        return fits(planned(model, trial, pools, quick=True), pools)
 
     if not roomy(1):
         return None
@@ -100,20 +100,20 @@ def best_quantisation(model: Model, request: Request, pools: Sequence[Pool], now
 
     `now` is the type in which it is: one that is finer than all that are offered stays, where it fits.
     """
-    offered = [(one.name, _as(model, one)) for one in file_types() if one.name in _OFFERED]
+    offered = [(file_type.name, _as(model, file_type)) for file_type in file_types() if file_type.name in _OFFERED]
     if _bits(model) > max(_bits(other) for _name, other in offered):
         offered.insert(0, (now, model))
     for count in (model.layers + 1, None) if len(pools) > 1 else (None,):
-        asked = msgspec.structs.replace(request, gpu_layers=count)
+        trial = msgspec.structs.replace(request, gpu_layers=count)
         for name, other in offered:
-            if fits(best(other, asked, pools, quick=True)[1], pools):
+            if fits(best(other, trial, pools, quick=True)[1], pools):
                 return name
     return None
 
 
 def _bits(model: Model) -> float:
     """Of a weight, in the mean."""
-    return 8 * sum(one.bytes for one in model.tensors) / max(1, model.parameters)
+    return 8 * sum(tensor.bytes for tensor in model.tensors) / max(1, model.parameters)
 
 
 def _as(model: Model, kind: FileType) -> Model:
@@ -125,16 +125,16 @@ def _as(model: Model, kind: FileType) -> Model:
 def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
     """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
     before = best(model, request, pools, quick=True)[1].sum.total
-    found = [_changed(one, before, pools) for one in _settings(model, request, pools)]
-    found = [one for one in found if one["frees"] > 0 or one["whole"]]
-    found += _raised(model, request, pools)
+    answers = [_changed(change, before, pools) for change in _settings(model, request, pools)]
+    answers = [change for change in answers if change["frees"] > 0 or change["whole"]]
+    answers += _raised(model, request, pools)
     enough = 0
-    for one in _types(model, request, now):
-        found.append(_changed(one, before, pools))
-        enough += bool(found[-1]["whole"])
+    for change in _types(model, request, now):
+        answers.append(_changed(change, before, pools))
+        enough += bool(answers[-1]["whole"])
         if enough == _ENOUGH:
             break
-    return found
+    return answers
 
 
 def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[
         return []
     limit = (host.total - _FOR_THE_SYSTEM) // gtt.PAGE * gtt.PAGE
     wider = [_wider(pool, host, limit) if pool.kind == "shared" else pool for pool in pools]
-    gained = sum((one.free or 0) - (two.free or 0) for one, two in zip(wider, pools, strict=True))
+    gained = sum((raised.free or 0) - (pool.free or 0) for raised, pool in zip(wider, pools, strict=True))
     if gained <= 0:
         return []
     request, plan = best(model, request, wider, quick=True)
@@ -182,25 +182,31 @@ Change = tuple[str, str | int, Request, Model, str]
 def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator[Change]:
     for kind in _CACHE_TYPES:
         if request.kv_type_k == "f16" and any(layer.key_row for layer in model.kept):
-            asked = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
-            yield "kv", kind, asked, model, _("a coarser cache loses a little of what was said before")
+            changed = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
+            yield "kv", kind, changed, model, _("a coarser cache loses a little of what was said before")
     if not request.flash_attn:
         yield "flash_attn", "on", msgspec.structs.replace(request, flash_attn=True), model, _("nothing where the device can do it")  # fmt: skip
     if request.context > 2 * _FEWEST_CONTEXT:
         half = request.context // 2
         yield "context", half, msgspec.structs.replace(request, context=half), model, _("half of the memory of what was said")  # fmt: skip
     if request.ubatch > _SMALLER_BATCH:
-        asked = msgspec.structs.replace(request, ubatch=_SMALLER_BATCH)
-        yield "ubatch", _SMALLER_BATCH, asked, model, _("prompts are read more slowly")
+        changed = msgspec.structs.replace(request, ubatch=_SMALLER_BATCH)
+        yield "ubatch", _SMALLER_BATCH, changed, model, _("prompts are read more slowly")
     if not request.outputs or request.outputs > request.parallel:
-        asked = msgspec.structs.replace(request, outputs=request.parallel)
-        yield "outputs", request.parallel, asked, model, _("results of the last token alone, as a server asks for them")
+        changed = msgspec.structs.replace(request, outputs=request.parallel)
+        yield (
+            "outputs",
+            request.parallel,
+            changed,
+            model,
+            _("results of the last token alone, as a server asks for them"),
+        )
     if model.number("expert_count") and not request.cpu_experts and len(pools) > 1:
-        asked = _experts_aside(model, request, pools)
+        changed = _experts_aside(model, request, pools)
         yield (
             "cpu_experts",
-            asked.cpu_experts,
-            asked,
+            changed.cpu_experts,
+            changed,
             model,
             _("the experts of so many layers are computed by the processor"),
         )
@@ -220,21 +226,23 @@ def _experts_aside(model: Model, request: Request, pools: Sequence[Pool]) -> Req
 def _types(model: Model, request: Request, now: str) -> Iterator[Change]:
     """The next smaller types, and what somebody measured that they lose."""
     smaller = [
-        one for one in file_types() if one.name in _OFFERED and one.bits < _bits(model) - 0.2 and one.name != now
+        file_type
+        for file_type in file_types()
+        if file_type.name in _OFFERED and file_type.bits < _bits(model) - 0.2 and file_type.name != now
     ]
-    for one in smaller:
-        told = _("{points} points of perplexity above the unquantised model, measured with Llama 3 8B")
+    for file_type in smaller:
+        template = _("{points} points of perplexity above the unquantised model, measured with Llama 3 8B")
         lost = (
-            told.format(points=round(one.perplexity, 2))
-            if one.perplexity is not None
+            template.format(points=round(file_type.perplexity, 2))
+            if file_type.perplexity is not None
             else _("what it loses was not measured")
         )
-        yield "quantisation", one.name, request, _as(model, one), lost
+        yield "quantisation", file_type.name, request, _as(model, file_type), lost
 
 
-def parts_told(part: Part, pool: Pool) -> dict[str, Any]:
+def part_fields(part: Part, pool: Pool) -> dict[str, Any]:
     """A memory with what it holds."""
     return {
         "name": pool.name, "kind": pool.kind, "backend": pool.backend, "total_memory": pool.total, "free": pool.free,
-        "assumed": pool.assumed, **part.told(), "fits": None if pool.free is None else part.total <= pool.free,
+        "assumed": pool.assumed, **part.fields(), "fits": None if pool.free is None else part.total <= pool.free,
     }  # fmt: skip

@@ -37,16 +37,16 @@ def _from_three(make: Building, layer: int, node: Node) -> tuple[Node | tuple[No
     query = make.rope(query) if turned else query
     if model.drawn.scaled:
         query = make.make("SCALE", query.sizes, query)
-    asked = (query, gate) if gate is not None else query
+    queries = (query, gate) if gate is not None else query
     if not make.has(f"{name}attn_k.weight"):
-        return asked, None, None  # it looks into another layer's cache
+        return queries, None, None  # it looks into another layer's cache
     shared = model.of_layer("attention.head_count_kv", layer, heads)
     key = make.view(make.linear(f"{name}attn_k", node), (length, shared, make.tokens))
     key = make.norm_if(f"{name}attn_k_norm", key)
     key = make.rope(key) if turned else key
     weight = f"{name}attn_v" if make.has(f"{name}attn_v.weight") else f"{name}attn_k"
     value = make.view(make.linear(weight, node), (model.value_length(layer), shared, make.tokens))
-    return asked, key, value
+    return queries, key, value
 
 
 def _from_one(make: Building, layer: int, node: Node) -> tuple[Node | tuple[Node, Node], Node | None, Node | None]:
@@ -63,32 +63,32 @@ def _attended(make: Building, layer: int, query: Node, key: Node | None, value: 
     """Keys and values stored, everything looked at, the heads joined."""
     slides, graph, request = make.model.slides(layer), make.graph, make.request
     turns = make.model.kept[layer].key_row and query.sizes[0] % 64 == 0
-    keys_turn, values_turn = (turns and one in _ROTATED for one in (request.kv_type_k, request.kv_type_v))
+    keys_turn, values_turn = (turns and cache_type in _ROTATED for cache_type in (request.kv_type_k, request.kv_type_v))
     if keys_turn:
         query = _turned(make, "k", query)
     graph.expand(query)
     first, second = (key, value) if make.model.window else (value, key)
-    for one in (first, second):
-        if one is None:
+    for node in (first, second):
+        if node is None:
             continue
-        turned = keys_turn if one is key else values_turn
+        turned = keys_turn if node is key else values_turn
         if turned:
-            found = _turned(make, "k" if one is key else "v", one)
-            key, value = (found, value) if one is key else (key, found)
-            one = found  # noqa: PLW2901
-        graph.expand(one)
+            result = _turned(make, "k" if node is key else "v", node)
+            key, value = (result, value) if node is key else (key, result)
+            node = result  # noqa: PLW2901
+        graph.expand(node)
     if key is not None and value is not None:
         make.stored(key, "k", layer, slides)
         make.stored(value, "v", layer, slides)
     width = (value.sizes[0] if value is not None else make.model.value_length(layer)) * query.sizes[1]
-    found = _looked(make, layer, query, width, slides)
+    result = _looked(make, layer, query, width, slides)
     if values_turn:
-        found = make.view(_turned(make, "v", found), found.sizes)
+        result = make.view(_turned(make, "v", result), result.sizes)
     if gate is not None:
-        opened = make.make("UNARY", found.sizes, make.make("CONT", found.sizes, gate))
-        found = make.make("MUL", found.sizes, found, opened)
+        opened = make.make("UNARY", result.sizes, make.make("CONT", result.sizes, gate))
+        result = make.make("MUL", result.sizes, result, opened)
     name = f"blk.{layer}.attn_output"
-    return make.linear(name, found) if make.has(f"{name}.weight") else found
+    return make.linear(name, result) if make.has(f"{name}.weight") else result
 
 
 def _turned(make: Building, which: str, node: Node) -> Node:
@@ -97,29 +97,29 @@ def _turned(make: Building, which: str, node: Node) -> Node:
     side = 64
     while which and length % (side * 2) == 0 and len(node.sizes) > 2:
         side *= 2
-    told = make.given(f"rotation {which}", (side, side), _FLOAT)
-    return make.make("MUL_MAT", node.sizes, told, make.view(node, node.sizes, node.plain))
+    rotation = make.given(f"rotation {which}", (side, side), _FLOAT)
+    return make.make("MUL_MAT", node.sizes, rotation, make.view(node, node.sizes, node.plain))
 
 
 def _looked(make: Building, layer: int, query: Node, width: int, slides: bool) -> Node:
     """The values that the heads found, side by side."""
     request = make.request
     mask, keys, values = make.mask(slides), make.cache(layer, "k"), make.cache(layer, "v")
-    asked = make.view(query, query.sizes, plain=False)
+    queries = make.view(query, query.sizes, plain=False)
     sinks = [make.weight(f"blk.{layer}.attn_sinks.weight")] if make.has(f"blk.{layer}.attn_sinks.weight") else []
     if request.flash_attn:
-        return make.graph.expand(make.make("FLASH_ATTN", (width, make.tokens), asked, keys, values, mask, *sinks))
-    scores = make.make("MUL_MAT", (mask.sizes[0], make.tokens, query.sizes[1]), keys, asked)
+        return make.graph.expand(make.make("FLASH_ATTN", (width, make.tokens), queries, keys, values, mask, *sinks))
+    scores = make.make("MUL_MAT", (mask.sizes[0], make.tokens, query.sizes[1]), keys, queries)
     if make.model.value("attn_logit_softcapping"):
         for op in ("SCALE", "UNARY", "SCALE"):
             scores = make.make(op, scores.sizes, scores)
     shares = make.make("SOFT_MAX", scores.sizes, scores, mask, *sinks)
-    found = make.make("MUL_MAT", (width, make.tokens), values, shares)
-    moved = make.view(found, found.sizes, plain=False)
-    return make.graph.expand(make.make("CONT", found.sizes, moved))
+    result = make.make("MUL_MAT", (width, make.tokens), values, shares)
+    moved = make.view(result, result.sizes, plain=False)
+    return make.graph.expand(make.make("CONT", result.sizes, moved))
 
 
-def _asked(make: Building, layer: int, node: Node) -> Node:
+def _query(make: Building, layer: int, node: Node) -> Node:
     name = f"blk.{layer}.attn_q"
     if not make.has(f"{name}_a.weight"):
         return make.product(f"{name}.weight", node)
@@ -135,16 +135,16 @@ def _latent(make: Building, layer: int, node: Node) -> Node:
         model.heads(layer),
     )
     plain = model.number("attention.key_length_mla") - turned
-    whole = _asked(make, layer, node)
+    whole = _query(make, layer, node)
     bare = make.view(make.view(whole, (plain, heads, tokens), plain=False), (plain, tokens, heads), plain=False)
     absorbed = make.make("MUL_MAT", (rank, tokens, heads), make.weight(f"{name}attn_k_b.weight"), bare)
     placed = make.rope(make.view(whole, (turned, heads, tokens), plain=False))
     query = make.make("CONCAT", (rank + turned, heads, tokens), make.view(absorbed, (rank, heads, tokens), plain=False), placed)  # fmt: skip
     make.graph.expand(query)
     row = make.product(f"{name}attn_kv_a_mqa.weight", node)
-    kept = make.norm(f"{name}attn_kv_a_norm", make.view(row, (rank, tokens), plain=False))
+    latent = make.norm(f"{name}attn_kv_a_norm", make.view(row, (rank, tokens), plain=False))
     where = make.rope(make.view(row, (turned, 1, tokens), plain=False))
-    key = make.make("CONCAT", (rank + turned, 1, tokens), make.view(kept, (rank, 1, tokens)), where)
+    key = make.make("CONCAT", (rank + turned, 1, tokens), make.view(latent, (rank, 1, tokens)), where)
     make.graph.expand(key)
     make.stored(key, "k", layer, slides=False)
     return make.product(f"{name}attn_output.weight", _looked_latent(make, layer, query, (rank, heads)))
@@ -152,20 +152,20 @@ def _latent(make: Building, layer: int, node: Node) -> Node:
 
 def _looked_latent(make: Building, layer: int, query: Node, sizes: tuple[int, int]) -> Node:
     (rank, heads), tokens, cache, mask = sizes, make.tokens, make.cache(layer, "k"), make.mask(slides=False)
-    asked = make.view(query, query.sizes, plain=False)
+    queries = make.view(query, query.sizes, plain=False)
     length = make.model.number("attention.value_length_mla")
     widen = make.weight(f"blk.{layer}.attn_v_b.weight")
     if make.request.flash_attn:
-        found = make.make("FLASH_ATTN", (rank, heads, tokens), asked, cache, cache, mask)
-        found = make.make("MUL_MAT", (length, tokens, heads), widen, make.view(found, (rank, tokens, heads), plain=False))  # fmt: skip
+        result = make.make("FLASH_ATTN", (rank, heads, tokens), queries, cache, cache, mask)
+        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.view(result, (rank, tokens, heads), plain=False))  # fmt: skip
     else:
         cells = mask.sizes[0]
-        scores = make.make("MUL_MAT", (cells, tokens, heads), cache, asked)
+        scores = make.make("MUL_MAT", (cells, tokens, heads), cache, queries)
         values = make.make("CONT", (cells, rank), cache, size=_HALF)
         make.graph.expand(values)
         shares = make.make("SOFT_MAX", scores.sizes, scores, mask)
-        found = make.make("MUL_MAT", (length, tokens, heads), widen, make.make("MUL_MAT", (rank, tokens, heads), values, shares))  # fmt: skip
-    joined = make.make("CONT", (length * heads, tokens), make.view(found, (length, heads, tokens), plain=False))
+        result = make.make("MUL_MAT", (length, tokens, heads), widen, make.make("MUL_MAT", (rank, tokens, heads), values, shares))  # fmt: skip
+    joined = make.make("CONT", (length * heads, tokens), make.view(result, (length, heads, tokens), plain=False))
     return make.graph.expand(joined)
 
 
@@ -178,18 +178,18 @@ def _decompressed(make: Building, layer: int, node: Node) -> Node:
         model.heads(layer),
     )
     length, wide = model.key_length(layer), model.value_length(layer)
-    query = make.rope(make.view(_asked(make, layer, node), (length, heads, tokens)))
+    query = make.rope(make.view(_query(make, layer, node), (length, heads, tokens)))
     make.graph.expand(query)
     row = make.product(f"{name}attn_kv_a_mqa.weight", node)
-    kept = make.norm(f"{name}attn_kv_a_norm", make.view(row, (rank, tokens), plain=False))
-    both = make.product(f"{name}attn_kv_b.weight", kept)
+    latent = make.norm(f"{name}attn_kv_a_norm", make.view(row, (rank, tokens), plain=False))
+    both = make.product(f"{name}attn_kv_b.weight", latent)
     value = make.make("CONT", (wide, heads, tokens), make.view(both, (wide, heads, tokens), plain=False))
     where = make.rope(make.view(row, (turned, 1, tokens), plain=False))
     repeated = make.make("REPEAT", (turned, heads, tokens), where)
     bare = make.view(both, (length - turned, heads, tokens), plain=False)
     key = make.make("CONCAT", (length, heads, tokens), bare, repeated)
-    for one in (value, key):
-        make.graph.expand(one)
+    for part in (value, key):
+        make.graph.expand(part)
     make.stored(key, "k", layer, slides=False)
     make.stored(value, "v", layer, slides=False)
     return make.product(f"{name}attn_output.weight", _looked(make, layer, query, wide * heads, slides=False))

@@ -36,19 +36,19 @@ class Building:
     def weight(self, name: str) -> Node:
         """A tensor of the model."""
         if name not in self._weights:
-            told = self.model.by_name.get(name)
-            if told is None:
-                said = _("The file has no tensor {name}, which a model of the kind {architecture} needs: it is no whole model, or of a kind that is not known here.")  # fmt: skip
-                raise HeaderError(said.format(name=name, architecture=self.model.architecture[:60]))
-            self._weights[name] = Node("WEIGHT", told.sizes, told.bytes, outside=True, place=self.place_of(name))
+            tensor = self.model.by_name.get(name)
+            if tensor is None:
+                template = _("The file has no tensor {name}, which a model of the kind {architecture} needs: it is no whole model, or of a kind that is not known here.")  # fmt: skip
+                raise HeaderError(template.format(name=name, architecture=self.model.architecture[:60]))
+            self._weights[name] = Node("WEIGHT", tensor.sizes, tensor.bytes, outside=True, place=self.place_of(name))
         return self._weights[name]
 
     def output_weight(self) -> Node:
         """What turns the last result into tokens: where the table of tokens serves, a copy of it lies with the output."""
         if not self.model.tied:
             return self.weight("output.weight")
-        told = self.weight("token_embd.weight")
-        return Node("WEIGHT", told.sizes, told.bytes, outside=True, place=self.place_of("output.weight"))
+        table = self.weight("token_embd.weight")
+        return Node("WEIGHT", table.sizes, table.bytes, outside=True, place=self.place_of("output.weight"))
 
     def given(self, name: str, sizes: tuple[int, ...], size: int) -> Node:
         """An input: one for all layers."""
@@ -58,11 +58,11 @@ class Building:
 
     def cache(self, layer: int, which: str = "") -> Node:
         """The cache of a layer, which lies where the layer does; its size counts where it has to be brought elsewhere."""
-        kept, request, size = self.model.kept[layer], self.request, 0
+        sizes, request, size = self.model.kept[layer], self.request, 0
         if which:
-            cells = request.window_cells(self.model.window) if kept.slides else request.cells
+            cells = request.window_cells(self.model.window) if sizes.slides else request.cells
             kind = request.kv_type_k if which == "k" else request.kv_type_v
-            size = cache_bytes(kind, (kept.key_row if which == "k" else kept.value_row) * cells * request.streams)
+            size = cache_bytes(kind, (sizes.key_row if which == "k" else sizes.value_row) * cells * request.streams)
         return Node("CACHE", (1,), size, outside=True, place=self.place_of(f"cache.{layer}"))
 
     def make(self, op: str, sizes: tuple[int, ...], *sources: Node, size: int = _FLOAT) -> Node:
@@ -89,10 +89,10 @@ class Building:
     def norm(self, name: str, node: Node) -> Node:
         """Normed, weighted and moved."""
         plain = "NORM" if self.model.value("attention.layer_norm_epsilon") is not None else "RMS_NORM"
-        found = self.make(plain, node.sizes, node)
+        result = self.make(plain, node.sizes, node)
         if self.has(f"{name}.weight"):
-            found = self.make("MUL", node.sizes, found, self.weight(f"{name}.weight"))
-        return self.biased(f"{name}.bias", found)
+            result = self.make("MUL", node.sizes, result, self.weight(f"{name}.weight"))
+        return self.biased(f"{name}.bias", result)
 
     def norm_if(self, name: str, node: Node) -> Node:
         """Normed where the model has such a norm."""
@@ -104,14 +104,14 @@ class Building:
 
     def rope(self, node: Node) -> Node:
         """Turned by its place."""
-        told = self.model.by_name.get("rope_freqs.weight")
-        factors = [Node("FACTORS", told.sizes, told.bytes, outside=True)] if told else []  # every device has them
+        tensor = self.model.by_name.get("rope_freqs.weight")
+        factors = [Node("FACTORS", tensor.sizes, tensor.bytes, outside=True)] if tensor else []  # every device has them
         return self.make("ROPE", node.sizes, node, self.positions(), *factors)
 
     def rows(self, node: Node) -> Node:
         """Of all tokens those whose result is asked for."""
-        told = self.given("outputs", (self.outputs,), _INDEX)
-        return self.make("GET_ROWS", (node.sizes[0], self.outputs), node, told)
+        indices = self.given("outputs", (self.outputs,), _INDEX)
+        return self.make("GET_ROWS", (node.sizes[0], self.outputs), node, indices)
 
     def mask(self, slides: bool) -> Node:
         """Which cell each token may look at."""
@@ -124,7 +124,7 @@ class Building:
         """Written into the cache of a layer."""
         turned = which == "v" and not self.request.flash_attn
         count = prod(node.sizes) if turned else self.tokens
-        told = self.given(f"{which} places {slides}", (count,), _PLACE)
+        places = self.given(f"{which} places {slides}", (count,), _PLACE)
         cache = self.cache(layer, which)
         flat = self.view(node, (node.sizes[0] * node.sizes[1], self.tokens) if len(node.sizes) > 2 else node.sizes)
-        return self.graph.expand(Node("SET_ROWS", (1,), 0, (flat, told, cache), of=cache))
+        return self.graph.expand(Node("SET_ROWS", (1,), 0, (flat, places, cache), of=cache))

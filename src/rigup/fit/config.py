@@ -1,4 +1,4 @@
-"""Models as transformers keeps them: a config.json tells the shape, of which a GGUF file would be made."""
+"""Models as transformers keeps them: the shape in config.json, of which a GGUF file would be made."""
 
 import json
 from typing import Any
@@ -21,69 +21,69 @@ _TYPES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32"}
 
 
 def shape_of(text: bytes, name: str) -> tuple[Shape, str]:
-    """The shape that a config.json tells, and the type of its weights.
+    """The shape of a config.json, and the type of its weights.
 
     Raises:
         FitError: it is none, or of a kind that is not known here.
 
     """
     try:
-        told = json.loads(text) if len(text) <= _MOST_BYTES else None
+        config = json.loads(text) if len(text) <= _MOST_BYTES else None
     except (ValueError, RecursionError):
-        told = None
-    if not isinstance(told, dict):
+        config = None
+    if not isinstance(config, dict):
         raise HeaderError(_("{name} is no configuration: it holds something else than data.").format(name=name[:200]))
-    inner = told.get("text_config")
-    whole = {**told, **inner} if isinstance(inner, dict) else told
+    inner = config.get("text_config")
+    whole = {**config, **inner} if isinstance(inner, dict) else config
     kind = str(whole.get("model_type", ""))
     if kind not in _ARCHITECTURES:
-        said = _("{name} is of the kind {kind}, which is not known here. Known are: {kinds}.")
-        raise FitError(said.format(name=name[:200], kind=kind[:60] or "?", kinds=", ".join(sorted(_ARCHITECTURES))))
-    dtype = str(whole.get("torch_dtype") or whole.get("dtype") or told.get("torch_dtype") or "bfloat16")
+        template = _("{name} is of the kind {kind}, which is not known here. Known are: {kinds}.")
+        raise FitError(template.format(name=name[:200], kind=kind[:60] or "?", kinds=", ".join(sorted(_ARCHITECTURES))))
+    dtype = str(whole.get("torch_dtype") or whole.get("dtype") or config.get("torch_dtype") or "bfloat16")
     return _shape(whole, kind, name), _TYPES.get(dtype, "BF16")
 
 
-def _number(told: dict[str, Any], *names: str, default: int | None = None, most: int = _MOST_NUMBER) -> int:
+def _number(config: dict[str, Any], *names: str, default: int | None = None, most: int = _MOST_NUMBER) -> int:
     """A whole number under the first of some names. Raises HeaderError where there is none, or one that no model has."""
     for name in names:
-        found = told.get(name)
-        if found is None:
+        value = config.get(name)
+        if value is None:
             continue
-        if type(found) is not int or not 0 <= found <= most:
-            raise HeaderError(_("The configuration says {key} = {value}, which no model has.").format(key=name, value=str(found)[:60]))  # fmt: skip
-        return found
+        if type(value) is not int or not 0 <= value <= most:
+            raise HeaderError(_("The configuration says {key} = {value}, which no model has.").format(key=name, value=str(value)[:60]))  # fmt: skip
+        return value
     if default is None:
         raise HeaderError(_("The configuration does not tell {key}.").format(key=names[0]))
     return default
 
 
-def _shape(told: dict[str, Any], kind: str, name: str) -> Shape:
-    width, heads = _number(told, "hidden_size"), _number(told, "num_attention_heads")
+def _shape(config: dict[str, Any], kind: str, name: str) -> Shape:
+    width, heads = _number(config, "hidden_size"), _number(config, "num_attention_heads")
     if not width or not heads:
         raise HeaderError(_("The configuration does not tell {key}.").format(key="hidden_size"))
-    experts = _number(told, "num_local_experts", "num_experts", "n_routed_experts", default=0, most=1 << 16)
+    experts = _number(config, "num_local_experts", "num_experts", "n_routed_experts", default=0, most=1 << 16)
     latent = kind in ("deepseek_v2", "deepseek_v3", "kimi_k2")
-    window = _number(told, "sliding_window", default=0) if kind in ("gemma2", "gemma3", "gemma3_text", "gpt_oss", "cohere2") else 0  # fmt: skip
+    window = _number(config, "sliding_window", default=0) if kind in ("gemma2", "gemma3", "gemma3_text", "gpt_oss", "cohere2") else 0  # fmt: skip
     return Shape(
         name=name, architecture=_ARCHITECTURES[kind], size="", names=[], width=width, heads=heads,
-        layers=_number(told, "num_hidden_layers", most=_MOST_LAYERS),
-        shared=1 if latent else _number(told, "num_key_value_heads", default=heads),
-        inner=_number(told, "intermediate_size", default=0), words=_number(told, "vocab_size"),
-        length=_number(told, "head_dim", default=width // heads),
-        context=_number(told, "max_position_embeddings", default=0),
-        tied=bool(told.get("tie_word_embeddings", kind in _TIED_UNSAID)), window=window, experts=experts,
-        used=_number(told, "num_experts_per_tok", default=0, most=1024) if experts else 0,
-        narrow=_number(told, "moe_intermediate_size", "intermediate_size", default=0) if experts else 0,
-        common=_number(told, "n_shared_experts", default=0, most=64) if latent else 0,
-        dense=_number(told, "first_k_dense_replace", default=0, most=_MOST_LAYERS) if latent else 0,
-        **(_latent(told) if latent else {}),
+        layers=_number(config, "num_hidden_layers", most=_MOST_LAYERS),
+        shared=1 if latent else _number(config, "num_key_value_heads", default=heads),
+        inner=_number(config, "intermediate_size", default=0), words=_number(config, "vocab_size"),
+        length=_number(config, "head_dim", default=width // heads),
+        context=_number(config, "max_position_embeddings", default=0),
+        tied=bool(config.get("tie_word_embeddings", kind in _TIED_UNSAID)), window=window, experts=experts,
+        used=_number(config, "num_experts_per_tok", default=0, most=1024) if experts else 0,
+        narrow=_number(config, "moe_intermediate_size", "intermediate_size", default=0) if experts else 0,
+        common=_number(config, "n_shared_experts", default=0, most=64) if latent else 0,
+        dense=_number(config, "first_k_dense_replace", default=0, most=_MOST_LAYERS) if latent else 0,
+        **(_latent(config) if latent else {}),
     )  # fmt: skip
 
 
-def _latent(told: dict[str, Any]) -> dict[str, Any]:
+def _latent(config: dict[str, Any]) -> dict[str, Any]:
     """What only compressed keys and values have (MLA)."""
     return {
-        "asked": _number(told, "q_lora_rank", default=0), "rank": _number(told, "kv_lora_rank"),
-        "turned": _number(told, "qk_rope_head_dim"), "plain": _number(told, "qk_nope_head_dim"),
-        "value": _number(told, "v_head_dim"),
+        "asked": _number(config, "q_lora_rank", default=0), "rank": _number(config, "kv_lora_rank"),
+        "turned": _number(config, "qk_rope_head_dim"), "plain": _number(config, "qk_nope_head_dim"),
+        "value": _number(config, "v_head_dim"),
     }  # fmt: skip

@@ -24,7 +24,7 @@ _SETTING = re.compile(r"llama_context: (n_seq_max|n_batch|n_ubatch|flash_attn|kv
 _CACHE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q5_0": 6, "q5_1": 7, "q8_0": 8, "iq4_nl": 20, "bf16": 30}
 
 
-class Told(NamedTuple):
+class EngineFigures(NamedTuple):
     """What the engine plans, in bytes, to a hundredth of a MiB."""
 
     kv: int
@@ -34,7 +34,7 @@ class Told(NamedTuple):
     runtime: str
 
 
-def planned_by_engine(path: Path, request: Request, python: str = sys.executable) -> Told | None:
+def planned_by_engine(path: Path, request: Request, python: str = sys.executable) -> EngineFigures | None:
     """The engine's own plan for the processor; None where that Python has no engine that can be relied upon.
 
     Args:
@@ -45,7 +45,7 @@ def planned_by_engine(path: Path, request: Request, python: str = sys.executable
     """
     import subprocess  # late: most questions start no process
 
-    kinds = [_CACHE_TYPES.get(one) for one in (request.kv_type_k, request.kv_type_v)]
+    kinds = [_CACHE_TYPES.get(cache_type) for cache_type in (request.kv_type_k, request.kv_type_v)]
     if None in kinds:
         return None
     words = [
@@ -63,7 +63,7 @@ def planned_by_engine(path: Path, request: Request, python: str = sys.executable
     return _read(text, request) if done.returncode == 0 else None
 
 
-def _read(text: str, request: Request) -> Told | None:
+def _read(text: str, request: Request) -> EngineFigures | None:
     """The plan of a log that tells that every setting was understood."""
     version = re.search(r"^rigup engine (.+)$", text, re.MULTILINE)
     compute = _COMPUTE.findall(text)
@@ -71,17 +71,17 @@ def _read(text: str, request: Request) -> Told | None:
         return None
     sums = (sum(map(float, pattern.findall(text))) for pattern in (_KV, _STATE, _OUTPUT))
     kv, state, output = (round(size * _MIB) for size in sums)
-    return Told(kv, state, round(float(compute[-1]) * _MIB), output, version[1].strip()[:100])
+    return EngineFigures(kv, state, round(float(compute[-1]) * _MIB), output, version[1].strip()[:100])
 
 
-def _understood(told: dict[str, str], request: Request) -> bool:
+def _understood(settings: dict[str, str], request: Request) -> bool:
     batch = min(request.whole, request.batch)
     wanted = {
         "n_seq_max": str(request.parallel), "n_batch": str(batch), "n_ubatch": str(request.tokens),
         "flash_attn": "enabled" if request.flash_attn else "disabled",
         "kv_unified": "true" if request.kv_unified else "false", "n_outputs_max": str(request.outputs or batch),
     }  # fmt: skip
-    return all(told.get(name) == value for name, value in wanted.items())
+    return all(settings.get(name) == value for name, value in wanted.items())
 
 
 def engine_pythons(named: Sequence[str] = ()) -> list[str]:

@@ -1,4 +1,4 @@
-"""Run by an interpreter that has xllamacpp: prints what its planner says of a model. It imports nothing of rigup.
+"""Run by an interpreter that has xllamacpp: prints its planner's figures for a model. It imports nothing of rigup.
 
 Arguments: file, context, batch, ubatch, sequences, outputs, flash attention, type of K, type of V, whole windows, one cache.
 """
@@ -24,10 +24,10 @@ def _main(path: str, numbers: "list[int]") -> int:
     import xllamacpp
 
     folder = os.path.dirname(xllamacpp.__file__)
-    name = next(one for one in sorted(os.listdir(folder)) if one.startswith("xllamacpp") and one.endswith(".so"))
+    name = next(file for file in sorted(os.listdir(folder)) if file.startswith("xllamacpp") and file.endswith(".so"))
     engine = ctypes.CDLL(os.path.join(folder, name))
-    for one in ("llama_model_default_params", "llama_context_default_params"):
-        getattr(engine, one).restype = _Room
+    for function in ("llama_model_default_params", "llama_context_default_params"):
+        getattr(engine, function).restype = _Room
     engine.llama_backend_init()
     model, context = engine.llama_model_default_params(), engine.llama_context_default_params()
     words = (ctypes.c_uint32 * 64).from_buffer(context)

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.fit.answers import parts_told
+from rigup.fit.answers import part_fields
 from rigup.fit.judge import SCHEMA, Answer, Asked, judged, model_told
 from rigup.fit.model import Model
 from rigup.fit.plan import Part, engine_version
@@ -33,36 +33,36 @@ class _Context(msgspec.Struct, frozen=True):
 
 def usual_context(model: Model, pools: Sequence[Pool], environ: Mapping[str, str]) -> int:
     """The context that ollama takes where nobody asks for one."""
-    told = environ.get("OLLAMA_CONTEXT_LENGTH", "").strip()
-    if told.isdecimal() and 0 < int(told) <= 1 << 24:
-        return int(told)
+    setting = environ.get("OLLAMA_CONTEXT_LENGTH", "").strip()
+    if setting.isdecimal() and 0 < int(setting) <= 1 << 24:
+        return int(setting)
     room = sum(pool.total or 0 for pool in pools if pool.kind != HOST)
     rows = tables.rows("engine_memory", "context", _Context)
     tokens = next(row.tokens for row in rows if row.engine == OLLAMA and room < row.below)
     return min(tokens, model.number("context_length") or tokens)
 
 
-def as_ollama(request: Request, environ: Mapping[str, str], said: Mapping[str, bool]) -> Request:
+def as_ollama(request: Request, environ: Mapping[str, str], named: Mapping[str, bool]) -> Request:
     """The request as ollama hands it to its runner: each sequence has the whole context.
 
     Args:
         request: what is asked, its context that of one sequence.
         environ: where its settings stand.
-        said: what was asked for by name, which counts for more than a setting.
+        named: what was asked for by name, which counts for more than a setting.
 
     """
     parallel = request.parallel
-    told = environ.get("OLLAMA_NUM_PARALLEL", "").strip()
-    if not said.get("parallel") and told.isdecimal() and 0 < int(told) <= _MOST_PARALLEL:
-        parallel = int(told)
+    setting = environ.get("OLLAMA_NUM_PARALLEL", "").strip()
+    if not named.get("parallel") and setting.isdecimal() and 0 < int(setting) <= _MOST_PARALLEL:
+        parallel = int(setting)
     kind = environ.get("OLLAMA_KV_CACHE_TYPE", "").strip().lower()
-    if said.get("kv") or kind not in ("f16", "q8_0", "q4_0"):
+    if named.get("kv") or kind not in ("f16", "q8_0", "q4_0"):
         kind = request.kv_type_k
     flash = environ.get("OLLAMA_FLASH_ATTENTION", "").strip().lower()
     return msgspec.structs.replace(
         request, context=request.context * parallel, parallel=parallel, outputs=parallel, batch=_OLLAMA_BATCH,
         ubatch=_OLLAMA_BATCH, kv_type_k=kind, kv_type_v=kind, kv_unified=False,
-        flash_attn=request.flash_attn if said.get("flash_attn") or flash not in (*_TRUE, *_FALSE) else flash in _TRUE,
+        flash_attn=request.flash_attn if named.get("flash_attn") or flash not in (*_TRUE, *_FALSE) else flash in _TRUE,
     )  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def start_llama(word: str, request: Request, is_file: bool) -> dict[str, Any]:
     if request.cpu_experts:
         words += ["--n-cpu-moe", str(request.cpu_experts)]
     if request.tensor_split:
-        words += ["--tensor-split", ",".join(f"{one:g}" for one in request.tensor_split)]
+        words += ["--tensor-split", ",".join(f"{share:g}" for share in request.tensor_split)]
     flags = (("--kv-unified", request.kv_unified), ("--swa-full", request.swa_whole))
     return {"words": [*words, *(name for name, wanted in flags if wanted)], "environment": {}}
 
@@ -106,17 +106,17 @@ def judged_by(
     pythons: Sequence[str] = (),
 ) -> Answer:  # fmt: skip
     """The whole answer for llama.cpp's own server, or for ollama's, with the words that start it."""
-    found = judged(asked, request, pools, questions, pythons if engine == LLAMA else ())
-    found["request"]["engine"] = engine
-    used = msgspec.structs.replace(request, gpu_layers=found["request"]["gpu_layers"] if len(pools) > 1 else None)
+    answer = judged(asked, request, pools, questions, pythons if engine == LLAMA else ())
+    answer["request"]["engine"] = engine
+    used = msgspec.structs.replace(request, gpu_layers=answer["request"]["gpu_layers"] if len(pools) > 1 else None)
     if engine == OLLAMA:
-        found["runtime"] = engine_version(OLLAMA)
-        found["start"] = start_ollama(word if asked.remote else "MODEL", used)
+        answer["runtime"] = engine_version(OLLAMA)
+        answer["start"] = start_ollama(word if asked.remote else "MODEL", used)
     elif questions:
-        found["start"] = start_llama(
+        answer["start"] = start_llama(
             str(asked.path or word) if asked.path or asked.remote else "MODEL.gguf", used, not asked.remote
         )
-    return found
+    return answer
 
 
 def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -> Answer:
@@ -130,8 +130,8 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
     plan = served(model, wish, pools, asked.weights)
     cards = [pool for pool in pools if pool.kind != HOST][: len(plan.parts)]
     fit = plan.sequences >= 1
-    told = [_device(part, pool, plan.share) for part, pool in zip(plan.parts, cards, strict=True)]
-    total = {name: sum(one[name] for one in told) for name in (*Part.__struct_fields__, "total")}
+    devices = [_device(part, pool, plan.share) for part, pool in zip(plan.parts, cards, strict=True)]
+    total = {name: sum(device[name] for device in devices) for name in (*Part.__struct_fields__, "total")}
     notes = [
         *asked.notes,
         _(
@@ -140,7 +140,7 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
     ]
     return {
         "schema": SCHEMA, "model": model_told(asked), "runtime": engine_version(VLLM), "request": _request(wish, plan),
-        "memory": total, "devices": told, "fits": fit and all(one["fits"] is not False for one in told),
+        "memory": total, "devices": devices, "fits": fit and all(device["fits"] is not False for device in devices),
         "decode": decode_on(model, cards, plan.tensor, _read(model, wish, plan)), "prefill": None,
         "answers": {
             "longest_context": plan.longest, "sequences": plan.sequences, "cache_tokens": plan.tokens, "cache_blocks": plan.blocks,
@@ -152,10 +152,10 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
 
 def _device(part: Part, pool: Pool, share: float) -> dict[str, Any]:
     """A GPU; it is too small where not even its share is free."""
-    told = parts_told(part, pool)
+    device = part_fields(part, pool)
     room = int((pool.total or 0) * share)
-    told["fits"] = None if pool.free is None else part.total <= max(room, 1) and room <= pool.free
-    return told
+    device["fits"] = None if pool.free is None else part.total <= max(room, 1) and room <= pool.free
+    return device
 
 
 def _read(model: Model, wish: Wish, plan: Served) -> tuple[int, int]:
@@ -174,12 +174,12 @@ def _request(wish: Wish, plan: Served) -> Answer:
 
 def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) -> list[dict[str, Any]]:
     """What would let it start, each by itself."""
-    found = []
+    answers = []
     for name, value, other, cost in _others(wish, before):
         plan = served(asked.model, other, pools, asked.weights)
         frees = before.parts[0].total - before.parts[0].kv - plan.parts[0].total + plan.parts[0].kv
         fit = plan.sequences >= 1
-        found.append(
+        answers.append(
             {
                 "change": name,
                 "to": value,
@@ -194,27 +194,27 @@ def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) ->
     if not asked.weights and plan.sequences >= 1:
         frees = before.parts[0].weights - plan.parts[0].weights
         cost = _("weights of four bits, by somebody who made such files: a little of what it knows")
-        found.append({"change": "quantisation", "to": "AWQ", "frees": frees, "fits": True, "whole": True, "gpu_layers": asked.model.layers + 1, "costs": cost})  # fmt: skip
-    return [one for one in found if one["fits"]]
+        answers.append({"change": "quantisation", "to": "AWQ", "frees": frees, "fits": True, "whole": True, "gpu_layers": asked.model.layers + 1, "costs": cost})  # fmt: skip
+    return [change for change in answers if change["fits"]]
 
 
 def _in_four_bits(model: Model) -> int:
     """Bytes of the files that AWQ makes: linear layers in groups of 128 with a scale and a zero, the rest in half precision."""
-    linear = sum(one.numbers for one in model.tensors if one.name.startswith("blk.") and len(one.sizes) > 1)
+    linear = sum(tensor.numbers for tensor in model.tensors if tensor.name.startswith("blk.") and len(tensor.sizes) > 1)
     return int(linear * (4 + 20 / 128) / 8) + 2 * (model.parameters - linear)
 
 
 def _others(wish: Wish, before: Served) -> list[tuple[str, str | int, Wish, str]]:
     change = msgspec.structs.replace
-    found: list[tuple[str, str | int, Wish, str]] = []
+    others: list[tuple[str, str | int, Wish, str]] = []
     if wish.kv == "f16":
-        found.append(
+        others.append(
             ("kv", "q8_0", change(wish, kv="q8_0"), _("a coarser cache loses a little of what was said before"))
         )
     if before.longest:
-        found.append(
+        others.append(
             ("context", before.longest, change(wish, context=before.longest), _("less memory of what was said"))
         )
     if not wish.eager:
-        found.append(("eager", "", change(wish, eager=True), _("no graphs: each step costs the processor more")))
-    return found
+        others.append(("eager", "", change(wish, eager=True), _("no graphs: each step costs the processor more")))
+    return others

@@ -41,13 +41,13 @@ def _chosen(make: Building, layer: int, node: Node) -> tuple[Node, Node]:
     return chosen, weights
 
 
-def _each(make: Building, name: str, node: Node, chosen: Node) -> Node:
+def _expert_product(make: Building, name: str, node: Node, chosen: Node) -> Node:
     """One matrix of each chosen expert."""
     weight = make.weight(f"{name}.weight")
-    found = make.make("MUL_MAT_ID", (weight.sizes[1], *chosen.sizes), weight, node, chosen)
+    result = make.make("MUL_MAT_ID", (weight.sizes[1], *chosen.sizes), weight, node, chosen)
     if make.has(f"{name}.bias"):
-        found = make.make("ADD_ID", found.sizes, found, make.weight(f"{name}.bias"), chosen)
-    return found
+        result = make.make("ADD_ID", result.sizes, result, make.weight(f"{name}.bias"), chosen)
+    return result
 
 
 def _experts(make: Building, layer: int, node: Node) -> Node:
@@ -56,20 +56,20 @@ def _experts(make: Building, layer: int, node: Node) -> Node:
     chosen, weights = _chosen(make, layer, node)
     spread = make.view(node, (node.sizes[0], 1, tokens))
     if make.has(f"{name}gate_up_exps.weight"):
-        both = _each(make, f"{name}gate_up_exps", spread, chosen)
+        both = _expert_product(make, f"{name}gate_up_exps", spread, chosen)
         inner = make.make("GLU", (both.sizes[0] // 2, *both.sizes[1:]), both)
     elif make.has(f"{name}gate_exps.weight"):
-        gate = _each(make, f"{name}gate_exps", spread, chosen)
-        inner = make.make("GLU", gate.sizes, gate, _each(make, f"{name}up_exps", spread, chosen))
+        gate = _expert_product(make, f"{name}gate_exps", spread, chosen)
+        inner = make.make("GLU", gate.sizes, gate, _expert_product(make, f"{name}up_exps", spread, chosen))
     else:
-        wide = _each(make, f"{name}up_exps", spread, chosen)
+        wide = _expert_product(make, f"{name}up_exps", spread, chosen)
         inner = make.make("UNARY", wide.sizes, wide)
-    found = _each(make, f"{name}down_exps", inner, chosen)
-    found = make.graph.expand(make.make("MUL", found.sizes, found, weights))
-    views = [make.graph.expand(make.view(found, (found.sizes[0], tokens), plain=False)) for _one in range(used)]
+    result = _expert_product(make, f"{name}down_exps", inner, chosen)
+    result = make.graph.expand(make.make("MUL", result.sizes, result, weights))
+    views = [make.graph.expand(make.view(result, (result.sizes[0], tokens), plain=False)) for _one in range(used)]
     joined = views[0]
-    for one in views[1:]:
-        joined = make.make("ADD", one.sizes, joined, one)
+    for view in views[1:]:
+        joined = make.make("ADD", view.sizes, joined, view)
     if used == 1:
         joined = make.make("CONT", views[0].sizes, views[0])
     make.graph.expand(joined)

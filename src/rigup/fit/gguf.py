@@ -27,7 +27,7 @@ Value = Any
 
 
 class Tensor(NamedTuple):
-    """A tensor as the header tells it: its sizes, the innermost first, its type's number, and where its bytes begin."""
+    """A tensor of the header: its sizes, the innermost first, its type's number, and where its bytes begin."""
 
     name: str
     sizes: tuple[int, ...]
@@ -38,10 +38,10 @@ class Tensor(NamedTuple):
     @property
     def numbers(self) -> int:
         """How many numbers it holds."""
-        found = 1
+        count = 1
         for size in self.sizes:
-            found *= size
-        return found
+            count *= size
+        return count
 
 
 class Listed(NamedTuple):
@@ -51,10 +51,10 @@ class Listed(NamedTuple):
 
 
 class Header(NamedTuple):
-    """What a GGUF file says before its data.
+    """What a GGUF file has before its data.
 
     Attributes:
-        keys: what is told of the model, by name; long lists as `Listed`.
+        keys: the model's metadata, by name; long lists as `Listed`.
         start: where the data begins.
         size: of the whole file.
         missing: bytes that the tensors need and the file has not.
@@ -78,33 +78,33 @@ def read_header(source: Source) -> Header:
     """
     reader = _Reader(source)
     version, tensors, keys = reader.beginning()
-    told, found = _rest(reader, {}, keys, tensors)
-    alignment = _alignment(reader, told)
+    values, infos = _rest(reader, {}, keys, tensors)
+    alignment = _alignment(reader, values)
     start = -(-reader.at // alignment) * alignment
-    end = start + max((one.offset + one.bytes for one in found), default=0)
-    return Header(version, told, found, start, source.size, max(0, end - source.size))
+    end = start + max((tensor.offset + tensor.bytes for tensor in infos), default=0)
+    return Header(version, values, infos, start, source.size, max(0, end - source.size))
 
 
 def _rest(
-    reader: "_Reader", told: dict[str, Value], keys: int, tensors: int
+    reader: "_Reader", values: dict[str, Value], keys: int, tensors: int
 ) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
     """What follows: so many keys, and the tensors."""
-    while len(told) < keys:
+    while len(values) < keys:
         name = reader.text(_MOST_NAME)
-        if name in told:
+        if name in values:
             raise reader.broken(_("the key {name} is told twice").format(name=name[:100]))
         try:
-            told[name] = reader.value(reader.number("I"), 0)
+            values[name] = reader.value(reader.number("I"), 0)
         except _Far as far:
-            return _after(reader, {**told, name: Listed(far.count)}, keys, tensors)
-    alignment = _alignment(reader, told)
-    found = tuple(reader.tensor(alignment) for _number in range(tensors))
-    _check(reader, found)
-    return told, found
+            return _after(reader, {**values, name: Listed(far.count)}, keys, tensors)
+    alignment = _alignment(reader, values)
+    infos = tuple(reader.tensor(alignment) for _number in range(tensors))
+    _check(reader, infos)
+    return values, infos
 
 
 def _after(
-    reader: "_Reader", told: dict[str, Value], keys: int, tensors: int
+    reader: "_Reader", values: dict[str, Value], keys: int, tensors: int
 ) -> tuple[dict[str, Value], tuple[Tensor, ...]]:
     """The same behind a list of texts that is too long to come: of the places where it may end the one that all else fits."""
     problem = reader.broken(_("a text beyond the end of every header"))
@@ -112,28 +112,28 @@ def _after(
         reader.at = end
         reader.source.step_to(end)
         try:
-            return _rest(reader, dict(told), keys, tensors)
+            return _rest(reader, dict(values), keys, tensors)
         except HeaderError as error:
             problem = error
     raise problem
 
 
-def _alignment(reader: "_Reader", told: dict[str, Value]) -> int:
-    found = told.get("general.alignment", _ALIGNMENT)
-    if type(found) is not int or not 8 <= found <= 1 << 16 or found & (found - 1):
-        raise reader.broken(_("the alignment is {value}").format(value=str(found)[:40]))
-    return found
+def _alignment(reader: "_Reader", values: dict[str, Value]) -> int:
+    alignment = values.get("general.alignment", _ALIGNMENT)
+    if type(alignment) is not int or not 8 <= alignment <= 1 << 16 or alignment & (alignment - 1):
+        raise reader.broken(_("the alignment is {value}").format(value=str(alignment)[:40]))
+    return alignment
 
 
 def _check(reader: "_Reader", tensors: tuple[Tensor, ...]) -> None:
     """No name twice, no byte of two tensors."""
-    if len({one.name for one in tensors}) != len(tensors):
+    if len({tensor.name for tensor in tensors}) != len(tensors):
         raise reader.broken(_("two tensors have one name"))
     end = 0
-    for one in sorted(tensors, key=lambda one: one.offset):
-        if one.offset < end:
-            raise reader.broken(_("the tensor {name} lies over another").format(name=one.name[:100]))
-        end = one.offset + one.bytes
+    for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
+        if tensor.offset < end:
+            raise reader.broken(_("the tensor {name} lies over another").format(name=tensor.name[:100]))
+        end = tensor.offset + tensor.bytes
 
 
 class _Far(Exception):
@@ -151,8 +151,8 @@ class _Reader:
         self.source, self.at, self.order = source, 0, "<"
 
     def broken(self, what: str) -> HeaderError:
-        told = _("{name} is no whole GGUF file: {what} (byte {place}). Load it anew, or from another place.")
-        return HeaderError(told.format(name=self.source.name, what=what, place=self.at))
+        template = _("{name} is no whole GGUF file: {what} (byte {place}). Load it anew, or from another place.")
+        return HeaderError(template.format(name=self.source.name, what=what, place=self.at))
 
     def need(self, count: int) -> None:
         """That many bytes from here on."""
@@ -171,8 +171,8 @@ class _Reader:
         if little not in (2, 3) and big in (2, 3):
             self.order, little = ">", big
         if little not in (2, 3):
-            told = _("{name} is a GGUF file of version {version}; versions 2 and 3 can be read.")
-            raise HeaderError(told.format(name=self.source.name, version=little))
+            template = _("{name} is a GGUF file of version {version}; versions 2 and 3 can be read.")
+            raise HeaderError(template.format(name=self.source.name, version=little))
         tensors, keys = struct.unpack_from(self.order + "QQ", start, 8)
         self.at = 8
         if tensors > _MOST_TENSORS or keys > _MOST_KEYS:
@@ -181,26 +181,26 @@ class _Reader:
         return little, tensors, keys
 
     def not_gguf(self, start: bytes) -> HeaderError:
-        told = _("{name} is no GGUF file: it begins with {bytes}.")
+        template = _("{name} is no GGUF file: it begins with {bytes}.")
         if start.startswith(b"version https://git-lfs"):
-            told = _("{name} is a pointer of Git LFS, not the model itself: fetch it with `git lfs pull`.")
-        return HeaderError(told.format(name=self.source.name, bytes=start[:4].hex(" ")))
+            template = _("{name} is a pointer of Git LFS, not the model itself: fetch it with `git lfs pull`.")
+        return HeaderError(template.format(name=self.source.name, bytes=start[:4].hex(" ")))
 
     def number(self, form: str) -> Any:
         size = struct.calcsize(form)
         self.need(size)
-        found = struct.unpack_from(self.order + form, self.source.buffer, self.at)[0]
+        result = struct.unpack_from(self.order + form, self.source.buffer, self.at)[0]
         self.at += size
-        return found
+        return result
 
     def text(self, most: int) -> str:
         length = self.number("Q")
         if length > most:
             raise self.broken(_("a text of {count} bytes").format(count=length))
         self.need(length)
-        found = bytes(self.source.buffer[self.at : self.at + length])
+        data = bytes(self.source.buffer[self.at : self.at + length])
         self.at += length
-        return found.decode("utf-8", "replace")
+        return data.decode("utf-8", "replace")
 
     def value(self, kind: int, depth: int) -> Value:
         if kind in _NUMBERS:
@@ -222,10 +222,10 @@ class _Reader:
         if kind == _TEXT and count > _KEPT:
             self.step_over(count)
             return Listed(count)
-        found = [self.value(kind, depth + 1) for _number in range(min(count, _KEPT))]
-        for _number in range(count - len(found)):
+        values = [self.value(kind, depth + 1) for _number in range(min(count, _KEPT))]
+        for _number in range(count - len(values)):
             self.value(kind, depth + 1)
-        return found if count <= _KEPT else Listed(count)
+        return values if count <= _KEPT else Listed(count)
 
     def numbers(self, form: str, count: int) -> Value:
         """Numbers have one size: long lists are stepped over."""
@@ -263,17 +263,17 @@ class _Reader:
             raise self.broken(_("{name} has {count} dimensions").format(name=name[:100], count=dimensions))
         sizes = tuple(self.number("Q") for _number in range(dimensions))
         kind, offset = self.number("I"), self.number("Q")
-        told = Tensor(name, sizes, kind, offset, 0)
-        if not 0 < told.numbers < _MOST_SIZE:
+        result = Tensor(name, sizes, kind, offset, 0)
+        if not 0 < result.numbers < _MOST_SIZE:
             raise self.broken(_("{name} has the sizes {sizes}").format(name=name[:100], sizes=sizes))
         row = block(kind)
         if row is None:
             raise self.broken(_("{name} has the unknown type {kind}").format(name=name[:100], kind=kind))
         if sizes[0] % row.weights or offset % alignment or offset > _MOST_SIZE:
             raise self.broken(_("{name} does not lie as its type asks").format(name=name[:100]))
-        return told._replace(bytes=told.numbers // row.weights * row.bytes)
+        return result._replace(bytes=result.numbers // row.weights * row.bytes)
 
 
 def tensors_of_all(headers: Iterator[Header]) -> tuple[Tensor, ...]:
     """The tensors of a model in several files."""
-    return tuple(one for header in headers for one in header.tensors)
+    return tuple(tensor for header in headers for tensor in header.tensors)

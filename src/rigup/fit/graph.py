@@ -133,11 +133,11 @@ class Allocation:
         """Bytes of each device's buffer."""
         return [room.most for room in self._rooms]
 
-    def _of(self, node: Node) -> _State:
-        found = self._states.get(id(node))
-        if found is None:
-            found = self._states[id(node)] = _State()
-        return found
+    def _state(self, node: Node) -> _State:
+        state = self._states.get(id(node))
+        if state is None:
+            state = self._states[id(node)] = _State()
+        return state
 
     def run(self, graph: Graph) -> "Allocation":
         """Place all nodes of a graph."""
@@ -146,9 +146,9 @@ class Allocation:
             self._place(node)
         for node in nodes:
             if node.of is not None and node.op != "NONE":
-                self._of(node.of).views += 1
+                self._state(node.of).views += 1
             for parent in node.sources:
-                self._of(parent).children += 1
+                self._state(parent).children += 1
                 if parent.given:
                     self._place(parent)
         for node in nodes:
@@ -160,14 +160,14 @@ class Allocation:
         return self
 
     def _used(self, parent: Node) -> None:
-        state = self._of(parent)
+        state = self._state(parent)
         state.children -= 1
         if state.children or state.views:
             return
         if parent.of is None:
             self._release(parent, state)
             return
-        root = self._of(parent.of)
+        root = self._state(parent.of)
         root.views -= 1
         if not root.views and not root.children:
             self._release(parent.of, root)
@@ -180,7 +180,7 @@ class Allocation:
     def _place(self, node: Node) -> None:
         if node.outside or node.of is not None:
             return
-        state = self._of(node)
+        state = self._state(node)
         if state.held:
             return
         state.held = True
@@ -194,7 +194,7 @@ class Allocation:
         for parent in node.sources:
             if parent.of is not None or parent.outside or parent.stays or not parent.lies_as(node):
                 continue
-            state = self._of(parent)
+            state = self._state(parent)
             if state.held and state.children == 1 and not state.views and parent.place == node.place:
                 return state
         return None

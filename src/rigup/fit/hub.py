@@ -81,7 +81,7 @@ def of_repository(word: str, home: str, web: Web) -> Found:
         raise FitError(_("{word} names no repository: write user/name, or user/name:Q4_K_M.").format(word=word[:120]))
     repo, wanted = match["repo"], match["quant"] or ""
     listed = web.json(f"{home}/api/models/{quote(repo)}/tree/main?recursive=true")
-    files = {str(one["path"]): _size(one) for one in listed[:_MOST_FILES] if isinstance(one, dict) and one.get("path")} if isinstance(listed, list) else {}  # fmt: skip
+    files = {str(entry["path"]): _size(entry) for entry in listed[:_MOST_FILES] if isinstance(entry, dict) and entry.get("path")} if isinstance(listed, list) else {}  # fmt: skip
     return of_listing(repo, wanted, files, f"{home}/{quote(repo)}/resolve/main/")
 
 
@@ -108,13 +108,13 @@ def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: s
     if shard := _SHARD.search(name):
         stem = name[: shard.start()]
         parts = [f"{stem}-{number:05d}-of-{shard[2]}.gguf" for number in range(1, min(int(shard[2]), 1000) + 1)]
-    return Found(tuple(base + quote(one) for one in parts), notes, projector)
+    return Found(tuple(base + quote(part) for part in parts), notes, projector)
 
 
 def _size(entry: dict[str, Any]) -> int:
     large = entry.get("lfs")
-    told = large.get("size") if isinstance(large, dict) else entry.get("size")
-    return told if isinstance(told, int) and told >= 0 else 0
+    size = large.get("size") if isinstance(large, dict) else entry.get("size")
+    return size if isinstance(size, int) and size >= 0 else 0
 
 
 def is_beside(name: str) -> bool:
@@ -136,15 +136,15 @@ def chosen(models: list[str], wanted: str, repo: str) -> tuple[str, tuple[str, .
         name for name in firsts if re.search(rf"(?<![A-Za-z0-9]){re.escape(kind)}(?![A-Za-z0-9_])", name, re.IGNORECASE)
     ]
     if fit:
-        told = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=fit[0])
-        return fit[0], () if wanted else (told,)
+        text = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=fit[0])
+        return fit[0], () if wanted else (text,)
     if wanted:
-        told = _("{repo} has no file of the type {type}. It has: {files}.")
-        raise FitError(told.format(repo=repo, type=wanted, files=", ".join(firsts[:40])))
+        text = _("{repo} has no file of the type {type}. It has: {files}.")
+        raise FitError(text.format(repo=repo, type=wanted, files=", ".join(firsts[:40])))
     if not firsts:
         raise FitError(_("{repo} has no first part of a model.").format(repo=repo))
-    told = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=firsts[0])
-    return firsts[0], (told,)
+    text = _("{repo}: {name} was taken, since no type was named.").format(repo=repo, name=firsts[0])
+    return firsts[0], (text,)
 
 
 def _of_tensors(repo: str, files: dict[str, int], base: str) -> Found:
@@ -152,8 +152,8 @@ def _of_tensors(repo: str, files: dict[str, int], base: str) -> Found:
     if "config.json" in files and weights:
         return Found((), (), 0, f"{base}config.json", weights)
     if parts := _of_pipeline(files):
-        told = tuple((name.partition("/")[0], base + quote(name)) for name in parts)
-        return Found(pipeline=f"{base}model_index.json", parts=told)
+        located = tuple((name.partition("/")[0], base + quote(name)) for name in parts)
+        return Found(pipeline=f"{base}model_index.json", parts=located)
     raise FitError(_("{repo} has neither GGUF files nor safetensors with a config.json.").format(repo=repo))
 
 
@@ -180,10 +180,14 @@ def of_tag(word: str, registry: str, web: Web) -> Found:
     if not match:
         raise FitError(_("{word} names no tag: write for instance llama3.2:3b.").format(word=word[:120]))
     name = match["model"] if "/" in match["model"] else f"library/{match['model']}"
-    told = web.json(f"{registry}/v2/{name}/manifests/{match['tag']}", {"Accept": _MANIFEST})
-    layers = [one for one in (told.get("layers") if isinstance(told, dict) else None) or () if isinstance(one, dict)]
-    blob = next((str(one.get("digest")) for one in layers if one.get("mediaType") == _MODEL_LAYER), "")
+    manifest = web.json(f"{registry}/v2/{name}/manifests/{match['tag']}", {"Accept": _MANIFEST})
+    layers = [
+        layer
+        for layer in (manifest.get("layers") if isinstance(manifest, dict) else None) or ()
+        if isinstance(layer, dict)
+    ]
+    blob = next((str(layer.get("digest")) for layer in layers if layer.get("mediaType") == _MODEL_LAYER), "")
     if not re.fullmatch(r"sha256:[0-9a-f]{64}", blob):
         raise FitError(_("{word} has no model in the registry.").format(word=word))
-    projector = sum(_size(one) for one in layers if one.get("mediaType") == _PROJECTOR_LAYER)
+    projector = sum(_size(layer) for layer in layers if layer.get("mediaType") == _PROJECTOR_LAYER)
     return Found((f"{registry}/v2/{name}/blobs/{blob}",), (), projector)

@@ -1,4 +1,4 @@
-"""Models that make pictures: which part of a file is what, and what a card holds at once. An estimate, and told as one."""
+"""Models that make pictures: which part of a file is what, and what a card holds at once. An estimate, and marked as one."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Family(msgspec.Struct, frozen=True):
         sign: a regular expression of that tensor's name.
         side: pixels of a side of its usual picture.
         work: bytes of work space for each place of the latent picture, in half precision.
-        folder_class: the pipeline's class, as model_index.json of diffusers tells it.
+        folder_class: the pipeline's class in model_index.json of diffusers.
 
     """
 
@@ -61,26 +61,26 @@ def families() -> tuple[Family, ...]:
 
 def family_of(tensors: Sequence[Weight]) -> Family | None:
     """The kind whose sign is among the tensors; None for no such model."""
-    names = "\n".join(one.name for one in tensors)
-    return next((one for one in families() if re.search(one.sign, names, re.MULTILINE)), None)
+    names = "\n".join(tensor.name for tensor in tensors)
+    return next((family for family in families() if re.search(family.sign, names, re.MULTILINE)), None)
 
 
 def parts_of(tensors: Sequence[Weight]) -> dict[str, list[Weight]]:
     """Tensors of a single file by what they are for."""
-    found: dict[str, list[Weight]] = {}
-    for one in tensors:
-        part = next((name for name, sign in _PARTS if sign.match(one.name)), "denoiser")
-        found.setdefault(part, []).append(one)
-    return found
+    parts: dict[str, list[Weight]] = {}
+    for tensor in tensors:
+        part = next((name for name, sign in _PARTS if sign.match(tensor.name)), "denoiser")
+        parts.setdefault(part, []).append(tensor)
+    return parts
 
 
 def class_of(index: bytes, name: str) -> str:
-    """The class of a pipeline, as its model_index.json tells it. Raises FitError where it is none."""
+    """The class of a pipeline, by its model_index.json. Raises FitError where it is none."""
     try:
-        told = msgspec.json.decode(index[:MOST_INDEX], type=dict[str, Any])
+        fields = msgspec.json.decode(index[:MOST_INDEX], type=dict[str, Any])
     except (ValueError, RecursionError) as error:
         raise FitError(_("{path} is no index of a pipeline.").format(path=name)) from error
-    return str(told.get("_class_name", ""))[:100]
+    return str(fields.get("_class_name", ""))[:100]
 
 
 def part_of_folder(name: str) -> str:
@@ -90,8 +90,8 @@ def part_of_folder(name: str) -> str:
 
 def family_of_class(kind: str, parts: Mapping[str, Sequence[Weight]]) -> Family | None:
     """The kind of a pipeline, by its class, else by its tensors."""
-    named = next((one for one in families() if kind in one.folder_class), None)
-    return named or family_of([one for part in parts.values() for one in part])
+    named = next((family for family in families() if kind in family.folder_class), None)
+    return named or family_of([tensor for part in parts.values() for tensor in part])
 
 
 def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
@@ -104,12 +104,12 @@ def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
     index = folder / "model_index.json"
     with index.open("rb") as file:
         kind = class_of(file.read(MOST_INDEX), str(index))
-    found: dict[str, list[Weight]] = {}
-    for inner in sorted(one for one in folder.iterdir() if one.is_dir() and part_of_folder(one.name)):
-        found.setdefault(part_of_folder(inner.name), []).extend(weights_of_folder(inner))
-    if not any(found.values()):
+    parts: dict[str, list[Weight]] = {}
+    for inner in sorted(path for path in folder.iterdir() if path.is_dir() and part_of_folder(path.name)):
+        parts.setdefault(part_of_folder(inner.name), []).extend(weights_of_folder(inner))
+    if not any(parts.values()):
         raise FitError(_("{path} has no safetensors in the folders of its parts.").format(path=folder))
-    return kind, found
+    return kind, parts
 
 
 def judged_images(
@@ -122,7 +122,7 @@ def judged_images(
     decoding = pixels**2 * tables.rows("model_kinds", "decoder", _Decoder)[0].bytes
     card = next((pool for pool in pools if pool.kind != HOST), None)
     own = device_cost(card.backend) if card else 0
-    largest = max((_loaded(one) for tensors in parts.values() for one in tensors), default=0)
+    largest = max((_loaded(tensor) for tensors in parts.values() for tensor in tensors), default=0)
     denoiser, vae = sizes.get("denoiser", 0), sizes.get("vae", 0)
     ways = [
         ("all", sum(sizes.values()) + max(work, decoding) + own, 0),
@@ -130,31 +130,31 @@ def judged_images(
         ("pieces", 2 * largest + max(work, decoding) + own, sum(sizes.values())),
     ]
     host = pools[-1]
-    told = [_way(way, need, aside, card, host) for way, need, aside in ways]
+    answers = [_judge_way(way, need, aside, card, host) for way, need, aside in ways]
     return {
         "schema": SCHEMA,
         "model": {
-            "name": name, "family": family.name if family else None, "file_bytes": sum(one.bytes for part in parts.values() for one in part),
-            "parameters": sum(_count(one) for part in parts.values() for one in part), "side": pixels,
+            "name": name, "family": family.name if family else None, "file_bytes": sum(tensor.bytes for part in parts.values() for tensor in part),
+            "parameters": sum(_count(tensor) for part in parts.values() for tensor in part), "side": pixels,
         },
         "parts": [{"name": part, "bytes": sizes[part], "types": dict(by_kind(tensors))} for part, tensors in parts.items()],
         "work": work, "decoding": decoding, "device": card.name if card else None, "free": card.free if card else None,
-        "ways": told, "fits": None if card is None or card.free is None else any(one["fits"] for one in told), "estimate": True,
+        "ways": answers, "fits": None if card is None or card.free is None else any(way["fits"] for way in answers), "estimate": True,
     }  # fmt: skip
 
 
-def _loaded(one: Weight) -> int:
+def _loaded(tensor: Weight) -> int:
     """Bytes in memory: single precision is loaded as half, which is what these programs do by themselves."""
-    return one.bytes // 2 if one.kind == "F32" else one.bytes
+    return tensor.bytes // 2 if tensor.kind == "F32" else tensor.bytes
 
 
-def _count(one: Weight) -> int:
-    found = 1
-    for size in one.sizes:
-        found *= size
-    return found
+def _count(tensor: Weight) -> int:
+    count = 1
+    for size in tensor.sizes:
+        count *= size
+    return count
 
 
-def _way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
+def _judge_way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
     fit = None if card is None or card.free is None else need <= card.free and (host.free is None or aside <= host.free)
     return {"way": way, "card": need, "host": aside, "fits": fit}

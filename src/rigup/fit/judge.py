@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, parts_told
+from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, part_fields
 from rigup.fit.engine import planned_by_engine
 from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
@@ -66,15 +66,15 @@ def of_file(path: Path) -> Asked:
         if other == path:
             continue
         if not other.exists():
-            told = _("{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together.")  # fmt: skip
+            template = _("{name} is one of {count} parts, and {missing} is not beside it: what the model takes stands in all of them together.")  # fmt: skip
             raise HeaderError(
-                told.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name)
+                template.format(name=path.name, count=int(match["count"]) if match else 0, missing=other.name)
             )
         headers.append(read_header(Local(other)))
         size += headers[-1].size
-    first = next((one for one in headers if "general.architecture" in one.keys), header)
-    tensors = tuple(tensor for one in headers for tensor in one.tensors)
-    cut = any(one.missing for one in headers)
+    first = next((shard for shard in headers if "general.architecture" in shard.keys), header)
+    tensors = tuple(tensor for shard in headers for tensor in shard.tensors)
+    cut = any(shard.missing for shard in headers)
     if cut:
         notes.append(_("The file is shorter than its header says: the download broke off, or it is a header alone."))
     model = Model(first, tensors)
@@ -83,10 +83,10 @@ def of_file(path: Path) -> Asked:
 
 def of_name(text: str, usual: str = USUAL) -> Asked:
     """A well-known model by its name, of the usual type where it names none. Raises FitError for a name that means none."""
-    found = named(text, usual)
-    model = model_of(found.shape, found.type)
+    meant = named(text, usual)
+    model = model_of(meant.shape, meant.type)
     return Asked(
-        model=model, name=found.shape.name, file_bytes=model.header.size - model.header.start, notes=list(found.notes)
+        model=model, name=meant.shape.name, file_bytes=model.header.size - model.header.start, notes=list(meant.notes)
     )
 
 
@@ -113,23 +113,25 @@ def of_folder(path: Path) -> Asked:
 
         with config.open("rb") as file:
             text = file.read(_MOST_CONFIG)
-        return of_config(text, path.resolve().name, sum(one.bytes for one in weights_of_folder(path)))
-    firsts = [one for one in files if not (match := _SHARD.fullmatch(one.name)) or match["number"] == "00001"]
+        return of_config(text, path.resolve().name, sum(tensor.bytes for tensor in weights_of_folder(path)))
+    firsts = [file for file in files if not (match := _SHARD.fullmatch(file.name)) or match["number"] == "00001"]
     if len(firsts) == 1:
         return of_file(firsts[0])
     if not firsts:
         raise FitError(_("{path} holds no model: neither a config.json nor a GGUF file lies in it.").format(path=path))
-    told = _("{path} holds no config.json and several GGUF models: name the file. It has: {files}.")
-    raise FitError(told.format(path=path, files=", ".join(one.name for one in firsts[:20])))
+    template = _("{path} holds no config.json and several GGUF models: name the file. It has: {files}.")
+    raise FitError(template.format(path=path, files=", ".join(file.name for file in firsts[:20])))
 
 
 def requantised_as(asked: Asked, kind: str) -> Asked:
     """The same model as another type of file."""
     model = asked.model.retyped(requantised(asked.model, kind))
-    model.keys["general.file_type"] = next(one.number for one in file_types() if one.name == kind)
-    told = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
-    size = sum(one.bytes for one in model.tensors)
-    return Asked(model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, told], projector=asked.projector)
+    model.keys["general.file_type"] = next(file_type.number for file_type in file_types() if file_type.name == kind)
+    sentence = _("The file was not made: {type} is what `llama-quantize` would write.").format(type=kind)
+    size = sum(tensor.bytes for tensor in model.tensors)
+    return Asked(
+        model=model, name=asked.name, file_bytes=size, notes=[*asked.notes, sentence], projector=asked.projector
+    )
 
 
 def of_found(found: "Found", web: "Web", word: str) -> Asked:
@@ -146,10 +148,10 @@ def of_found(found: "Found", web: "Web", word: str) -> Asked:
         finally:
             answer.close()
     headers = [_remote_header(url, web) for url in found.urls[:_MOST_SHARDS]]
-    tensors = tuple(tensor for one in headers for tensor in one.tensors)
+    tensors = tuple(tensor for header in headers for tensor in header.tensors)
     return Asked(
         model=Model(headers[0], tensors), name=_name(headers[0], Path(word)), notes=list(found.notes),
-        file_bytes=sum(one.size for one in headers), projector=found.projector,
+        file_bytes=sum(header.size for header in headers), projector=found.projector,
     )  # fmt: skip
 
 
@@ -169,19 +171,19 @@ def _remote_header(url: str, web: "Web") -> Header:
 
 
 def _name(header: Header, path: Path) -> str:
-    told = header.keys.get("general.name")
-    return told if isinstance(told, str) and told else path.stem
+    name = header.keys.get("general.name")
+    return name if isinstance(name, str) and name else path.stem
 
 
 def quantisation(model: Model) -> str:
-    """The mixture that the header tells, or the type of most weights."""
+    """The mixture in the header, or the type of most weights."""
     number = model.keys.get("general.file_type")
-    told = next((one.name for one in file_types() if one.number == number), "")
+    name = next((file_type.name for file_type in file_types() if file_type.number == number), "")
     by_type: dict[int, int] = {}
-    for one in model.tensors:
-        by_type[one.kind] = by_type.get(one.kind, 0) + one.numbers
+    for tensor in model.tensors:
+        by_type[tensor.kind] = by_type.get(tensor.kind, 0) + tensor.numbers
     most = block(max(by_type, key=lambda kind: by_type[kind], default=0))
-    return told or (most.name if most else "")
+    return name or (most.name if most else "")
 
 
 def judged(
@@ -201,16 +203,16 @@ def judged(
     request = msgspec.structs.replace(request, projector=asked.projector)
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)
-    found: Answer = {
+    answer: Answer = {
         "schema": SCHEMA, "model": model_told(asked), "runtime": plan.runtime, "request": _request(request, plan),
-        "memory": plan.sum.told(),
-        "devices": [parts_told(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
+        "memory": plan.sum.fields(),
+        "devices": [part_fields(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
         "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
         "answers": {}, "exact": plan.exact, "notes": asked.notes,
     }  # fmt: skip
     if questions:
-        found["answers"] = _answers(model, request, pools, plan)
-    return found
+        answer["answers"] = _answers(model, request, pools, plan)
+    return answer
 
 
 def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str]) -> None:
@@ -218,11 +220,16 @@ def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str
     if len(plan.parts) > 1 or asked.path is None:
         return
     for python in pythons:
-        told = planned_by_engine(asked.path, request, python)
-        if told is not None:
+        figures = planned_by_engine(asked.path, request, python)
+        if figures is not None:
             part = plan.parts[0]
-            part.kv, part.recurrent, part.compute, part.output = told.kv, told.recurrent, told.compute, told.output
-            plan.exact, plan.runtime = True, told.runtime
+            part.kv, part.recurrent, part.compute, part.output = (
+                figures.kv,
+                figures.recurrent,
+                figures.compute,
+                figures.output,
+            )
+            plan.exact, plan.runtime = True, figures.runtime
             return
 
 
@@ -238,7 +245,7 @@ def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) 
 
 
 def model_told(asked: Asked) -> Answer:
-    """What is said of the model."""
+    """The answer's fields of the model."""
     model = asked.model
     return {
         "name": asked.name, "architecture": model.architecture, "parameters": model.parameters,
@@ -249,6 +256,6 @@ def model_told(asked: Asked) -> Answer:
 
 
 def _request(request: Request, plan: Plan) -> Answer:
-    told = msgspec.to_builtins(request)
-    told["context"], told["gpu_layers"] = request.whole, plan.placement.on_devices
-    return {"engine": "llama.cpp", **told, "tensor_split": list(request.tensor_split)}
+    fields = msgspec.to_builtins(request)
+    fields["context"], fields["gpu_layers"] = request.whole, plan.placement.on_devices
+    return {"engine": "llama.cpp", **fields, "tensor_split": list(request.tensor_split)}

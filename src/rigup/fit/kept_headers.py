@@ -45,16 +45,16 @@ def kept(folder: Path | None, url: str, mark: str, size: int) -> Header | None:
             raw = file.read(_MOST_BYTES + 1)
         if len(raw) > _MOST_BYTES:
             return None
-        told = msgspec.msgpack.decode(raw, type=_Kept, ext_hook=_extension)
+        record = msgspec.msgpack.decode(raw, type=_Kept, ext_hook=_extension)
     except (OSError, ValueError, RecursionError, NotImplementedError, TypeError):
         return None
-    if told.format != _FORMAT or told.mark != mark or told.size != size or not 0 <= told.start <= size:
+    if record.format != _FORMAT or record.mark != mark or record.size != size or not 0 <= record.start <= size:
         return None
-    tensors = tuple(tensor for one in told.tensors if (tensor := _tensor(*one)) is not None)
-    if len(tensors) != len(told.tensors) or len({one.name for one in tensors}) != len(tensors):
+    tensors = tuple(tensor for row in record.tensors if (tensor := _tensor(*row)) is not None)
+    if len(tensors) != len(record.tensors) or len({tensor.name for tensor in tensors}) != len(tensors):
         return None
-    end = told.start + max((one.offset + one.bytes for one in tensors), default=0)
-    return Header(told.version, told.keys, tensors, told.start, size, max(0, end - size))
+    end = record.start + max((tensor.offset + tensor.bytes for tensor in tensors), default=0)
+    return Header(record.version, record.keys, tensors, record.start, size, max(0, end - size))
 
 
 def _tensor(name: str, sizes: tuple[int, ...], kind: int, offset: int) -> Tensor | None:
@@ -73,20 +73,20 @@ def _extension(code: int, data: memoryview) -> Listed:
     return Listed(int.from_bytes(data, "little"))
 
 
-def _plain(told: Any) -> Any:
-    return msgspec.msgpack.Ext(_LISTED, told.length.to_bytes(8, "little")) if isinstance(told, Listed) else told
+def _plain(value: Any) -> Any:
+    return msgspec.msgpack.Ext(_LISTED, value.length.to_bytes(8, "little")) if isinstance(value, Listed) else value
 
 
 def keep(folder: Path | None, url: str, mark: str, header: Header) -> None:
     """Keep a header for the next time, in a folder of one's own. Never raises: a cache is no reason to fail."""
     if not mark or folder is None:
         return
-    told = _Kept(
-        _FORMAT, mark, header.version, header.size, header.start, {name: _plain(one) for name, one in header.keys.items()},
-        [(one.name, one.sizes, one.kind, one.offset) for one in header.tensors],
+    record = _Kept(
+        _FORMAT, mark, header.version, header.size, header.start, {name: _plain(value) for name, value in header.keys.items()},
+        [(tensor.name, tensor.sizes, tensor.kind, tensor.offset) for tensor in header.tensors],
     )  # fmt: skip
     with contextlib.suppress(OSError, ValueError, TypeError):
-        raw = msgspec.msgpack.encode(told)
+        raw = msgspec.msgpack.encode(record)
         path = _path(folder, url)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if len(raw) > _MOST_BYTES:

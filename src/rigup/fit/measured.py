@@ -27,19 +27,25 @@ def _with(pool: Pool, rates: dict[Any, float]) -> Pool:
 
 def _rates() -> dict[Any, float]:
     """Bytes a second by device, the best of the newest run that has it."""
-    found: dict[Any, float] = {}
+    by_device: dict[Any, float] = {}
     for run in sorted(_runs(), key=lambda run: str(run.get("recorded_at", ""))):
         for device in run["devices"]:
             if not isinstance(device, dict):
                 continue
-            told = [one for one in device.get("results") or () if isinstance(one, dict) and one.get("name") in _NAMES]
+            results = [
+                result
+                for result in device.get("results") or ()
+                if isinstance(result, dict) and result.get("name") in _NAMES
+            ]
             rates = [
-                one["median"] for one in told if one.get("unit") == "B/s" and isinstance(one.get("median"), int | float)
+                result["median"]
+                for result in results
+                if result.get("unit") == "B/s" and isinstance(result.get("median"), int | float)
             ]
             if rates and max(rates) > 0:
                 name = HOST if device.get("vendor") == "cpu" else key_of(str(device.get("name") or ""))
-                found[name] = float(max(rates))
-    return found
+                by_device[name] = float(max(rates))
+    return by_device
 
 
 def _runs() -> list[dict[str, Any]]:
@@ -47,7 +53,7 @@ def _runs() -> list[dict[str, Any]]:
     try:
         for path in sorted(state_folder("bench").glob("*.jsonl"))[:_MOST_FILES]:
             with path.open("rb") as file:
-                runs += [told for line in file.read(_MOST_BYTES).splitlines()[-_MOST_RUNS:] if (told := _run(line))]
+                runs += [run for line in file.read(_MOST_BYTES).splitlines()[-_MOST_RUNS:] if (run := _run(line))]
     except OSError:
         pass
     return runs
@@ -55,7 +61,7 @@ def _runs() -> list[dict[str, Any]]:
 
 def _run(line: bytes) -> dict[str, Any] | None:
     try:
-        told = json.loads(line)
+        run = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) and isinstance(told.get("devices"), list) else None
+    return run if isinstance(run, dict) and isinstance(run.get("devices"), list) else None

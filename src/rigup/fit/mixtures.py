@@ -29,7 +29,7 @@ _OF_EIGHT = ("Q2_K", "IQ3_XS", "IQ3_XXS", "Q3_K_S", "Q3_K_M", "IQ4_NL", "Q4_K_S"
 def requantised(model: Model, file_type: str) -> tuple[Tensor, ...]:
     """The model's tensors as `llama-quantize` would write them, without an importance matrix."""
     seen: dict[str, int] = {}
-    return tuple(_as(one, _type(model, one, file_type, seen)) for one in model.tensors)
+    return tuple(_as(tensor, _type(model, tensor, file_type, seen)) for tensor in model.tensors)
 
 
 def _as(tensor: Tensor, name: str) -> Tensor:
@@ -47,7 +47,7 @@ def _as(tensor: Tensor, name: str) -> Tensor:
 def _stays(name: str, sizes: tuple[int, ...]) -> bool:
     """Vectors, norms, and small tensors that steer the large ones keep their type."""
     matrix = sum(size > 1 for size in sizes) > 1
-    return not matrix or not name.endswith("weight") or any(one in name for one in _KEPT)
+    return not matrix or not name.endswith("weight") or any(part in name for part in _KEPT)
 
 
 @cache
@@ -74,8 +74,8 @@ def _type(model: Model, tensor: Tensor, file_type: str, seen: dict[str, int]) ->
     if tensor.name == "output.weight" or (model.tied and tensor.name == "token_embd.weight"):
         return _of_output(tensor, file_type, plain)
     part, layer = _place(tensor.name)
-    found = _of_layer(model, part, layer, file_type, seen) if part else ""
-    return found or (_TABLE.get(file_type, plain) if tensor.name == "token_embd.weight" else plain)
+    chosen = _of_layer(model, part, layer, file_type, seen) if part else ""
+    return chosen or (_TABLE.get(file_type, plain) if tensor.name == "token_embd.weight" else plain)
 
 
 def _of_output(tensor: Tensor, file_type: str, plain: str) -> str:
@@ -95,25 +95,25 @@ def more_bits(layer: int, layers: int) -> bool:
 def _of_layer(model: Model, part: str, layer: int, file_type: str, seen: dict[str, int]) -> str:
     """What a type has for one part of a layer; "" where it is as everything else."""
     layers, eight = model.number("block_count"), model.number("expert_count") == 8
-    found = ""
+    chosen = ""
     if part in ("attn_v", "attn_kv_b"):
         number = seen["v"] = seen.get("v", -1) + 1
-        found = _of_values(model, number, layers, file_type)
+        chosen = _of_values(model, number, layers, file_type)
     elif file_type in _COARSE and file_type != "IQ3_XXS":
-        found = _of_coarse(model, part, layer, file_type)
+        chosen = _of_coarse(model, part, layer, file_type)
     elif part == "attn_k" and eight:
-        found = "Q8_0"
+        chosen = "Q8_0"
     elif part in ("attn_k", "attn_q") and not eight:
-        found = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}.get(file_type, "")
+        chosen = {"IQ3_XS": "IQ3_XXS", "IQ3_XXS": "IQ2_S"}.get(file_type, "")
     elif part == "attn_output":
-        found = ("Q5_K" if file_type in _OF_EIGHT else "") if eight else _OUTPUT_OF_ATTENTION.get(file_type, "")
+        chosen = ("Q5_K" if file_type in _OF_EIGHT else "") if eight else _OUTPUT_OF_ATTENTION.get(file_type, "")
     elif part == "attn_qkv":
-        found = _JOINED.get(file_type, "")
+        chosen = _JOINED.get(file_type, "")
     elif part == "ffn_down":
-        found = _of_down(layer, layers, file_type)
+        chosen = _of_down(layer, layers, file_type)
     elif part in ("ffn_gate", "ffn_up") and file_type == "IQ3_XS" and layers // 8 <= layer < 7 * layers // 8:
-        found = "IQ3_XXS"
-    return found
+        chosen = "IQ3_XXS"
+    return chosen
 
 
 def _of_coarse(model: Model, part: str, layer: int, file_type: str) -> str:
@@ -142,23 +142,23 @@ def _of_values(model: Model, number: int, layers: int, file_type: str) -> str:
     if file_type in _COARSE and file_type != "IQ3_XXS":
         finer = "IQ3_S" if file_type in ("IQ2_S", "IQ2_M") else "Q2_K"
         return "Q4_K" if grouped >= 4 or model.number("expert_count") >= 4 else finer
-    found = ""
+    chosen = ""
     if file_type == "Q2_K":
-        found = "Q4_K" if grouped >= 4 else "Q3_K"
+        chosen = "Q4_K" if grouped >= 4 else "Q3_K"
     elif file_type in ("Q2_K_S", "IQ3_XXS", "IQ3_XS", "IQ3_S") and grouped >= 4:
-        found = "Q4_K"
+        chosen = "Q4_K"
     elif file_type in ("IQ4_NL", "IQ4_XS") and grouped >= 4:
-        found = "Q5_K"
+        chosen = "Q5_K"
     elif file_type in ("Q4_K_M", "Q5_K_M") and more_bits(number, layers):
-        found = "Q6_K"
+        chosen = "Q6_K"
     elif file_type == "Q4_K_S" and number < 4:
-        found = "Q5_K"
+        chosen = "Q5_K"
     elif file_type == "Q3_K_M":
-        found = "Q5_K" if number < 2 else "Q4_K"
-    found = found or {"IQ3_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S"}.get(file_type, "")
-    if layers == 80 and (found or _ENDS.sub("", file_type)) in ("Q3_K", "Q4_K"):
+        chosen = "Q5_K" if number < 2 else "Q4_K"
+    chosen = chosen or {"IQ3_M": "Q4_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "IQ3_S"}.get(file_type, "")
+    if layers == 80 and (chosen or _ENDS.sub("", file_type)) in ("Q3_K", "Q4_K"):
         return "Q5_K"  # eight heads share these: they are small, and matter
-    return found
+    return chosen
 
 
 def _of_down(layer: int, layers: int, file_type: str) -> str:
@@ -170,7 +170,7 @@ def _of_down(layer: int, layers: int, file_type: str) -> str:
     if file_type == "IQ3_M":
         return "Q4_K" if early else ""
     if early:
-        found = {"Q4_K_S": "Q5_K", "IQ4_XS": "Q5_K", "IQ4_NL": "Q5_K", "Q2_K_S": "Q4_K", "IQ3_XXS": "Q4_K"}
-        if file_type in found:
-            return found[file_type]
+        types = {"Q4_K_S": "Q5_K", "IQ4_XS": "Q5_K", "IQ4_NL": "Q5_K", "Q2_K_S": "Q4_K", "IQ3_XXS": "Q4_K"}
+        if file_type in types:
+            return types[file_type]
     return {"Q2_K": "Q3_K", "Q3_K_L": "Q5_K", "IQ3_XXS": "Q3_K"}.get(file_type, "")

@@ -28,7 +28,7 @@ class _Sliding(msgspec.Struct, frozen=True):
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """How llama.cpp builds an architecture's graph, where that is not told by its tensors."""
+    """How llama.cpp builds an architecture's graph, where its tensors do not show it."""
 
     architecture: str = ""
     unturned: bool = False
@@ -52,7 +52,7 @@ class Model:
         self.header = header
         self.keys = header.keys
         self.tensors = header.tensors if tensors is None else tensors
-        self.by_name = {one.name: one for one in self.tensors}
+        self.by_name = {tensor.name: tensor for tensor in self.tensors}
         self._loads: dict[str, int] = {}
         self._numbers: dict[tuple[str, int], int] = {}
         self.types: dict[str, Model] = {}
@@ -72,7 +72,7 @@ class Model:
         return twin
 
     def value(self, key: str, default: Any = None) -> Any:
-        """What the header says of this architecture under a name."""
+        """The header's value of this architecture under a name."""
         return self.keys.get(f"{self.architecture}.{key}", default)
 
     def number(self, key: str, default: int = 0) -> int:
@@ -80,50 +80,50 @@ class Model:
         known = self._numbers.get((key, default))
         if known is not None:
             return known
-        found = self.value(key, default)
-        if isinstance(found, list):
-            found = max((one for one in found if isinstance(one, int)), default=default)
-        if isinstance(found, float) or not isinstance(found, int) or not 0 <= found < _MOST_NUMBER:
-            raise self._odd(key, found)
-        self._numbers[key, default] = int(found)
-        return int(found)
+        whole = self.value(key, default)
+        if isinstance(whole, list):
+            whole = max((value for value in whole if isinstance(value, int)), default=default)
+        if isinstance(whole, float) or not isinstance(whole, int) or not 0 <= whole < _MOST_NUMBER:
+            raise self._odd(key, whole)
+        self._numbers[key, default] = int(whole)
+        return int(whole)
 
     def of_layer(self, key: str, layer: int, default: int = 0) -> int:
         """A whole number that may differ from layer to layer."""
-        found = self.value(key, default)
-        if isinstance(found, list):
-            found = found[layer] if layer < len(found) else default
-        if not isinstance(found, int) or not 0 <= found < _MOST_NUMBER:
-            raise self._odd(key, found)
-        return int(found)
+        number = self.value(key, default)
+        if isinstance(number, list):
+            number = number[layer] if layer < len(number) else default
+        if not isinstance(number, int) or not 0 <= number < _MOST_NUMBER:
+            raise self._odd(key, number)
+        return int(number)
 
-    def _odd(self, key: str, found: object) -> HeaderError:
-        told = _("The header says {key} = {value}, which no model has: the file is broken.")
-        return HeaderError(told.format(key=f"{self.architecture}.{key}", value=str(found)[:60]))
+    def _odd(self, key: str, value: object) -> HeaderError:
+        template = _("The header says {key} = {value}, which no model has: the file is broken.")
+        return HeaderError(template.format(key=f"{self.architecture}.{key}", value=str(value)[:60]))
 
     @cached_property
     def layers(self) -> int:
         """How many layers are computed for a token; those for guessing ahead are not."""
-        found = self.number("block_count")
-        if not 0 < found <= _MOST_LAYERS:
-            raise self._odd("block_count", found)
-        return max(1, found - self.number("nextn_predict_layers"))
+        count = self.number("block_count")
+        if not 0 < count <= _MOST_LAYERS:
+            raise self._odd("block_count", count)
+        return max(1, count - self.number("nextn_predict_layers"))
 
     @cached_property
     def width(self) -> int:
         """Numbers of a token between layers."""
-        found = self.number("embedding_length")
-        if not found:
-            raise self._odd("embedding_length", found)
-        return found
+        size = self.number("embedding_length")
+        if not size:
+            raise self._odd("embedding_length", size)
+        return size
 
     @cached_property
     def experts_used(self) -> int:
         """Experts that each token goes to."""
-        found = self.number("expert_used_count")
-        if not 0 < found <= _MOST_EXPERTS:
-            raise self._odd("expert_used_count", found)
-        return found
+        count = self.number("expert_used_count")
+        if not 0 < count <= _MOST_EXPERTS:
+            raise self._odd("expert_used_count", count)
+        return count
 
     @cached_property
     def vocabulary(self) -> int:
@@ -139,26 +139,26 @@ class Model:
     @cached_property
     def parameters(self) -> int:
         """Numbers of all tensors."""
-        return sum(one.numbers for one in self.tensors)
+        return sum(tensor.numbers for tensor in self.tensors)
 
     @cached_property
     def parts(self) -> list[dict[str, Tensor]]:
         """The tensors of each layer by the rest of their names."""
-        found: list[dict[str, Tensor]] = [{} for _number in range(self.layers)]
-        for one in self.tensors:
-            match = _LAYER.fullmatch(one.name)
+        by_layer: list[dict[str, Tensor]] = [{} for _number in range(self.layers)]
+        for tensor in self.tensors:
+            match = _LAYER.fullmatch(tensor.name)
             if match and int(match[1]) < self.layers:
-                found[int(match[1])][match[2]] = one
-        return found
+                by_layer[int(match[1])][match[2]] = tensor
+        return by_layer
 
     def loads(self, group: Callable[[str], tuple[str, bool]], alignment: int) -> dict[str, int]:
         """Bytes of the tensors that always lie together, each filled up to the alignment, by the name of one of them."""
         if not self._loads:
-            found: dict[tuple[str, bool], tuple[str, int]] = {}
-            for one in self.tensors:
-                name, size = found.get(group(one.name), (one.name, 0))
-                found[group(one.name)] = (name, size - one.bytes // -alignment * alignment)
-            self._loads = dict(found.values())
+            groups: dict[tuple[str, bool], tuple[str, int]] = {}
+            for tensor in self.tensors:
+                name, size = groups.get(group(tensor.name), (tensor.name, 0))
+                groups[group(tensor.name)] = (name, size - tensor.bytes // -alignment * alignment)
+            self._loads = dict(groups.values())
         return self._loads
 
     @property
@@ -189,11 +189,11 @@ class Model:
         """The layer looks at a window only."""
         if not self.window:
             return False
-        told = self.value("attention.sliding_window_pattern")
-        if isinstance(told, list):
-            return bool(told[layer]) if layer < len(told) else False
+        pattern = self.value("attention.sliding_window_pattern")
+        if isinstance(pattern, list):
+            return bool(pattern[layer]) if layer < len(pattern) else False
         row = self._sliding
-        period = told if isinstance(told, int) and told > 0 else row.period if row else 0
+        period = pattern if isinstance(pattern, int) and pattern > 0 else row.period if row else 0
         if period < 2:
             return False
         return bool(layer % period if row and row.first else (layer + 1) % period)
@@ -223,9 +223,9 @@ class Model:
     def kept(self) -> tuple[Layer, ...]:
         """What each layer keeps between tokens."""
         owners = self.layers - self.number("attention.shared_kv_layers")
-        return tuple(self._kept(layer, layer < owners) for layer in range(self.layers))
+        return tuple(self._layer(layer, layer < owners) for layer in range(self.layers))
 
-    def _kept(self, layer: int, owns: bool) -> Layer:
+    def _layer(self, layer: int, owns: bool) -> Layer:
         names = self.parts[layer]
         state = self._state(layer)
         attends = any(name.startswith(("attn_k", "attn_kv", "attn_qkv", "attn_q.")) for name in names)

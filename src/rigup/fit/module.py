@@ -59,15 +59,15 @@ def measured(
     autocast: Any = None,
 ) -> Step:  # fmt: skip
     """The same of a step that runs on whatever the tensors are."""
-    made = _optimizer(optimizer, [one for one in net.parameters() if one.requires_grad])
-    tracker = _tracker(net, made, batch)
+    torch_optimizer = _optimizer(optimizer, [parameter for parameter in net.parameters() if parameter.requires_grad])
+    tracker = _tracker(net, torch_optimizer, batch)
     with tracker:
-        step(net, batch, made, loss, autocast)
-        step(net, batch, made, loss, autocast)  # an optimizer's state exists from the first step on
+        step(net, batch, torch_optimizer, loss, autocast)
+        step(net, batch, torch_optimizer, loss, autocast)  # an optimizer's state exists from the first step on
     return Step(tracker.most, tracker.parts)
 
 
-def step(net: Any, batch: Any, made: Any, loss: Callable[[Any], Any] | None = None, autocast: Any = None) -> None:
+def step(net: Any, batch: Any, optimizer: Any, loss: Callable[[Any], Any] | None = None, autocast: Any = None) -> None:
     """One training step, whose results are let go as early as a careful program does."""
     with _cast(net, autocast):
         result = net(**batch) if isinstance(batch, dict) else net(*batch)
@@ -75,11 +75,11 @@ def step(net: Any, batch: Any, made: Any, loss: Callable[[Any], Any] | None = No
     del result
     number.backward()
     del number
-    made.step()
-    made.zero_grad(set_to_none=True)
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
 
 
-def _tracker(net: Any, made: Any, batch: Any) -> Any:  # noqa: C901  (a class can only be made where torch is)
+def _tracker(net: Any, optimizer: Any, batch: Any) -> Any:  # noqa: C901  (a class can only be made where torch is)
     """What counts every memory that tensors hold while it is on, and keeps the largest sum."""
     import weakref
 
@@ -95,14 +95,14 @@ def _tracker(net: Any, made: Any, batch: Any) -> Any:  # noqa: C901  (a class ca
             self.now = self.most = 0
             self.parts: dict[str, int] = {}
             self.held: dict[Any, int] = {}
-            for one in tree_leaves((list(net.parameters()), list(net.buffers()), batch)):
-                self.add(one)
+            for tensor in tree_leaves((list(net.parameters()), list(net.buffers()), batch)):
+                self.add(tensor)
             self.look()
 
-        def add(self, told: Any) -> None:
-            if not isinstance(told, torch.Tensor):
+        def add(self, tensor: Any) -> None:
+            if not isinstance(tensor, torch.Tensor):
                 return
-            storage = told.untyped_storage()
+            storage = tensor.untyped_storage()
             mark = weakref.ref(storage, self.drop)
             if mark not in self.held:
                 self.held[mark] = storage.nbytes()
@@ -114,38 +114,40 @@ def _tracker(net: Any, made: Any, batch: Any) -> Any:  # noqa: C901  (a class ca
         def look(self) -> None:
             if self.now > self.most:
                 self.most = self.now
-                self.parts = _parts(net, made, batch, self.now)
+                self.parts = _parts(net, optimizer, batch, self.now)
 
         def __torch_dispatch__(self, function: Any, kinds: Any, words: Any = (), named: Any = None) -> Any:
-            found = function(*words, **(named or {}))
-            for one in tree_leaves(found):
-                self.add(one)
+            result = function(*words, **(named or {}))
+            for tensor in tree_leaves(result):
+                self.add(tensor)
             self.look()
-            return found
+            return result
 
     return Tracker()
 
 
-def _parts(net: Any, made: Any, batch: Any, total: int) -> dict[str, int]:
+def _parts(net: Any, optimizer: Any, batch: Any, total: int) -> dict[str, int]:
     """What is held, by category; what nobody else holds are activations and what operations need meanwhile."""
     from torch.utils._pytree import tree_leaves
 
-    told = {
+    sizes = {
         "parameters": _bytes(net.parameters()), "buffers": _bytes(net.buffers()),
-        "gradients": _bytes(one.grad for one in net.parameters()),
-        "optimizer": _bytes(tree_leaves(list(made.state.values()))), "inputs": _bytes(tree_leaves(batch)),
+        "gradients": _bytes(parameter.grad for parameter in net.parameters()),
+        "optimizer": _bytes(tree_leaves(list(optimizer.state.values()))), "inputs": _bytes(tree_leaves(batch)),
     }  # fmt: skip
-    told["activations"] = max(0, total - sum(told.values()))
-    return {name: size for name, size in told.items() if size}
+    sizes["activations"] = max(0, total - sum(sizes.values()))
+    return {name: size for name, size in sizes.items() if size}
 
 
 def _bytes(tensors: Any) -> int:
     import torch
 
-    found = {
-        one.untyped_storage()._cdata: one.untyped_storage().nbytes() for one in tensors if isinstance(one, torch.Tensor)
+    sizes = {
+        tensor.untyped_storage()._cdata: tensor.untyped_storage().nbytes()
+        for tensor in tensors
+        if isinstance(tensor, torch.Tensor)
     }
-    return sum(found.values())
+    return sum(sizes.values())
 
 
 def largest_batch(net: Any, make: Callable[[int], Any], room: int, *, most: int = 1 << 16, **how: Any) -> int:
@@ -174,10 +176,10 @@ def _faked(net: Any, mode: Any) -> Any:
     import torch
 
     known: dict[int, Any] = {}
-    for one in net.parameters():
-        known[id(one)] = torch.nn.Parameter(_plain(one, mode), requires_grad=one.requires_grad)
-    for one in net.buffers():
-        known[id(one)] = _plain(one, mode)
+    for parameter in net.parameters():
+        known[id(parameter)] = torch.nn.Parameter(_plain(parameter, mode), requires_grad=parameter.requires_grad)
+    for buffer in net.buffers():
+        known[id(buffer)] = _plain(buffer, mode)
     return copy.deepcopy(net, known)
 
 
@@ -193,27 +195,27 @@ def _plain(tensor: Any, mode: Any) -> Any:
 def _batch(batch: Any, fake: Callable[[Any], Any]) -> Any:
     import torch
 
-    def one(told: Any) -> Any:
-        if not isinstance(told, torch.Tensor):
-            return told
-        if told.device.type == "meta":
-            return torch.empty_strided(told.shape, told.stride(), dtype=told.dtype)
-        return fake(told)
+    def faked(value: Any) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        if value.device.type == "meta":
+            return torch.empty_strided(value.shape, value.stride(), dtype=value.dtype)
+        return fake(value)
 
     if isinstance(batch, dict):
-        return {name: one(told) for name, told in batch.items()}
-    return tuple(one(told) for told in (batch if isinstance(batch, (tuple, list)) else (batch,)))
+        return {name: faked(value) for name, value in batch.items()}
+    return tuple(faked(value) for value in (batch if isinstance(batch, (tuple, list)) else (batch,)))
 
 
-def _optimizer(told: str | Callable[[Any], Any], parameters: list[Any]) -> Any:
+def _optimizer(optimizer: str | Callable[[Any], Any], parameters: list[Any]) -> Any:
     import torch
 
-    if not isinstance(told, str):
-        return told(parameters)
-    if told not in _OPTIMIZERS:
-        message = f"there is no optimizer {told!r}; there are: {', '.join(_OPTIMIZERS)}"
+    if not isinstance(optimizer, str):
+        return optimizer(parameters)
+    if optimizer not in _OPTIMIZERS:
+        message = f"there is no optimizer {optimizer!r}; there are: {', '.join(_OPTIMIZERS)}"
         raise ValueError(message)
-    name, settings = _OPTIMIZERS[told]
+    name, settings = _OPTIMIZERS[optimizer]
     return getattr(torch.optim, name)(parameters, **settings)
 
 
@@ -222,7 +224,7 @@ def _cast(net: Any, kind: Any) -> Any:
 
     if kind is None:
         return contextlib.nullcontext()
-    device = next((one.device.type for one in net.parameters()), "cpu")
+    device = next((parameter.device.type for parameter in net.parameters()), "cpu")
     return torch.autocast(device, dtype=kind)
 
 
@@ -231,5 +233,7 @@ def _mean(result: Any) -> Any:
     import torch
     from torch.utils._pytree import tree_leaves
 
-    parts = [one for one in tree_leaves(result) if isinstance(one, torch.Tensor) and one.is_floating_point()]
-    return sum(one.float().mean() for one in parts)
+    parts = [
+        tensor for tensor in tree_leaves(result) if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()
+    ]
+    return sum(tensor.float().mean() for tensor in parts)

@@ -1,4 +1,4 @@
-"""Models as people name them: "Llama-3 8B Q4", "qwen3 30b a3b", a file's name. What was taken for granted is said."""
+"""Models as people name them: "Llama-3 8B Q4", "qwen3 30b a3b", a file's name. Assumptions are listed."""
 
 import re
 from typing import NamedTuple
@@ -39,10 +39,10 @@ def named(text: str, usual: str = USUAL) -> Named:
     kind, rest = file_type(plain)
     words = _WORDS.findall(rest)
     sizes = [word for word in words if _SIZE.fullmatch(word)]
-    found = _best([word for word in words if word not in sizes], words, sizes)
-    if found is None:
+    best = _best([word for word in words if word not in sizes], words, sizes)
+    if best is None:
         raise FitError(_unknown(text, words))
-    shape, sure = found
+    shape, sure = best
     taken = kind or shape.published or usual
     notes = [] if kind else [_("No type was named: {type} was taken.").format(type=taken)]
     if not sure:
@@ -52,7 +52,7 @@ def named(text: str, usual: str = USUAL) -> Named:
 
 
 def file_type(text: str) -> tuple[str, str]:
-    """The type that a name tells, the last where it tells several, and the rest of it; "" where it tells none."""
+    """The type in a name, the last of several, and the rest of the name; "" for no type."""
     hits = list(_TYPE.finditer(text))
     kind = _kind(hits[-1]) if hits else ""
     return kind, _TYPE.sub(" ", text)
@@ -60,43 +60,43 @@ def file_type(text: str) -> tuple[str, str]:
 
 def _kind(hit: "re.Match[str]") -> str:
     fine, fine_end, digit, form, end, whole, bits, integer, _four = hit.groups()
-    known = {one.name for one in file_types()}
+    known = {row.name for row in file_types()}
     if fine:
-        told = f"IQ{fine}_{fine_end.upper()}"
+        name = f"IQ{fine}_{fine_end.upper()}"
     elif digit and form in ("0", "1"):
-        told = f"Q{digit}_{form}"
+        name = f"Q{digit}_{form}"
     elif digit:
-        told = f"Q{digit}_K_{_SAME.get((end or '').upper(), (end or '').upper())}" if end else _BY_NUMBER.get(digit, "")
+        name = f"Q{digit}_K_{_SAME.get((end or '').upper(), (end or '').upper())}" if end else _BY_NUMBER.get(digit, "")
     elif whole:
-        told = _SAME.get(whole.upper(), whole.upper())
+        name = _SAME.get(whole.upper(), whole.upper())
     else:
-        told = _BY_NUMBER["8" if "8" in (bits, integer) else "4"]
-    if told in known:
-        return told
+        name = _BY_NUMBER["8" if "8" in (bits, integer) else "4"]
+    if name in known:
+        return name
     return _BY_NUMBER.get(digit or "", "") if digit else ""
 
 
 def _best(family: list[str], words: list[str], sizes: list[str]) -> tuple[Shape, bool] | None:
     """The shape whose family's words stand there, the longest such name; whether that is beyond doubt."""
-    found: list[tuple[int, int, Shape]] = []
+    entries: list[tuple[int, int, Shape]] = []
     for number, shape in enumerate(shapes()):
         if shape.size not in sizes and not (shape.usual and not sizes) and not _says_size(shape, words):
             continue
-        length = max((len(told.split()) for told in shape.names if _names(words, told)), default=0)
+        length = max((len(name.split()) for name in shape.names if _names(words, name)), default=0)
         if length:
-            found.append((-length, number, shape))
-    found.sort(key=lambda one: one[:2])
-    if not found:
+            entries.append((-length, number, shape))
+    entries.sort(key=lambda entry: entry[:2])
+    if not entries:
         return None
-    shape = found[0][2]
-    rivals = [one for one in found[1:] if one[0] == found[0][0]]
+    shape = entries[0][2]
+    rivals = [entry for entry in entries[1:] if entry[0] == entries[0][0]]
     exact = not rivals and (shape.size in sizes or _says_size(shape, words) or len(family) > 0)
     return shape, exact
 
 
-def _names(words: list[str], told: str) -> bool:
+def _names(words: list[str], name: str) -> bool:
     """The words have this name in them; one without a number is another family's where a version follows it."""
-    wanted = told.split()
+    wanted = name.split()
     if any(word[0].isdigit() for word in wanted):
         return _holds(words, wanted)
     places = [at for at in range(len(words) - len(wanted) + 1) if words[at : at + len(wanted)] == wanted]
@@ -106,16 +106,16 @@ def _names(words: list[str], told: str) -> bool:
 
 def _says_size(shape: Shape, words: list[str]) -> bool:
     """The family's own name says the size (command-r7b)."""
-    return any(told.split()[-1] == "b" and _holds(words, told.split()) for told in shape.names)
+    return any(name.split()[-1] == "b" and _holds(words, name.split()) for name in shape.names)
 
 
 def _holds(words: list[str], wanted: list[str]) -> bool:
     count = len(wanted)
-    joined = [word for one in words for word in _apart(one)] if wanted[-1] == "b" else words
+    joined = [word for compound in words for word in _split(compound)] if wanted[-1] == "b" else words
     return any(joined[start : start + count] == wanted for start in range(len(joined) - count + 1))
 
 
-def _apart(word: str) -> list[str]:
+def _split(word: str) -> list[str]:
     return re.findall(r"\d+|[a-z]+", word)
 
 
@@ -124,10 +124,10 @@ def _unknown(text: str, words: list[str]) -> str:
 
     by_name = {shape.name: shape for shape in shapes()}
     near = difflib.get_close_matches("-".join(words), by_name, _NEAR, 0.3)
-    near += [name for name, shape in by_name.items() if name not in near and any(_holds(words, told.split()) for told in shape.names)]  # fmt: skip
-    told = _("{name} is no model that is known here. Near it are: {near}. A file, an address or a repository (user/name) is read itself.")  # fmt: skip
+    near += [name for name, shape in by_name.items() if name not in near and any(_holds(words, alias.split()) for alias in shape.names)]  # fmt: skip
+    template = _("{name} is no model that is known here. Near it are: {near}. A file, an address or a repository (user/name) is read itself.")  # fmt: skip
     if not near:
-        told = _(
+        template = _(
             "{name} is no model that is known here. A file, an address or a repository (user/name) is read itself."
         )
-    return told.format(name=text[:_MOST], near=", ".join(near[:_NEAR]))
+    return template.format(name=text[:_MOST], near=", ".join(near[:_NEAR]))

@@ -14,10 +14,10 @@ from rigup.fit.request import Request
 def network(model: Model, request: Request, place_of: Callable[[str], int], layers: list[int] | None = None) -> Graph:
     """The graph of a batch; `layers` are those to take, where not all are wanted: layers of one kind take the same room."""
     make = Building(model, request, place_of)
-    told = make.given("tokens", (make.tokens,), 4)
+    tokens = make.given("tokens", (make.tokens,), 4)
     ready = make.given("embeddings", (model.width, make.tokens), 4)  # who has no tokens gives these
-    make.graph.first += [told, ready]
-    node = make.make("GET_ROWS", (model.width, make.tokens), make.weight("token_embd.weight"), told)
+    make.graph.first += [tokens, ready]
+    node = make.make("GET_ROWS", (model.width, make.tokens), make.weight("token_embd.weight"), tokens)
     node = make.norm_if("token_embd_norm", node) if model.architecture != "lfm2" else node
     if model.architecture.startswith(("gemma", "granite", "minicpm")):
         node = make.make("SCALE", node.sizes, node)
@@ -58,13 +58,13 @@ def _layer(make: Building, layer: int, node: Node, last: bool) -> Node:
         return _side_by_side(make, layer, (node, normed, mixed), last)
     if last:
         mixed, node = make.rows(mixed), make.rows(node)
-    found = _sum(make, "attention", mixed, node)
+    attended = _sum(make, "attention", mixed, node)
     norm = "ffn_norm" if make.has(f"{name}ffn_norm.weight") else "post_attention_norm"
     if not make.has(f"{name}{norm}.weight"):
-        return found
-    out = feed_forward(make, layer, make.norm(f"{name}{norm}", found))
+        return attended
+    out = feed_forward(make, layer, make.norm(f"{name}{norm}", attended))
     out = make.norm_if(f"{name}post_ffw_norm", out)
-    return _sum(make, "output", out, found)
+    return _sum(make, "output", out, attended)
 
 
 def _sum(make: Building, which: str, computed: Node, past: Node) -> Node:
@@ -75,7 +75,7 @@ def _sum(make: Building, which: str, computed: Node, past: Node) -> Node:
 
 def _side_by_side(make: Building, layer: int, nodes: tuple[Node, Node, Node], last: bool) -> Node:
     """Attention and feed-forward network look at the same input."""
-    node, normed, mixed = (make.rows(one) for one in nodes) if last else nodes
+    node, normed, mixed = (make.rows(part) for part in nodes) if last else nodes
     out = feed_forward(make, layer, normed)
     out = make.make("ADD", out.sizes, out, node)
     return make.make("ADD", out.sizes, out, mixed)

@@ -89,5 +89,5 @@ def _single(name: str, tensors: tuple[Weight, ...], path: Path | None = None) ->
         return Pictured(name, family, parts_of(tensors))
     if path is not None and (path.parent / "config.json").is_file():
         return None  # the folder's: what a language model is, its configuration tells
-    told = _("{name} holds {count} tensors of {size} bytes together; what model that is, the config.json beside it would tell: name its folder or its repository.")  # fmt: skip
-    raise FitError(told.format(name=name, count=len(tensors), size=sum(one.bytes for one in tensors)))
+    template = _("{name} holds {count} tensors of {size} bytes together; what model that is, the config.json beside it would tell: name its folder or its repository.")  # fmt: skip
+    raise FitError(template.format(name=name, count=len(tensors), size=sum(tensor.bytes for tensor in tensors)))

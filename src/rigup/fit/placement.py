@@ -33,7 +33,7 @@ class Placement(msgspec.Struct, frozen=True):
     @property
     def on_devices(self) -> int:
         """Layers that are not the processor's, the output counted as one."""
-        return sum(one != self.host for one in (*self.layers, self.output))
+        return sum(place != self.host for place in (*self.layers, self.output))
 
     @property
     def whole(self) -> bool:

@@ -34,7 +34,7 @@ class Part(msgspec.Struct, kw_only=True):
         """All of it."""
         return sum(getattr(self, name) for name in self.__struct_fields__)
 
-    def told(self) -> dict[str, int]:
+    def fields(self) -> dict[str, int]:
         """By name, the sum last."""
         return {**{name: getattr(self, name) for name in self.__struct_fields__}, "total": self.total}
 
@@ -51,7 +51,7 @@ class Plan(msgspec.Struct, kw_only=True):
     def sum(self) -> Part:
         """All memories together."""
         names = Part.__struct_fields__
-        return Part(**{name: sum(getattr(one, name) for one in self.parts) for name in names})
+        return Part(**{name: sum(getattr(part, name) for part in self.parts) for name in names})
 
 
 class _Cost(msgspec.Struct, frozen=True):
@@ -79,7 +79,7 @@ def runtime() -> str:
 
 def shares(pools: Sequence[Pool]) -> tuple[float, ...]:
     """How llama.cpp spreads layers over devices: by what each has free."""
-    return tuple(float(one.free or one.total or 1) for one in pools if one.kind != HOST)
+    return tuple(float(pool.free or pool.total or 1) for pool in pools if pool.kind != HOST)
 
 
 def planned(
@@ -133,7 +133,7 @@ def _buffers(model: Model, request: Request, placement: Placement, quick: bool) 
 
 def _compute(model: Model, request: Request, placement: Placement, quick: bool) -> list[int]:
     devices = placement.host + 1
-    layers = _some(model, placement) if quick and model.layers > _FEW else None
+    layers = _sample_layers(model, placement) if quick and model.layers > _FEW else None
     graph = network(model, request, placement.of_tensor, layers)
     if devices == 1:
         return Allocation().run(graph).most
@@ -142,19 +142,21 @@ def _compute(model: Model, request: Request, placement: Placement, quick: bool) 
     return Allocation(devices).run(split(graph, devices, in_turn)).most
 
 
-def _some(model: Model, placement: Placement) -> list[int]:
+def _sample_layers(model: Model, placement: Placement) -> list[int]:
     """The first and last layers of each device."""
-    found: set[int] = set()
+    layers: set[int] = set()
     for device in set(placement.layers):
         mine = [layer for layer in range(model.layers) if placement.layers[layer] == device]
-        found |= {*mine[:_FIRST], *mine[-_LAST:]}
-    return sorted(found)
+        layers |= {*mine[:_FIRST], *mine[-_LAST:]}
+    return sorted(layers)
 
 
 def _cost(array: str, **wanted: str) -> int:
     rows = tables.rows("engine_memory", array, _Cost)
     fit = [
-        row for row in rows if row.engine == ENGINE and all(getattr(row, name) == told for name, told in wanted.items())
+        row
+        for row in rows
+        if row.engine == ENGINE and all(getattr(row, name) == value for name, value in wanted.items())
     ]
     return fit[0].bytes if fit else 0
 

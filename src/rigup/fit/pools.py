@@ -21,7 +21,7 @@ class Pool(msgspec.Struct, frozen=True, kw_only=True):
         kind: "vram", "shared" (an integrated GPU's part of the system's memory), "unified" or "ram".
         total, free: bytes; None where nobody knows.
         within: it is a part of the system's memory, and what it holds the system has not.
-        bandwidth: bytes a second by the data sheet; None where nobody tells.
+        bandwidth: bytes a second by the data sheet; None if unknown.
         rate: operations a second in half precision.
         assumed: `free` was not read but reckoned.
         measured: the bandwidth is not the data sheet's, but what was measured on this machine.
@@ -107,5 +107,5 @@ def _shared(memory: dict[str, int], host: Pool) -> tuple[int, bool]:
 
 def pools_of(devices: Iterable[dict[str, Any]], host: Pool) -> tuple[Pool, ...]:
     """The GPUs' memories, and the system's last."""
-    found = (device_pool(one, host) for one in devices)
-    return (*(one for one in found if one is not None), host)
+    pools = (device_pool(device, host) for device in devices)
+    return (*(pool for pool in pools if pool is not None), host)

@@ -22,12 +22,12 @@ def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> list[
     """Each model for a use with the finest type that fits with the context, all layers on the devices where there are any."""
     devices = pools[:-1] or pools
     room = sum(pool.free or 0 for pool in devices)
-    found = [
+    rows = [
         row
         for shape in shapes()
         if (not use or use in shape.uses) and (row := _row(shape, pools, room, context)) is not None
     ]
-    return sorted(found, key=lambda row: -row["parameters"])
+    return sorted(rows, key=lambda row: -row["parameters"])
 
 
 def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> dict[str, Any] | None:
@@ -37,12 +37,12 @@ def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> dict[s
             continue
         model = model_of(shape, kind.name)
         asked = Request(context=min(context, shape.context or context), outputs=1, gpu_layers=model.layers + 1)
-        if row := _told(shape, model, kind.name, asked, pools):
+        if row := _entry(shape, model, kind.name, asked, pools):
             return row
     return None
 
 
-def _told(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence[Pool]) -> dict[str, Any] | None:
+def _entry(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence[Pool]) -> dict[str, Any] | None:
     plan = planned(model, asked, pools, quick=True)
     if not fits(plan, pools):
         return None

@@ -70,18 +70,18 @@ class Web:
             if answer.status not in (301, 302, 303, 307, 308):
                 _check(answer, url)
                 return answer, url
-            there = answer.headers.get("Location") or url
+            location = answer.headers.get("Location") or url
             answer.close()
             try:
-                url = urljoin(url, there)
+                url = urljoin(url, location)
             except ValueError as error:
-                raise FitError(_("{url} is no address of the web.").format(url=there[:200])) from error
-        raise FitError(_("{url} leads from one address to the next without an end.").format(url=_shown(url)))
+                raise FitError(_("{url} is no address of the web.").format(url=location[:200])) from error
+        raise FitError(_("{url} leads from one address to the next without an end.").format(url=_without_secrets(url)))
 
     def _once(self, url: str, headers: dict[str, str]) -> Reply:
-        parts = _apart(url)
+        parts = _split_url(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise FitError(_("{url} is no address of the web.").format(url=_shown(url)))
+            raise FitError(_("{url} is no address of the web.").format(url=_without_secrets(url)))
         sent = {
             "Host": parts.netloc.rpartition("@")[2],
             "User-Agent": "rigup",
@@ -102,8 +102,8 @@ class Web:
         except (*_CUT, ValueError) as error:
             if link is not None:
                 link.close()
-            told = _("{host} does not answer: {why}.")
-            raise Unreachable(told.format(host=parts.hostname, why=str(error) or type(error).__name__)) from error
+            template = _("{host} does not answer: {why}.")
+            raise Unreachable(template.format(host=parts.hostname, why=str(error) or type(error).__name__)) from error
 
     def json(self, url: str, headers: dict[str, str] | None = None) -> Any:
         """A small answer as data. Raises FitError where it is none."""
@@ -119,10 +119,10 @@ class Web:
             pass
         finally:
             answer.close()
-        raise FitError(_("{url} answers with something else than data.").format(url=_shown(final)))
+        raise FitError(_("{url} answers with something else than data.").format(url=_without_secrets(final)))
 
 
-def _apart(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     """An address in its parts. Raises FitError for one that is none."""
     try:
         return urlsplit(url)
@@ -140,11 +140,11 @@ def _proxy(scheme: str, host: str) -> SplitResult | None:
     """The proxy that the account's variables or the system name for a host; None without one."""
     from urllib.request import getproxies, proxy_bypass
 
-    told = getproxies()
-    named = told.get(scheme) or told.get("all") or ""
+    proxies = getproxies()
+    named = proxies.get(scheme) or proxies.get("all") or ""
     if not named or proxy_bypass(host):
         return None
-    return _apart(named if "://" in named else f"http://{named}")
+    return _split_url(named if "://" in named else f"http://{named}")
 
 
 def _asking(proxy: SplitResult) -> dict[str, str]:
@@ -174,13 +174,13 @@ def _port(parts: SplitResult) -> int | None:
 
 
 def _origin(url: str) -> tuple[str, str, int | None]:
-    parts = _apart(url)
+    parts = _split_url(url)
     return parts.scheme, parts.hostname or "", _port(parts)
 
 
-def _shown(url: str) -> str:
+def _without_secrets(url: str) -> str:
     """An address without what may be secret in it."""
-    parts = _apart(url)
+    parts = _split_url(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"[:200]
 
 
@@ -190,14 +190,14 @@ def _check(answer: Reply, url: str) -> None:
         return
     answer.close()
     if answer.status in (401, 403):
-        told = _("{url} is not for everybody: accept its terms on its page, and set HF_TOKEN to a token of yours.")
+        template = _("{url} is not for everybody: accept its terms on its page, and set HF_TOKEN to a token of yours.")
     elif answer.status in (404, 410):
-        told = _("There is nothing at {url}: look at how it is spelt.")
+        template = _("There is nothing at {url}: look at how it is spelt.")
     elif answer.status == 416:
-        told = _("{url} is empty, or its host does not give parts of it.")
+        template = _("{url} is empty, or its host does not give parts of it.")
     else:
-        told = _("{url} answers with the status {status}; try again later.")
-    raise FitError(told.format(url=_shown(url), status=answer.status))
+        template = _("{url} answers with the status {status}; try again later.")
+    raise FitError(template.format(url=_without_secrets(url), status=answer.status))
 
 
 class Remote:
@@ -206,7 +206,7 @@ class Remote:
     enough = 4 << 20
 
     def __init__(self, url: str, web: Web) -> None:
-        self.name = _apart(url).path.rpartition("/")[2] or url
+        self.name = _split_url(url).path.rpartition("/")[2] or url
         self._held = bytearray()
         self.buffer: Buffer = self._held
         self.size = 0
@@ -227,8 +227,8 @@ class Remote:
             self._stream_on(end) if self._stream else self._ask(end)
             tries = _TRIES if len(self._held) > before else tries - 1
             if not tries:
-                told = _("{name} broke off after {count} bytes; try again.")
-                raise HeaderError(told.format(name=self.name, count=len(self._held)))
+                template = _("{name} broke off after {count} bytes; try again.")
+                raise HeaderError(template.format(name=self.name, count=len(self._held)))
 
     def step_to(self, end: int) -> None:
         """Go on at `end`: nobody looks at what lies before it, and it does not come."""
@@ -243,34 +243,36 @@ class Remote:
             self.need(at + count)
             return bytes(self._held[at : at + count])
         answer, self._url = self._web.get(self._url, {"Range": f"bytes={at}-{at + count - 1}"})
-        found = bytearray()
-        while answer.status == 206 and len(found) < count:
+        data = bytearray()
+        while answer.status == 206 and len(data) < count:
             try:
-                part = answer.read(count - len(found))
+                part = answer.read(count - len(data))
             except _CUT:
                 part = b""
             if not part:
                 break
-            found += part
+            data += part
         answer.close()
-        self._web.received += len(found)
-        return bytes(found)
+        self._web.received += len(data)
+        return bytes(data)
 
     def _ask(self, end: int) -> None:
         start = len(self._held)
         last = max(end, start + self._bite) - 1
         self._bite = min(2 * self._bite, _MOST_BITE)
         answer, self._url = self._web.get(self._url, {"Range": f"bytes={start}-{last}"})
-        told = _TOTAL.fullmatch(answer.headers.get("Content-Range") or "")
-        if answer.status == 206 and told and int(told[1]) == start:
-            self.size = int(told[3])
+        match = _TOTAL.fullmatch(answer.headers.get("Content-Range") or "")
+        if answer.status == 206 and match and int(match[1]) == start:
+            self.size = int(match[3])
             self.mark = (answer.headers.get("ETag") or "")[:200]
             self._take(answer, last + 1 - start)
             answer.close()
             return
         if start:
             answer.close()
-            raise FitError(_("{url} gave one part of the file and then no other.").format(url=_shown(self._url)))
+            raise FitError(
+                _("{url} gave one part of the file and then no other.").format(url=_without_secrets(self._url))
+            )
         length = answer.headers.get("Content-Length") or ""
         self.size = int(length) if length.isdecimal() else 0
         self._stream = answer

@@ -46,7 +46,7 @@ class Weight(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """What a file says before its data."""
+    """What a file has before its data."""
 
     tensors: tuple[Weight, ...]
     size: int
@@ -55,7 +55,7 @@ class Weights(NamedTuple):
     @property
     def bytes(self) -> int:
         """All tensors together."""
-        return sum(one.bytes for one in self.tensors)
+        return sum(tensor.bytes for tensor in self.tensors)
 
 
 def read_weights(source: Source) -> Weights:
@@ -68,10 +68,10 @@ def read_weights(source: Source) -> Weights:
     source.need(8)
     length = int.from_bytes(source.buffer[:8], "little")
     if not 2 <= length <= MOST_BYTES:
-        told = _(
+        template = _(
             "{name} is no safetensors file: its header would have {count} bytes, and no model's has more than {most}."
         )
-        raise HeaderError(told.format(name=source.name, count=length, most=MOST_BYTES))
+        raise HeaderError(template.format(name=source.name, count=length, most=MOST_BYTES))
     source.need(8 + length)
     try:
         entries = msgspec.json.decode(bytes(source.buffer[8 : 8 + length]), type=dict[str, _Entry])
@@ -86,13 +86,13 @@ def read_weights(source: Source) -> Weights:
         if begin < end:
             raise _broken(source, _("the tensor {name} lies over another").format(name=weight.name[:100]))
         end = max(end, stop)
-    there = source.size - 8 - length if source.size else end
-    return Weights(tuple(weight for _begin, _stop, weight in spans), source.size, max(0, end - there))
+    present = source.size - 8 - length if source.size else end
+    return Weights(tuple(weight for _begin, _stop, weight in spans), source.size, max(0, end - present))
 
 
 def _broken(source: Source, what: str) -> HeaderError:
-    told = _("{name} is no whole safetensors file: {what}. Load it anew, or from another place.")
-    return HeaderError(told.format(name=source.name, what=what))
+    template = _("{name} is no whole safetensors file: {what}. Load it anew, or from another place.")
+    return HeaderError(template.format(name=source.name, what=what))
 
 
 def _span(source: Source, name: str, entry: _Entry) -> tuple[int, int, Weight]:
@@ -113,16 +113,16 @@ def _span(source: Source, name: str, entry: _Entry) -> tuple[int, int, Weight]:
 def shards_of(text: bytes, name: str) -> tuple[str, ...]:
     """The files that an index (model.safetensors.index.json) names. Raises HeaderError for one that is none."""
     try:
-        told = msgspec.json.decode(text, type=_Index)
+        index = msgspec.json.decode(text, type=_Index)
     except (ValueError, RecursionError) as error:
         raise HeaderError(
             _("{name} is no index of safetensors: {why}.").format(name=name[:200], why=str(error)[:200])
         ) from error
-    files = sorted(set(told.weight_map.values()))
-    odd = [one for one in files if not _SHARD.fullmatch(one) or one.startswith(".")]
+    files = sorted(set(index.weight_map.values()))
+    odd = [file for file in files if not _SHARD.fullmatch(file) or file.startswith(".")]
     if odd or not files or len(files) > _MOST_SHARDS:
-        told_so = _("{name} names {file}, which is no file beside it.")
-        raise HeaderError(told_so.format(name=name[:200], file=(odd or files or ["-"])[0][:100] or '""'))
+        template = _("{name} names {file}, which is no file beside it.")
+        raise HeaderError(template.format(name=name[:200], file=(odd or files or ["-"])[0][:100] or '""'))
     return tuple(files)
 
 
@@ -142,18 +142,18 @@ def weights_of_folder(folder: Path) -> tuple[Weight, ...]:
         HeaderError: one of them cannot be read, or is not there.
 
     """
-    indices = plain_files(one.name for one in folder.glob("*.safetensors.index.json"))
+    indices = plain_files(path.name for path in folder.glob("*.safetensors.index.json"))
     if indices:
         with (folder / indices[0]).open("rb") as file:
             names: Iterable[str] = shards_of(file.read(MOST_BYTES), indices[0])
     else:
-        names = plain_files(one.name for one in folder.glob("*.safetensors"))
+        names = plain_files(path.name for path in folder.glob("*.safetensors"))
     return tuple(weight for name in names for weight in read_weights(Local(folder / name)).tensors)
 
 
 def by_kind(tensors: Iterable[Weight]) -> Mapping[str, int]:
     """Bytes by type, most first."""
-    found: dict[str, int] = {}
-    for one in tensors:
-        found[one.kind] = found.get(one.kind, 0) + one.bytes
-    return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+    sizes: dict[str, int] = {}
+    for tensor in tensors:
+        sizes[tensor.kind] = sizes.get(tensor.kind, 0) + tensor.bytes
+    return dict(sorted(sizes.items(), key=lambda pair: -pair[1]))

@@ -27,7 +27,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's sizes, as the table tells them."""
+    """A model's sizes in the table."""
 
     name: str
     architecture: str
@@ -90,34 +90,37 @@ def model_of(shape: Shape, file_type: str) -> Model:
         tensors.append(Tensor(name, sizes, row.number, at, count * row.bytes))
         at += count * row.bytes
     plain = Model(Header(3, _keys(shape), tuple(tensors), _START, _START + at))
-    made = requantised(plain, file_type)
-    keys = {**plain.keys, "general.file_type": next((one.number for one in file_types() if one.name == file_type), 1)}
-    return Model(Header(3, keys, made, _START, _START + sum(one.bytes for one in made)))
+    quantised = requantised(plain, file_type)
+    keys = {
+        **plain.keys,
+        "general.file_type": next((kind.number for kind in file_types() if kind.name == file_type), 1),
+    }
+    return Model(Header(3, keys, quantised, _START, _START + sum(tensor.bytes for tensor in quantised)))
 
 
 def _keys(shape: Shape) -> dict[str, object]:
-    told: dict[str, object] = {
+    fields: dict[str, object] = {
         "context_length": shape.context, "embedding_length": shape.width, "block_count": shape.layers,
         "feed_forward_length": shape.inner, "attention.head_count": shape.heads, "attention.head_count_kv": shape.shared,
         "attention.key_length": shape.length, "attention.value_length": shape.length, "vocab_size": shape.words,
     }  # fmt: skip
     if shape.architecture in ("cohere2", "command-r"):
-        told["attention.layer_norm_epsilon"] = 1e-5
+        fields["attention.layer_norm_epsilon"] = 1e-5
     if shape.window:
-        told["attention.sliding_window"] = shape.window
+        fields["attention.sliding_window"] = shape.window
     if shape.experts:
-        told |= {"expert_count": shape.experts, "expert_used_count": shape.used}
+        fields |= {"expert_count": shape.experts, "expert_used_count": shape.used}
     if shape.rank:
-        told |= {"attention.kv_lora_rank": shape.rank, "rope.dimension_count": shape.turned,
+        fields |= {"attention.kv_lora_rank": shape.rank, "rope.dimension_count": shape.turned,
                  "attention.key_length": shape.rank + shape.turned, "attention.value_length": shape.rank,
                  "attention.key_length_mla": shape.plain + shape.turned, "attention.value_length_mla": shape.value}  # fmt: skip
     if shape.state:
-        told |= {"ssm.conv_kernel": shape.state.conv, "ssm.inner_size": shape.state.inner,
+        fields |= {"ssm.conv_kernel": shape.state.conv, "ssm.inner_size": shape.state.inner,
                  "ssm.state_size": shape.state.size, "ssm.time_step_rank": shape.state.rank,
                  "ssm.group_count": shape.state.groups}  # fmt: skip
     if shape.before:
-        told["shortconv.l_cache"] = shape.before
-    whole: dict[str, object] = {f"{shape.architecture}.{name}": value for name, value in told.items()}
+        fields["shortconv.l_cache"] = shape.before
+    whole: dict[str, object] = {f"{shape.architecture}.{name}": value for name, value in fields.items()}
     return {"general.architecture": shape.architecture, "general.name": shape.name, **whole}
 
 

@@ -43,22 +43,22 @@ class _Bandwidth(msgspec.Struct, frozen=True):
 def touched(model: Model, plan: Plan) -> list[int]:
     """Bytes of weights that one token reads, in each memory."""
     used, experts = model.number("expert_used_count"), model.number("expert_count")
-    found = [0] * len(plan.parts)
-    for one in model.tensors:
-        if one.name == "token_embd.weight":  # one row of it; the whole where it is the output too
+    sizes = [0] * len(plan.parts)
+    for tensor in model.tensors:
+        if tensor.name == "token_embd.weight":  # one row of it; the whole where it is the output too
             if model.tied:
-                found[plan.placement.output] += one.bytes
+                sizes[plan.placement.output] += tensor.bytes
             continue
-        share = used / experts if experts and "_exps" in one.name else 1.0
-        found[plan.placement.of_tensor(one.name)] += int(one.bytes * share)
-    return found
+        share = used / experts if experts and "_exps" in tensor.name else 1.0
+        sizes[plan.placement.of_tensor(tensor.name)] += int(tensor.bytes * share)
+    return sizes
 
 
 def active(model: Model) -> int:
     """Weights that one token meets."""
     used, experts = model.number("expert_used_count"), model.number("expert_count")
-    counts = ((one, one.numbers) for one in model.tensors if one.name != "token_embd.weight")
-    return sum(int(count * used / experts) if experts and "_exps" in one.name else count for one, count in counts)
+    counts = ((tensor, tensor.numbers) for tensor in model.tensors if tensor.name != "token_embd.weight")
+    return sum(int(count * used / experts) if experts and "_exps" in tensor.name else count for tensor, count in counts)
 
 
 def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
@@ -105,19 +105,19 @@ def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, 
     rates = [pool.bandwidth for pool in cards]
     if not rates or not all(rates):
         return None
-    rate = min(one for one in rates if one)
+    rate = min(bandwidth for bandwidth in rates if bandwidth)
     part = active(model) / max(1, model.parameters) if model.number("expert_count") else 1.0
     row = _row(model, cards[0])
-    told = [
+    reasons = [
         _("weights that a token reads over the memory's bandwidth"),
         _("one sequence; many at once write more together"),
     ]
     if ranks > 1:
-        told.append(_("what ranks say to each other is not counted"))
+        reasons.append(_("what ranks say to each other is not counted"))
     alone = row.fixed + row.layer * model.layers
     times = ((read[0] * part + read[1] * filled) / (row.share * rate) + alone for filled in (1.0, 0.1, 0.0))
     low, likely, high = (factor / time for factor, time in zip((row.low, 1.0, row.high), times, strict=True))
-    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": told}
+    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": reasons}
 
 
 def _row(model: Model, pool: Pool) -> _Decode:
@@ -150,10 +150,10 @@ def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] |
     if not rates or not all(rates):
         return None
     rate = min(rate for rate in rates if rate) / (_OPERATIONS * active(model))
-    told = [_("operations of a token over the rate that the data sheet tells in half precision")]
+    reasons = [_("operations of a token over the rate that the data sheet tells in half precision")]
     return {
         "low": round(rate * row.low),
         "likely": round(rate * row.share),
         "high": round(rate * row.high),
-        "because": told,
+        "because": reasons,
     }

@@ -25,7 +25,7 @@ def _assign(nodes: list[Node], host: int) -> None:
         if node.of is not None:
             node.place = node.of.place
         elif node.place is None:
-            node.place = next((one.place for one in node.sources if one.op == "WEIGHT"), None)
+            node.place = next((source.place for source in node.sources if source.op == "WEIGHT"), None)
     for skipped in (host, -1):
         for order in (computed, computed[::-1]):
             _spread(order, skipped)
@@ -64,9 +64,9 @@ class _Cut:
             self._part(self.graph.nodes[begin:number], place)
             begin, place = number, node.place
         self._part(self.graph.nodes[begin:], place)
-        found = Graph()
-        found.nodes, found.first = self.nodes, self.first
-        return found
+        graph = Graph()
+        graph.nodes, graph.first = self.nodes, self.first
+        return graph
 
     def _double(self, node: Node) -> None:
         """More of an input that the person gives, for the batches that follow."""
@@ -87,7 +87,7 @@ class _Cut:
         before: list[Node] = []
         for node in nodes:
             if node.op != "VIEW":
-                node.sources = tuple(self._here(one, place, before) for one in node.sources)
+                node.sources = tuple(self._here(source, place, before) for source in node.sources)
         self.nodes += before + nodes
 
     def _here(self, node: Node, place: int, before: list[Node]) -> Node:
@@ -101,9 +101,9 @@ class _Cut:
         key = (id(node), place)
         if key not in self.there:
             waits = Node("NONE", node.sizes, 0, (node,), of=node)
-            made = Node("COPY", node.sizes, node.bytes, place=place, stays=self.copies > 1)
-            before += [waits, made]
-            self.there[key] = made
+            copy = Node("COPY", node.sizes, node.bytes, place=place, stays=self.copies > 1)
+            before += [waits, copy]
+            self.there[key] = copy
             if self.copies > 1:
-                self.first += [made, *self._more(node, place)]
+                self.first += [copy, *self._more(node, place)]
         return self.there[key]

@@ -1,7 +1,7 @@
 """The end of a long list of texts without the list: a vocabulary of half a million words is most of a header.
 
 Texts lie one behind another, each after its length. From any place within, the next text is found by its length, which is
-small, and by those of its followers. So one look tells whether a place lies within the list, and halving finds its end.
+small, and by those of its followers. So one look shows whether a place lies within the list, and halving finds its end.
 """
 
 import re
@@ -63,7 +63,7 @@ def _begin(window: bytes, order: str) -> int | None:
     for start in range(min(_LONGEST, len(window))):
         places = _walked(window, start, order)
         if len(places) > _FEWEST and places[-1] + 8 + _LONGEST > len(window):
-            lengths = [two - one - 8 for one, two in pairwise(places)]
+            lengths = [after - before - 8 for before, after in pairwise(places)]
             if sum(length > 0 for length in lengths) > len(lengths) // 2:
                 return start
     return None

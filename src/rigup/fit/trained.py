@@ -36,7 +36,7 @@ def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> Answer:
     least = min(known, default=None)
     notes = [*asked.notes, *_notes(wish)]
     return {
-        "schema": SCHEMA, "model": model_told(asked), "request": _request(wish), "memory": told(step),
+        "schema": SCHEMA, "model": model_told(asked), "request": _request(wish), "memory": fields(step),
         "devices": [_device(step, pool, room) for pool, room in zip(cards, rooms, strict=True)],
         "fits": None if least is None else step.total <= least,
         "largest_batch": None if least is None else largest_batch(model, wish, least),
@@ -45,7 +45,7 @@ def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> Answer:
     }  # fmt: skip
 
 
-def told(step: Step) -> dict[str, int]:
+def fields(step: Step) -> dict[str, int]:
     """A step by its parts, the sum last."""
     return {**step._asdict(), "total": step.total}
 
@@ -65,12 +65,12 @@ def _device(step: Step, pool: Pool, room: int | None) -> dict[str, Any]:
 
 
 def _request(wish: Wish) -> dict[str, Any]:
-    found = msgspec.to_builtins(wish)
-    found.pop("many")
-    found["train"], found["checkpointing"] = found.pop("kind"), not found.pop("kept")
+    request = msgspec.to_builtins(wish)
+    request.pop("many")
+    request["train"], request["checkpointing"] = request.pop("kind"), not request.pop("kept")
     if wish.kind == "full":
-        found["rank"] = None
-    return dict(found)
+        request["rank"] = None
+    return dict(request)
 
 
 def _notes(wish: Wish) -> Iterator[str]:

@@ -86,10 +86,10 @@ def training_step(model: Model, wish: Wish) -> Step:
 
     """
     if any(layer.state for layer in model.kept):
-        told = _(
+        template = _(
             "What {kind} keeps for its gradients is not known here: trace the module itself with rigup.fit.module."
         )
-        raise FitError(told.format(kind=model.architecture[:60]))
+        raise FitError(template.format(kind=model.architecture[:60]))
     sizes = _sizes(model, wish)
     weights = _weights(sizes, wish)
     gradients = _of_float(wish) * sizes.trained
@@ -113,12 +113,12 @@ def _largest(
 ) -> Step:
     """The largest of a step's phases: the loss, the first and the last layer's gradients, the optimizer."""
     loss, first, last, stepping, missing = work
-    found = [
+    steps = [
         Step(weights, 0, states, kept, max(loss, first) + bucket),
         Step(weights, max(0, gradients - missing), states, 0, last + bucket),
         Step(weights, gradients, states, 0, stepping + bucket),
     ]
-    return max(found, key=lambda step: step.total)
+    return max(steps, key=lambda step: step.total)
 
 
 def _missing(model: Model, sizes: _Sizes, wish: Wish) -> int:
@@ -136,20 +136,22 @@ def _of_float(wish: Wish) -> int:
 
 def _sizes(model: Model, wish: Wish) -> _Sizes:
     tables = {"token_embd.weight", "output.weight"}
-    tensors = [one for one in model.tensors if not one.name.startswith("rope_")]
-    linear = [one for one in tensors if one.name not in tables and len([size for size in one.sizes if size > 1]) > 1 and "norm" not in one.name]  # fmt: skip
-    adapters = [_adapter(one.sizes, wish.rank) for one in linear if "ffn_gate_inp" not in one.name]
+    tensors = [tensor for tensor in model.tensors if not tensor.name.startswith("rope_")]
+    linear = [tensor for tensor in tensors if tensor.name not in tables and len([size for size in tensor.sizes if size > 1]) > 1 and "norm" not in tensor.name]  # fmt: skip
+    adapters = [_adapter(tensor.sizes, wish.rank) for tensor in linear if "ffn_gate_inp" not in tensor.name]
     trained = tensors if wish.kind == "full" else []
     factored = sum(
-        one.numbers // one.sizes[0] + one.numbers // one.sizes[1] if len(one.sizes) > 1 else one.numbers
-        for one in trained
+        tensor.numbers // tensor.sizes[0] + tensor.numbers // tensor.sizes[1]
+        if len(tensor.sizes) > 1
+        else tensor.numbers
+        for tensor in trained
     )
     return _Sizes(
-        sum(one.numbers for one in tensors), sum(one.numbers for one in linear),
-        max((one.numbers for one in trained), default=max(adapters, default=0)),
-        max(sum(one.numbers for one in part.values()) for part in model.parts),
-        sum(one.numbers for one in tensors if one.name in tables),
-        sum(one.numbers for one in trained) or sum(adapters), factored or sum(adapters),
+        sum(tensor.numbers for tensor in tensors), sum(tensor.numbers for tensor in linear),
+        max((tensor.numbers for tensor in trained), default=max(adapters, default=0)),
+        max(sum(tensor.numbers for tensor in part.values()) for part in model.parts),
+        sum(tensor.numbers for tensor in tensors if tensor.name in tables),
+        sum(tensor.numbers for tensor in trained) or sum(adapters), factored or sum(adapters),
     )  # fmt: skip
 
 
@@ -205,7 +207,7 @@ def _phases(model: Model, sizes: _Sizes, wish: Wish) -> tuple[int, tuple[int, in
     words = tokens * model.vocabulary
     again = 0 if wish.kept else layer
     head = sizes.table // (1 if model.tied else 2) * (_of_float(wish) if wish.kind == "full" else 0)
-    dequantised = _HALF * max((one.numbers for one in model.tensors if one.name.startswith("blk.")), default=0) if wish.kind == "qlora" else 0  # fmt: skip
+    dequantised = _HALF * max((tensor.numbers for tensor in model.tensors if tensor.name.startswith("blk.")), default=0) if wish.kind == "qlora" else 0  # fmt: skip
     loss = words * _SINGLE * _SCORES
     whole = sizes.trained * _of_float(wish) * sizes.layer // max(1, sizes.all)
     first = (
@@ -234,17 +236,17 @@ def _norm(width: int, wish: Wish, readers: int) -> int:
 def _token(model: Model, wish: Wish) -> _Token:
     """Of a layer that has most."""
     size = _SINGLE if wish.precision == "fp32" else _HALF
-    part = max(model.parts, key=lambda names: sum(one.numbers for one in names.values()))
+    part = max(model.parts, key=lambda names: sum(tensor.numbers for tensor in names.values()))
     heads, length, width = model.heads(0), model.key_length(0), model.width
     query, narrow = heads * length, model.of_layer("attention.head_count_kv", 0, heads) * length
     inner = _inner(model, part)
-    norms = sum(one.sizes[-1] == width and "norm" in name for name, one in part.items())
+    norms = sum(tensor.sizes[-1] == width and "norm" in name for name, tensor in part.items())
     kept = _norm(width, wish, 3) + max(0, norms - 1) * _norm(width, wish, 2)
     kept += size * (4 * query + 4 * inner) + _SINGLE * heads
     if any(name.startswith("attn_q_norm") for name in part):
         kept += (_SINGLE + size * (wish.kind == "full")) * (query + narrow)
     if wish.kind != "full":
-        kept += size * wish.rank * len([one for one in part.values() if len(one.sizes) > 1])
+        kept += size * wish.rank * len([tensor for tensor in part.values() if len(tensor.sizes) > 1])
     residual = _HALF if wish.precision == "bf16" else _SINGLE
     return _Token(kept, width * residual, residual * width + size * max(3 * inner, 4 * query))
 

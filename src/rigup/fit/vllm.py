@@ -80,7 +80,7 @@ def served(model: Model, wish: Wish, pools: Sequence[Pool], weights: int = 0) ->
         model: what is served.
         wish: how.
         pools: the machine's memories.
-        weights: bytes of the files, where they are known: quantised ones are smaller than their shape says.
+        weights: bytes of the files, where they are known: quantised ones are smaller than their shape implies.
 
     Raises:
         FitError: there is no GPU, the ranks are not that many, or the cache's type is none of vLLM's.
@@ -106,9 +106,9 @@ def served(model: Model, wish: Wish, pools: Sequence[Pool], weights: int = 0) ->
     parts = [_rank(model, stages[number // tensor], wish, row, tensor) for number in range(len(used))]
     if weights:
         for part in parts:
-            part.weights = part.weights * weights // max(1, sum(one.bytes for one in model.tensors))
+            part.weights = part.weights * weights // max(1, sum(weight.bytes for weight in model.tensors))
     rooms = [int((pool.total or pool.free or 0) * share) - part.total for pool, part in zip(used, parts, strict=True)]
-    kept = [_kept(model, stages[number // tensor], wish.kv, tensor) for number in range(len(used))]
+    kept = [_cache_sizes(model, stages[number // tensor], wish.kv, tensor) for number in range(len(used))]
     for part, room in zip(parts, rooms, strict=True):
         part.kv = max(0, room)
     asked = min(
@@ -148,11 +148,11 @@ def _ranks(model: Model, wish: Wish, cards: int) -> tuple[int, int]:
     most = max(1, min(cards // pipeline, _MOST_RANKS))
     tensor = wish.tensor or next(count for count in range(most, 0, -1) if heads % count == 0)
     if tensor * pipeline > cards:
-        told = _("{ranks} ranks need {ranks} GPUs, and this machine has {cards}.")
-        raise FitError(told.format(ranks=tensor * pipeline, cards=cards))
+        template = _("{ranks} ranks need {ranks} GPUs, and this machine has {cards}.")
+        raise FitError(template.format(ranks=tensor * pipeline, cards=cards))
     if heads % tensor:
-        told = _("vLLM divides heads among ranks, and {heads} heads are not divisible by {ranks}.")
-        raise FitError(told.format(heads=heads, ranks=tensor))
+        template = _("vLLM divides heads among ranks, and {heads} heads are not divisible by {ranks}.")
+        raise FitError(template.format(heads=heads, ranks=tensor))
     if pipeline > model.layers:
         raise FitError(_("The model has {layers} layers, which is fewer than stages.").format(layers=model.layers))
     return tensor, pipeline
@@ -168,35 +168,35 @@ def _share(wish: Wish, row: _Serving, cards: Sequence[Pool]) -> float:
 
 def _stages(layers: int, count: int) -> list[range]:
     ends = [layers * number // count for number in range(count + 1)]
-    return [range(one, two) for one, two in pairwise(ends)]
+    return [range(begin, end) for begin, end in pairwise(ends)]
 
 
 def _rank(model: Model, layers: range, wish: Wish, row: _Serving, tensor: int) -> Part:
     """What a rank of a stage holds beside the cache."""
     first, last = layers.start == 0, layers.stop == model.layers
-    weights = sum(_sharded(model, one, tensor) for number in layers for one in model.parts[number].values())
-    for one in model.tensors:
-        if one.name.startswith("blk.") or not (first or last):
+    weights = sum(_sharded(model, weight, tensor) for number in layers for weight in model.parts[number].values())
+    for weight in model.tensors:
+        if weight.name.startswith("blk.") or not (first or last):
             continue
-        begins = one.name.startswith("token_embd")
+        begins = weight.name.startswith("token_embd")
         if (first if begins else last) or (begins and model.tied and last):
-            weights += _sharded(model, one, tensor)
-    costs = next(one for one in tables.rows("engine_memory", "rank", _Rank) if one.engine == ENGINE)
+            weights += _sharded(model, weight, tensor)
+    costs = next(cost for cost in tables.rows("engine_memory", "rank", _Rank) if cost.engine == ENGINE)
     graphs = 0 if wish.eager else costs.graph * len(layers)
     return Part(weights=weights, compute=_work(model, row, tensor, last), overhead=costs.bytes + graphs)
 
 
-def _sharded(model: Model, one: Tensor, tensor: int) -> int:
+def _sharded(model: Model, weight: Tensor, tensor: int) -> int:
     """Bytes of a tensor that a rank has."""
     if (
         tensor == 1
-        or any(word in one.name for word in _REPLICATED)
-        or len([size for size in one.sizes if size > 1]) < 2
+        or any(word in weight.name for word in _REPLICATED)
+        or len([size for size in weight.sizes if size > 1]) < 2
     ):
-        return one.bytes
+        return weight.bytes
     heads = max(1, model.number("attention.head_count_kv") or 1)
-    ranks = min(tensor, heads) if ".attn_k." in one.name or ".attn_v." in one.name else tensor
-    return -(-one.bytes // ranks)
+    ranks = min(tensor, heads) if ".attn_k." in weight.name or ".attn_v." in weight.name else tensor
+    return -(-weight.bytes // ranks)
 
 
 def _work(model: Model, row: _Serving, tensor: int, last: bool) -> int:
@@ -208,17 +208,17 @@ def _work(model: Model, row: _Serving, tensor: int, last: bool) -> int:
     return max(row.batch * (_STREAMS * model.width + widest) * _HALF, scores)
 
 
-def _kept(model: Model, layers: range, kv: str, tensor: int) -> list[tuple[int, bool, int]]:
+def _cache_sizes(model: Model, layers: range, kv: str, tensor: int) -> list[tuple[int, bool, int]]:
     """Of each layer that keeps something: bytes of a token, whether it slides, bytes of a sequence."""
-    found = []
+    sizes = []
     for number in layers:
         layer: Layer = model.kept[number]
         heads = max(1, model.of_layer("attention.head_count_kv", number, 1) or 1)
         ranks = 1 if model.latent else min(tensor, heads)
         row = _bytes(kv, layer.key_row + layer.value_row) // ranks
         if row or layer.state:
-            found.append((row, layer.slides, layer.state * _HALF // tensor))
-    return found
+            sizes.append((row, layer.slides, layer.state * _HALF // tensor))
+    return sizes
 
 
 def _bytes(kv: str, count: int) -> int:
@@ -242,7 +242,7 @@ def _sequences(layers: list[tuple[int, bool, int]], room: int, context: int, win
 
 
 def _blocks(layers: list[tuple[int, bool, int]], room: int, row: _Serving) -> int:
-    """Blocks of the pool, as its log tells: one holds so many tokens of all layers."""
+    """Blocks of the pool, as in its log: one holds so many tokens of all layers."""
     each = sum(size for size, _slides, _state in layers) * row.block
     return max(0, room) // each if each else 0
 

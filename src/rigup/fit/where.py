@@ -41,14 +41,14 @@ def _own_memory() -> Pool:
     """This machine's main memory, read at once."""
     from rigup.machine.local import Local
 
-    told: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for line in (Local().read("/proc/meminfo").body or "").splitlines():
         words = line.split()
         if len(words) == 3 and words[1].isdecimal() and words[2] == "kB":
-            told[words[0]] = int(words[1]) << 10
-    if "MemTotal:" not in told:
+            sizes[words[0]] = int(words[1]) << 10
+    if "MemTotal:" not in sizes:
         return _looked_at(None)[-1]
-    return host_pool(told["MemTotal:"], told.get("MemAvailable:"))
+    return host_pool(sizes["MemTotal:"], sizes.get("MemAvailable:"))
 
 
 def _looked_at(path: str | None) -> tuple[Pool, ...]:
@@ -84,28 +84,28 @@ def _in_words(where: str) -> tuple[Pool, ...]:
     except ProfileError as error:
         raise FitError(str(error)) from error
     if not site.gpus and site.ram is None:
-        told = _("Nobody told how much memory {machine} has: write for instance RTX 3090, ram 32GB.")
-        raise FitError(told.format(machine=where[:100]))
-    told_sizes = _sizes(where)
+        template = _("Nobody told how much memory {machine} has: write for instance RTX 3090, ram 32GB.")
+        raise FitError(template.format(machine=where[:100]))
+    sizes = _sizes(where)
     devices: list[dict[str, Any]] = []
-    for one in site.gpus:
-        size = told_sizes.pop(0) if told_sizes and not one.memory and not one.integrated else 0
-        memory = {"vram": size} if size else one.memory
-        if not memory and not one.integrated and one.vendor != "apple":
-            said = _(
+    for gpu in site.gpus:
+        size = sizes.pop(0) if sizes and not gpu.memory and not gpu.integrated else 0
+        memory = {"vram": size} if size else gpu.memory
+        if not memory and not gpu.integrated and gpu.vendor != "apple":
+            template = _(
                 "There are cards called {card} with more and with less memory: write how much, for instance {card} 12GB."
             )
-            raise FitError(said.format(card=one.name))
-        devices.append({"vendor": one.vendor, "name": one.name, "integrated": one.integrated, "memory": memory})
+            raise FitError(template.format(card=gpu.name))
+        devices.append({"vendor": gpu.vendor, "name": gpu.name, "integrated": gpu.integrated, "memory": memory})
     return pools_of(devices, host_pool(site.ram, None))
 
 
 def _sizes(where: str) -> list[int]:
-    """Memory sizes that stand with a card's name, in their order: "RTX 3060 12GB" tells which of two it is."""
-    found = []
+    """Memory sizes that stand with a card's name, in their order: "RTX 3060 12GB" is one of two."""
+    sizes = []
     for part in where.split(","):
         words = _SIZE.search(part)
         if words and not _OF_SYSTEM.search(part):
             many = _COUNT.match(part.strip())
-            found += [int(float(words[1]) * (1 << 30))] * min(int(many[1]) if many else 1, _MOST_CARDS)
-    return found
+            sizes += [int(float(words[1]) * (1 << 30))] * min(int(many[1]) if many else 1, _MOST_CARDS)
+    return sizes

@@ -13,7 +13,7 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
         oldest: the oldest NVIDIA chip that can.
         without: newer NVIDIA chips that cannot.
         amd: targets that can; "*" all.
-        apple, intel: whether theirs can; None where nobody said.
+        apple, intel: whether theirs can; None where it is not known.
         vendors: makers of whom it is asked at all; empty all.
         lack: what is said of a chip that cannot.
 
@@ -33,20 +33,20 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def lacking(vendor: str, isa: str = "") -> list[Ability]:
-    """What a device cannot do, as far as anybody said.
+    """What a device cannot do, as far as the tables know.
 
     Args:
         vendor: "nvidia", "amd", "apple" or "intel".
-        isa: what the chip is; without it only what holds for all of a maker's is told.
+        isa: what the chip is; without it only what holds for all of a maker's.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return [row for row in tables.rows("abilities", "ability", Ability) if _has(row, vendor, isa) is False]
+    return [row for row in tables.rows("abilities", "ability", Ability) if _has_ability(row, vendor, isa) is False]
 
 
-def _has(row: Ability, vendor: str, isa: str) -> bool | None:
+def _has_ability(row: Ability, vendor: str, isa: str) -> bool | None:
     if row.vendors and vendor not in row.vendors:
         return None
     if vendor in ("apple", "intel"):

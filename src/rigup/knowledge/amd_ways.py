@@ -85,7 +85,7 @@ def program_behind(ids: Iterable[str]) -> Program | None:
 
     """
     rows = tables.rows("amd_ways", "program", Program)
-    return next((row for said in ids for row in rows if said.startswith(tuple(row.signs))), None)
+    return next((row for symptom_id in ids for row in rows if symptom_id.startswith(tuple(row.signs))), None)
 
 
 def isa_of_machine(sign: str) -> str | None:
@@ -153,8 +153,8 @@ def rocm_for_python() -> FromAmd | None:
 
 def _extra(isa: str, system: str) -> str:
     for row in tables.rows("torch_rocm", "device_extra", _Extra):
-        told = row.windows if system == "windows" else row.linux
-        if row.isa == gfx_base(isa) and told and not told.startswith("not shipped"):
+        shipped = row.windows if system == "windows" else row.linux
+        if row.isa == gfx_base(isa) and shipped and not shipped.startswith("not shipped"):
             return row.extra
     return ""
 
@@ -195,8 +195,8 @@ def newest_rocm(major: str = "") -> str:
         KnowledgeError: the table is malformed.
 
     """
-    told = [row.version for row in tables.rows("rocm_releases", "release", _Release)]
-    return max((one for one in told if not major or one.partition(".")[0] == major), key=version_key, default="")
+    known = [row.version for row in tables.rows("rocm_releases", "release", _Release)]
+    return max((rocm for rocm in known if not major or rocm.partition(".")[0] == major), key=version_key, default="")
 
 
 def last_rocm_for(isa: str) -> str:
@@ -206,5 +206,5 @@ def last_rocm_for(isa: str) -> str:
         KnowledgeError: a table is malformed.
 
     """
-    told = (row.version for row in tables.rows("rocm_releases", "release", _Release))
-    return max((one for one in told if rocblas_has(one, isa)), key=version_key, default="")
+    versions = (row.version for row in tables.rows("rocm_releases", "release", _Release))
+    return max((version for version in versions if rocblas_has(version, isa)), key=version_key, default="")

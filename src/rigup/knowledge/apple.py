@@ -39,13 +39,13 @@ def mps_minimum(torch: str) -> str | None:
 
     """
     asked = version_key(torch)[:2]
-    found = None
+    last = None
     for row in tables.rows("apple", "torch", MacTorch):
         first, _, _last = row.torch.partition("-")
         if asked and version_key(first.removesuffix(".x"))[:2] <= asked:
-            found = row
-    told = re.match(r"\d+(?:\.\d+)?", found.macos_min_mps) if found else None
-    return told[0] if told else None
+            last = row
+    version = re.match(r"\d+(?:\.\d+)?", last.macos_min_mps) if last else None
+    return version[0] if version else None
 
 
 def next_mps_minimum(macos: str) -> str | None:
@@ -55,8 +55,8 @@ def next_mps_minimum(macos: str) -> str | None:
         KnowledgeError: the table is malformed.
 
     """
-    told = (re.match(r"\d+(?:\.\d+)?", row.macos_min_mps) for row in tables.rows("apple", "torch", MacTorch))
-    above = {found[0] for found in told if found and is_older(macos, found[0])}
+    minimums = (re.match(r"\d+(?:\.\d+)?", row.macos_min_mps) for row in tables.rows("apple", "torch", MacTorch))
+    above = {match[0] for match in minimums if match and is_older(macos, match[0])}
     return min(above, key=_padded, default=None)
 
 
@@ -80,7 +80,7 @@ def mps_torch_for(macos: str) -> str | None:
     fitting = [
         row.torch
         for row in tables.rows("apple", "torch", MacTorch)
-        if (told := re.match(r"\d+(?:\.\d+)?", row.macos_min_mps)) and not is_older(macos, told[0])
+        if (minimum := re.match(r"\d+(?:\.\d+)?", row.macos_min_mps)) and not is_older(macos, minimum[0])
     ]
     return fitting[-1] if fitting else None
 

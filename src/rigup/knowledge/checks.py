@@ -33,6 +33,6 @@ def checks_of(cause: str, family: str, vendor: str, system: str, inside: bool, k
     """
     for row in tables.rows("checks", "check", _Check):
         fits = not row.causes or cause in row.causes or f"{family}/" in row.causes
-        there = row.vendor in ("", vendor) and row.system in ("", system) and (inside or not row.inside)
-        if fits and there and (not row.tells or not set(row.tells).isdisjoint(kinds)):
+        applies = row.vendor in ("", vendor) and row.system in ("", system) and (inside or not row.inside)
+        if fits and applies and (not row.tells or not set(row.tells).isdisjoint(kinds)):
             yield row.step

@@ -88,7 +88,7 @@ def runs_on(isa: str, code: Iterable[str], cuda: str | None = None) -> bool:
     """
     chip = _sm(isa)
     if chip is not None:
-        return any(_sm_runs(chip, found, cuda) for found in map(_sm, code) if found)
+        return any(_sm_runs(chip, isa, cuda) for isa in map(_sm, code) if isa)
     target = gfx_base(isa)
     return bool(target) and any(_gfx_runs(target, entry) for entry in code)
 
@@ -124,7 +124,7 @@ def age_beside(why: WhyNot | None, code: Iterable[str]) -> str | None:
     """
     if why is None or why.kind != "not-compiled":
         return why.kind if why else None
-    return "newer-chip" if any(isa_order(one)[:1] == isa_order(why.isa)[:1] for one in code) else "older-chip"
+    return "newer-chip" if any(isa_order(isa)[:1] == isa_order(why.isa)[:1] for isa in code) else "older-chip"
 
 
 def isa_of_capability(capability: str) -> str | None:
@@ -193,7 +193,7 @@ def _sm(isa: str) -> _Sm | None:
     if not match:
         return None
     plain = f"sm_{match[2]}{match[3]}"
-    now = _SM.fullmatch(_renamed().get(plain, plain)) or match
+    now = _SM.fullmatch(_new_names().get(plain, plain)) or match
     return _Sm(int(now[2]), int(now[3]), match[4], match[1] == "compute")
 
 
@@ -236,7 +236,7 @@ def _tegra() -> dict[str, str]:
 
 
 @tables.remembered
-def _renamed() -> dict[str, str]:
+def _new_names() -> dict[str, str]:
     return {row.isa: row.now for row in tables.rows("cuda_driver", "renamed", _Renamed)}
 
 

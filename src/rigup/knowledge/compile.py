@@ -92,16 +92,16 @@ def sources(folder: Path) -> dict[str, Path]:
 
 def entries(folder: Path) -> dict[str, os.DirEntry[str]]:
     """The same as they stand in their folders: a path for each would take longer than to look at it."""
-    return dict(sorted(_walk(str(folder), "", MAX_DEPTH), key=lambda found: found[0]))
+    return dict(sorted(_walk(str(folder), "", MAX_DEPTH), key=lambda entry: entry[0]))
 
 
 def _walk(folder: str, prefix: str, depth: int) -> Iterator[tuple[str, os.DirEntry[str]]]:
     try:
-        with os.scandir(folder) as found:
-            there = sorted(found, key=lambda entry: entry.name)[:MAX_FILES]
+        with os.scandir(folder) as scan:
+            inside = sorted(scan, key=lambda entry: entry.name)[:MAX_FILES]
     except OSError:
         return
-    for entry in there:
+    for entry in inside:
         name = prefix + entry.name
         if entry.name.startswith("."):
             continue
@@ -148,30 +148,30 @@ def parse(path: Path, content: bytes) -> Table:
     import tomllib  # reading compiled tables does without it
 
     try:
-        found = tomllib.loads(content.decode())
+        table = tomllib.loads(content.decode())
     except UnicodeDecodeError as error:
         raise KnowledgeError(path, "not UTF-8 text") from error
     except tomllib.TOMLDecodeError as error:
         raise KnowledgeError(path, str(error), _line_of(error)) from error
     except RecursionError as error:
         raise KnowledgeError(path, "nested too deeply") from error
-    if _too_deep(found):
+    if _too_deep(table):
         raise KnowledgeError(path, "nested too deeply")
-    meta = found.setdefault("meta", {})
+    meta = table.setdefault("meta", {})
     if not isinstance(meta, dict):
         raise KnowledgeError(path, "meta must be a table: [meta]")
-    for array, rows in found.items():
+    for array, rows in table.items():
         if _holds_rows(path, array, rows):
             _inherit(meta, array, rows)
             _spell_out(path, meta, rows)
         elif isinstance(rows, dict) and rows is not meta:
             _inherit(meta, array, [rows])
-    return found
+    return table
 
 
-def _too_deep(found: Table) -> bool:
+def _too_deep(table: Table) -> bool:
     """Deeper than any table is; dotted keys nest without brackets."""
-    level: list[Any] = [found]
+    level: list[Any] = [table]
     for _depth in range(_DEEPEST_TABLE):
         inner = [value.values() if isinstance(value, dict) else value for value in level]
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
@@ -244,19 +244,19 @@ def wordings(tables: dict[str, Table], packed: dict[str, bytes]) -> list[Wording
     names = sorted(name for name in tables if name.startswith("signatures/"))
     rows = [(number, row) for number, name in enumerate(names) for row in tables[name].get("signature", ())]
     scopes = {row["id"]: row.get("scope", "process") for _number, row in rows}
-    found: list[Wording] = []
+    rows_of_wordings: list[Wording] = []
     ends = [0] * len(names)
     for number, row in rows:
-        content, one = packed[names[number]], msgspec.msgpack.encode(row)
-        start = content.index(one, ends[number])
-        ends[number] = start + len(one)
+        content, packed_row = packed[names[number]], msgspec.msgpack.encode(row)
+        start = content.index(packed_row, ends[number])
+        ends[number] = start + len(packed_row)
         scope = scopes.get(row.get("says"), row.get("scope", "process"))
         bits = may_say({**row, "scope": scope})
-        found.append((row["id"], row["literal"], row.get("beside", []), bits, number, start, ends[number]))
-    return found
+        rows_of_wordings.append((row["id"], row["literal"], row.get("beside", []), bits, number, start, ends[number]))
+    return rows_of_wordings
 
 
-def _tagged(table: Table, tagged: dict[str, list[str]]) -> None:
+def _add_tags(table: Table, tagged: dict[str, list[str]]) -> None:
     """Note which signatures carry which tag: rules ask for tags where nobody has decoded all signatures."""
     rows = table.get("signature")
     for row in rows if isinstance(rows, list) else ():
@@ -303,7 +303,7 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
             if shipped:
                 _without_trials(parsed[name])
             if name.startswith("signatures/"):
-                _tagged(parsed[name], tagged)
+                _add_tags(parsed[name], tagged)
             tables[name] = msgspec.msgpack.encode(parsed[name])
             stamps[name] = stamp(content)
         except KnowledgeError as error:

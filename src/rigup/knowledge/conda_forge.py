@@ -57,10 +57,10 @@ def conda_builds(name: str, system: str, machine: str) -> list[CondaBuild]:
     """
     spec = _spec(name)
     rows = tables.rows("conda_forge", "build", CondaBuild) if spec else ()
-    found = [
+    builds = [
         row for row in rows if spec and row.package == spec.package and (row.system, row.machine) == (system, machine)
     ]
-    return sorted(found, key=lambda row: (version_key(row.version), version_key(row.cuda)), reverse=True)
+    return sorted(builds, key=lambda row: (version_key(row.version), version_key(row.cuda)), reverse=True)
 
 
 def conda_specs(name: str, build: CondaBuild) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def conda_specs(name: str, build: CondaBuild) -> tuple[str, ...]:
         return ()
     major, _dot, minor = build.cuda.partition(".")
     asked = spec.cuda if build.cuda else spec.cpu
-    return tuple(one.format(version=build.version, x=major, y=minor) for one in asked)
+    return tuple(template.format(version=build.version, x=major, y=minor) for template in asked)
 
 
 def any_with_cuda(name: str) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def conda_has(package: str, version: str) -> bool:
 
 
 def conda_package(soname: str) -> str:
-    """The package that brings a library of the system's, for an environment of its own; "" where none is told. Raises KnowledgeError."""
+    """The package that brings a library of the system's, for an environment of its own; "" where none is known. Raises KnowledgeError."""
     rows = tables.rows("conda_forge", "library", _Library)
     return next((row.package for row in rows if row.soname == soname), "")
 

@@ -76,6 +76,19 @@ def cuda_of_driver(driver_version: str) -> str | None:
     return max(older, key=lambda row: version_key(row.branch)).cuda if older else None
 
 
+def first_branch_of(cuda: str) -> str:
+    """Tell the oldest branch whose drivers show a CUDA ("12.8" -> "570"); "" where none does.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = [
+        row for row in tables.rows("cuda_driver", "branch", _Branch) if version_key(row.cuda) >= version_key(cuda)[:2]
+    ]
+    return min((row.branch for row in rows), key=version_key, default="")
+
+
 def driver_carries(driver_version: str, cuda: str, system: str = "linux") -> bool | None:
     """Tell whether programs of a CUDA toolkit run on a driver; None where nobody knows.
 

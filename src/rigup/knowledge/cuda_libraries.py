@@ -62,18 +62,18 @@ def library_of(file: str) -> tuple[CudaLibrary, str] | None:
         KnowledgeError: the table is malformed.
 
     """
-    found = _FILE.fullmatch(file.strip())
-    if not found:
+    match = _FILE.fullmatch(file.strip())
+    if not match:
         return None
-    row = next((row for row in libraries() if row.stem == found["stem"]), None)
-    return (row, found["so"] or found["dll"] or "") if row else None
+    row = next((row for row in libraries() if row.stem == match["stem"]), None)
+    return (row, match["so"] or match["dll"] or "") if row else None
 
 
-def overwrite(one: str, its_version: str, other: str, other_version: str) -> bool:
+def overwrite(package: str, its_version: str, other: str, other_version: str) -> bool:
     """Whether two packages for different CUDA majors write the same file.
 
     Args:
-        one: "nvidia-nccl-cu11".
+        package: "nvidia-nccl-cu11".
         its_version: "2.21.5".
         other: "nvidia-nccl-cu12".
         other_version: "2.27.3".
@@ -82,7 +82,7 @@ def overwrite(one: str, its_version: str, other: str, other_version: str) -> boo
         KnowledgeError: the table is malformed.
 
     """
-    mine, theirs = _PACKAGE.fullmatch(one), _PACKAGE.fullmatch(other)
+    mine, theirs = _PACKAGE.fullmatch(package), _PACKAGE.fullmatch(other)
     if not mine or not theirs or mine["base"] != theirs["base"] or mine["major"] == theirs["major"]:
         return False
     shares = {row.shares for row in libraries() if row.package == mine["base"]}
@@ -193,17 +193,17 @@ def releases_with(file: str) -> tuple[CudaRelease, ...]:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    number = _number(file) if found else ""
-    if not found or not number:
+    library = library_of(file)
+    number = _number(file) if library else ""
+    if not library or not number:
         return ()
     rows = tuple(tables.rows("cuda_libraries", "release", CudaRelease))
-    if found[0].suffix_from:
-        beside = _beside(found[0].stem, found[1])
+    if library[0].suffix_from:
+        beside = _beside(library[0].stem, library[1])
         return tuple(row for row in rows if beside and _meets(row, beside))
-    if found[0].stem.endswith("-builtins"):
+    if library[0].stem.endswith("-builtins"):
         return tuple(row for row in rows if row.holds(_dotted(number)))
-    return tuple(row for row in rows if _has(row, found[0].stem, number, file.lower().endswith(".dll")))
+    return tuple(row for row in rows if _has_library(row, library[0].stem, number, file.lower().endswith(".dll")))
 
 
 def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease | None:
@@ -213,8 +213,8 @@ def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease |
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    beside = _beside(found[0].stem, found[1]) if found else None
+    library = library_of(file)
+    beside = _beside(library[0].stem, library[1]) if library else None
     own = (row for row in releases if beside and beside.usual and row.holds(beside.usual))
     return next(own, None) or next((row for row in releases if row.usual), releases[-1] if releases else None)
 
@@ -226,8 +226,8 @@ def is_usual_alone(file: str) -> bool:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    beside = _beside(found[0].stem, found[1]) if found else None
+    library = library_of(file)
+    beside = _beside(library[0].stem, library[1]) if library else None
     return beside is not None and bool(beside.usual)
 
 
@@ -270,10 +270,10 @@ def package_of(file: str, release: CudaRelease) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
-    if not found or not release.pip or not found[0].package.startswith("nvidia-"):
+    library = library_of(file)
+    if not library or not release.pip or not library[0].package.startswith("nvidia-"):
         return ""
-    row, number = found
+    row, number = library
     bare = release.bare and not row.suffix_from
     named = row.package + ("" if bare else release.pip)
     pinned = bare or row.stem == "cudnn"  # packages of one name that bring files of several numbers
@@ -287,12 +287,12 @@ def folder_of(file: str, release: CudaRelease) -> str:
         KnowledgeError: the table is malformed.
 
     """
-    found = library_of(file)
+    library = library_of(file)
     windows = file.lower().endswith(".dll")
-    own = found is not None and bool(found[0].suffix_from)
+    own = library is not None and bool(library[0].suffix_from)
     if release.folder and not own:
         return "nvidia/" + (release.windows_folder if windows else release.folder + "/lib")
-    return f"nvidia/{found[0].folder if found else ''}/{'bin' if windows else 'lib'}"
+    return f"nvidia/{library[0].folder if library else ''}/{'bin' if windows else 'lib'}"
 
 
 def _first(number: str, bare: bool) -> str:
@@ -302,15 +302,15 @@ def _first(number: str, bare: bool) -> str:
 
 def _number(file: str) -> str:
     """All of the number: "11.0" of libcudart.so.11.0, "101" of cudart64_101.dll."""
-    found = re.search(r"\.so\.(\d{1,3}(?:\.\d{1,3})?)|_(\d{1,4})(?:_\d{1,2})?\.dll", file.strip(), re.IGNORECASE)
-    return (found[1] or found[2]) if found else ""
+    match = re.search(r"\.so\.(\d{1,3}(?:\.\d{1,3})?)|_(\d{1,4})(?:_\d{1,2})?\.dll", file.strip(), re.IGNORECASE)
+    return (match[1] or match[2]) if match else ""
 
 
-def _has(release: CudaRelease, stem: str, number: str, dll: bool) -> bool:
-    told = release.numbers.get(stem, "")
+def _has_library(release: CudaRelease, stem: str, number: str, dll: bool) -> bool:
+    has_number = release.numbers.get(stem, "")
     if dll:
-        return bool(told) and number == (release.dlls.get(stem) or told.replace(".", ""))
-    return bool(told) and (number == told or number.startswith(told + "."))
+        return bool(has_number) and number == (release.dlls.get(stem) or has_number.replace(".", ""))
+    return bool(has_number) and (number == has_number or number.startswith(has_number + "."))
 
 
 def _beside(stem: str, number: str) -> _Beside | None:

@@ -128,10 +128,10 @@ def _folder(distribution: str, release: str) -> str:
 def _carries(folder: str, cuda: str) -> bool:
     """Whether a repository has a release, by the first and last that were seen there ("12.4 - 13.x")."""
     rows = tables.rows("distro_drivers", "cuda_repo", _Repository)
-    told = next((row.cuda for row in rows if row.repo_dir == folder), "")
-    found = re.match(r"(\d{1,3}\.\d{1,3})(?:\.\d+)? -(?: (\d{1,3})\.(\d{1,3}|x))?", told)
-    if found is None:
+    releases = next((row.cuda for row in rows if row.repo_dir == folder), "")
+    match = re.match(r"(\d{1,3}\.\d{1,3})(?:\.\d+)? -(?: (\d{1,3})\.(\d{1,3}|x))?", releases)
+    if match is None:
         return True
     asked = version_key(cuda)[:2]
-    last = (int(found[2] or 999), 999 if found[3] in (None, "x") else int(found[3]))
-    return version_key(found[1]) <= asked <= last
+    last = (int(match[2] or 999), 999 if match[3] in (None, "x") else int(match[3]))
+    return version_key(match[1]) <= asked <= last

@@ -50,10 +50,10 @@ def newest_directml() -> Pinned | None:
     """
     rows = tables.rows("directml", "release", _Release)
     newest = max(rows, key=lambda row: (version_key(row.torch), row.torch_directml), default=None)
-    return _pinned(newest) if newest else None
+    return _pin(newest) if newest else None
 
 
-def _pinned(row: _Release) -> Pinned:
+def _pin(row: _Release) -> Pinned:
     first, _, last = row.python.partition("-")
     vision = f", torchvision=={row.torchvision}" if row.torchvision else ""
     return Pinned(f"torch-directml=={row.torch_directml}, torch=={row.torch}{vision}", last or first, first)

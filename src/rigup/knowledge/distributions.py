@@ -58,7 +58,7 @@ def distribution(name: str, release: str) -> Distribution | None:
 
     """
     asked = version_key(release)
-    plain = next((one for one, image in _IMAGES.items() if image == name), name)
+    plain = next((id_ for id_, image in _IMAGES.items() if image == name), name)
     rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == plain]
     fitting = [row for row in rows if version_key(row.release) == asked[: len(version_key(row.release))] and asked]
     return max(fitting, key=lambda row: len(row.release), default=None)
@@ -88,5 +88,5 @@ def spoken() -> dict[str, str]:
 
     """
     ids = {row.id for row in tables.rows("distributions", "distribution", Distribution)}
-    words = {word: id_ for known in (_ALSO, _SPELT) for id_, told in known.items() for word in told}
+    words = {word: id_ for known in (_ALSO, _SPELT) for id_, words_of_id in known.items() for word in words_of_id}
     return {id_: id_ for id_ in ids} | words | {word: word for word in _ROLLING}

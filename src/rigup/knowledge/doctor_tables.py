@@ -105,7 +105,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
         explains: causes and symptoms that fold under this one.
         makers: whose cards it stops ("nvidia", "amd", "intel", "apple"); empty where it may be anybody's.
         fixes: steps, each a list of its kind and parameters.
-        echo: its message says that something failed elsewhere; it is told only where nothing else is found that failed.
+        echo: its message says that something failed elsewhere; it is reported only where nothing else is found that failed.
         family: name of the file that it stands in.
 
     """
@@ -160,8 +160,8 @@ def signatures() -> tuple[Signature, ...]:
     found: list[Signature] = []
     for name in tables.names("signatures/"):
         found += _of_family(name, tables.rows(name, "signature", Signature))
-    said = {row.says for row in found if row.says}
-    meant = {row.id: row for row in found if row.id in said}
+    repeated = {row.says for row in found if row.says}
+    meant = {row.id: row for row in found if row.id in repeated}
     return tuple(_as_said(row, meant[row.says]) if row.says in meant else row for row in found)
 
 
@@ -177,7 +177,7 @@ def wordings() -> tuple[Wording, ...]:
     if packed is not None:
         return tuple(packed)
     rows = ((row, msgspec.structs.asdict(row)) for row in signatures())
-    return tuple(Wording(row.id, row.literal, row.beside, may_say(told), -1, 0, 0) for row, told in rows)
+    return tuple(Wording(row.id, row.literal, row.beside, may_say(fields), -1, 0, 0) for row, fields in rows)
 
 
 @tables.remembered
@@ -210,7 +210,7 @@ def signatures_of(ids: Collection[str]) -> tuple[Signature, ...]:
 
     """
     numbers = _numbers()
-    return tuple(signature(number) for number in sorted(numbers[one] for one in ids if one in numbers))
+    return tuple(signature(number) for number in sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
 def _as_said(row: Signature, meant: Signature) -> Signature:
@@ -237,10 +237,10 @@ def causes() -> dict[str, Cause]:
         KnowledgeError: a cause file is malformed.
 
     """
-    found: dict[str, Cause] = {}
+    by_id: dict[str, Cause] = {}
     for name in tables.names("causes/"):
-        found |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
-    return found
+        by_id |= {row.id: row for row in _of_family(name, tables.rows(name, "cause", Cause))}
+    return by_id
 
 
 def elsewhere(systems: Collection[str]) -> frozenset[str]:
@@ -255,7 +255,7 @@ def elsewhere(systems: Collection[str]) -> frozenset[str]:
 
 
 def _of_family(name: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """Rows that know the file they stand in: told before anybody has them, for a copy of each would take longer."""
+    """Rows with the file they stand in: set before anybody has them, for a copy of each would take longer."""
     family = name.split("/")[1]
     for row in rows:
         msgspec.structs.force_setattr(row, "family", family)
@@ -284,13 +284,13 @@ def texts(language: str = "en") -> dict[str, CauseText]:
         KnowledgeError: a text file is malformed.
 
     """
-    found = _texts_in("en")
+    by_cause = _texts_in("en")
     for code in _variants(language):
-        found |= {cause: _sourced(text, found.get(cause)) for cause, text in _texts_in(code).items()}
-    return found
+        by_cause |= {cause: _with_sources(text, by_cause.get(cause)) for cause, text in _texts_in(code).items()}
+    return by_cause
 
 
-def _sourced(text: CauseText, below: CauseText | None) -> CauseText:
+def _with_sources(text: CauseText, below: CauseText | None) -> CauseText:
     """A text with the sources of the one that it is laid over, where it names none."""
     if text.sources or below is None:
         return text
@@ -304,12 +304,12 @@ def _variants(language: str) -> list[str]:
 
 
 def _texts_in(code: str) -> dict[str, CauseText]:
-    found: dict[str, CauseText] = {}
+    by_cause: dict[str, CauseText] = {}
     for name in tables.names(f"texts/{code}/"):
         for cause, row in tables.table(name).items():
             if cause != "meta":
-                found[cause] = _text(name, cause, {**row, "language": code})
-    return found
+                by_cause[cause] = _text(name, cause, {**row, "language": code})
+    return by_cause
 
 
 def _text(name: str, cause: str, row: dict[str, object]) -> CauseText:

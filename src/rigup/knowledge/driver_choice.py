@@ -36,7 +36,7 @@ def first_branch(isa: str) -> str | None:
 
 
 def branch_left_for(isa: str) -> str | None:
-    """The last driver branch of a chip, also of one that is too old for the catalogue ("390"); None where none is told.
+    """The last driver branch of a chip, also of one that is too old for the catalogue ("390"); None where none is known.
 
     Raises:
         KnowledgeError: a table is malformed.

@@ -51,10 +51,10 @@ def firmware_fault(component: str = "", version: str = "", package: str = "", is
 
     """
     for row in tables.rows("driver_faults", "firmware_fault", _Firmware):
-        told = (component == row.component and _hex(version) in map(_hex, row.versions)) or bool(
+        matches = (component == row.component and _hex(version) in map(_hex, row.versions)) or bool(
             package and row.package in package
         )
-        if told and (isa is None or isa in row.chips):
+        if matches and (isa is None or isa in row.chips):
             return True
     return False
 

@@ -30,11 +30,11 @@ def driver_source(packages: Iterable[tuple[str, str, str]]) -> str:
         KnowledgeError: a table is malformed.
 
     """
-    told = list(packages)
+    listed = list(packages)
     for row in tables.rows("driver_origins", "origin", _Origin):
-        if any(_fits(row, *one) for one in told):
-            found = provider(row.provider)
-            return (found.name or found.id) if found else row.provider
+        if any(_fits(row, *package) for package in listed):
+            source = provider(row.provider)
+            return (source.name or source.id) if source else row.provider
     return ""
 
 

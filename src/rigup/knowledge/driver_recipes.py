@@ -117,7 +117,7 @@ def system(distribution: str, release: str) -> System | None:
 
     """
     rows = [row for row in tables.rows("distro_drivers", "distro", System) if distribution in row.ids]
-    exact = [row for row in rows if not row.releases or _named(release, row.releases)]
+    exact = [row for row in rows if not row.releases or _is_listed(release, row.releases)]
     older = [row for row in rows if row.releases and version_key(row.releases[0]) <= version_key(release)]
     return next(iter(exact or older[-1:] or ([] if version_key(release) else rows[-1:])), None)
 
@@ -185,7 +185,7 @@ def line(at: System, branch: str) -> str:
 def prerequisites(distribution: str, release: str) -> Commands:
     """Commands that switch on what a vendor's packages depend on; none where nothing is needed."""
     rows = tables.rows("distro_drivers", "prerequisite", _Prerequisite)
-    return next((row.commands for row in rows if distribution in row.ids and _named(release, row.releases)), [])
+    return next((row.commands for row in rows if distribution in row.ids and _is_listed(release, row.releases)), [])
 
 
 def fabric_manager(provider_id: str, branch: str) -> Commands:
@@ -214,9 +214,9 @@ def module_key(distribution: str) -> str:
     return next((row.key for row in rows if distribution and distribution in row.ids), "")
 
 
-def _named(release: str, releases: list[str]) -> bool:
+def _is_listed(release: str, releases: list[str]) -> bool:
     asked = version_key(release)
-    return any(release == told or (asked and asked[: len(version_key(told))] == version_key(told)) for told in releases)
+    return any(release == item or (asked and asked[: len(version_key(item))] == version_key(item)) for item in releases)
 
 
 def _in_archive(at: System, branch: str) -> bool:

@@ -40,9 +40,9 @@ def cuda_of_package(name: str, version: str) -> str | None:
 
     """
     for row in tables.rows(_TABLE, "named", _Named):
-        found = re.fullmatch(row.form, name) or re.fullmatch(row.form, f"{name}=={version}")
-        if found:
-            return _dotted(found["cuda"])
+        match = re.fullmatch(row.form, name) or re.fullmatch(row.form, f"{name}=={version}")
+        if match:
+            return _dotted(match["cuda"])
     asked = version_key(version)[:2]
     rows = [row for row in tables.rows(_TABLE, "build", _Build) if row.package in (name, name.removesuffix("-gpu"))]
     fits = [row for row in rows if asked and version_key(row.first) <= asked]
@@ -63,7 +63,7 @@ def came_after(isa: str, cuda: str) -> bool:
         rows = tables.rows(_TABLE, "newest", _Newest)
         older = [row for row in rows if version_key(row.cuda) <= version_key(cuda)]
         known = [max(older, key=lambda row: version_key(row.cuda)).isa] if older else []
-    return bool(known) and isa_order(isa) > max(isa_order(one) for one in known)
+    return bool(known) and isa_order(isa) > max(isa_order(code) for code in known)
 
 
 class _Jax(msgspec.Struct, frozen=True):
@@ -87,14 +87,14 @@ def jax_extra(driver: str) -> str:
     return (fits[-1:] or rows[:1])[0].extra
 
 
-def named_alike(one: str, other: str) -> bool:
+def named_alike(cuda: str, other: str) -> bool:
     """Tell whether the libraries of two releases of CUDA have the same names, so that one toolkit's serve for the other's.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    first, second = version_key(one)[:2], version_key(other)[:2]
+    first, second = version_key(cuda)[:2], version_key(other)[:2]
     by_major = all(first >= version_key(row.by_major_since) for row in tables.rows(_TABLE, "naming", _Naming))
     return first[:1] == second[:1] and (by_major or first == second)
 

@@ -56,18 +56,18 @@ def gpu_in_words(name: str) -> tuple[Gpu, str] | None:
     name = name.strip()[:MAX_LENGTH]
     if known := _by_isa(name):
         return known, ""
-    if found := _PCI.fullmatch(name):
-        vendor = VENDORS.get(found["vendor"].lower(), found["vendor"].lower())
-        return gpu_by_pci(found["vendor"], found["device"]) or Gpu(vendor=vendor, name=name), name.lower()
+    if match := _PCI.fullmatch(name):
+        vendor = VENDORS.get(match["vendor"].lower(), match["vendor"].lower())
+        return gpu_by_pci(match["vendor"], match["device"]) or Gpu(vendor=vendor, name=name), name.lower()
     for spelt in _spellings(name):
         if known := _by_word(spelt, name) or one_gpu(spelt):
-            return _called(known, name), ""
+            return _with_written_name(known, name), ""
     maker = next((maker for maker, pattern in _MAKERS if pattern.search(name)), "")
     return (Gpu(vendor=maker, name=name), "") if maker else None
 
 
 def is_known(gpu: Gpu, pci_id: str = "") -> bool:
-    """Whether the tables know a product that was told, and not its maker alone.
+    """Whether the tables know the product, and not its maker alone.
 
     A name without any number ("nvidia gpu") asks for no product; one with a number, or an id, that no table has does.
     """
@@ -84,11 +84,11 @@ def near(name: str) -> tuple[str, ...]:
     """
     tables_of = (("gpus_nvidia", "gpu"), ("gpus_amd", "gpu"), ("gpus_intel", "gpu"))
     rows = (row.name for table, array in tables_of for row in tables.rows(table, array, _Named))
-    plain = {_without_maker(one): one for one in rows}
+    plain = {_without_maker(product): product for product in rows}
     from difflib import get_close_matches
 
-    found = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
-    return tuple(plain[one] for one in found)
+    matches = get_close_matches(_without_maker(name), plain, _MOST_NEAR, _NEAR)
+    return tuple(plain[match] for match in matches)
 
 
 def _without_maker(name: str) -> str:
@@ -96,12 +96,12 @@ def _without_maker(name: str) -> str:
 
 
 def _by_isa(name: str) -> Gpu | None:
-    """A product that is told by its target, as one newer than the tables can be: "RTX 9090 sm_130", "gfx1250"."""
-    found = _ISA.search(name)
-    if found is None:
+    """A product that is named by its target, as one newer than the tables can be: "RTX 9090 sm_130", "gfx1250"."""
+    match = _ISA.search(name)
+    if match is None:
         return None
-    vendor = "nvidia" if found["isa"].lower().startswith("sm_") else "amd"
-    return Gpu(vendor=vendor, name=name, isa=found["isa"].lower())
+    vendor = "nvidia" if match["isa"].lower().startswith("sm_") else "amd"
+    return Gpu(vendor=vendor, name=name, isa=match["isa"].lower())
 
 
 def _spellings(name: str) -> Iterator[str]:
@@ -132,9 +132,9 @@ def _vendor_of(row: _Word) -> str:
     return known.vendor if known else row.vendor
 
 
-def _called(known: Gpu, said: str) -> Gpu:
+def _with_written_name(known: Gpu, written: str) -> Gpu:
     """What the person wrote stays in its name."""
-    words = {word for word in key_of(said) if not re.fullmatch(r"\d{1,3}gi?b", word)}
-    if words <= set(key_of(known.name)) or "".join(key_of(said)) in "".join(key_of(known.name)):
+    words = {word for word in key_of(written) if not re.fullmatch(r"\d{1,3}gi?b", word)}
+    if words <= set(key_of(known.name)) or "".join(key_of(written)) in "".join(key_of(known.name)):
         return known
-    return msgspec.structs.replace(known, name=f"{said} ({known.name})")
+    return msgspec.structs.replace(known, name=f"{written} ({known.name})")

@@ -93,7 +93,7 @@ def gpu_by_pci(
     """The product of a PCI id; ids are hexadecimal, with or without "0x".
 
     Where one id is sold under several names and the subsystem does not decide, what they
-    have in common is told, under the first of their names.
+    have in common is returned, under the first of their names.
 
     Raises:
         KnowledgeError: a table is malformed.
@@ -105,8 +105,8 @@ def gpu_by_pci(
     exact = [row for row in rows if (row.subvendor, row.subdevice) == board and row.subvendor]
     plain = [row for row in rows if not row.subvendor]
     chosen = exact or plain or list(rows)
-    found = [_of_device(vendor, row, _hex(revision, 2)) for row in chosen]
-    return _common(found) if found else None
+    gpus = [_of_device(vendor, row, _hex(revision, 2)) for row in chosen]
+    return _common(gpus) if gpus else None
 
 
 def gpu_by_name(name: str) -> tuple[Gpu, ...]:
@@ -118,19 +118,19 @@ def gpu_by_name(name: str) -> tuple[Gpu, ...]:
     """
     key, maker = key_of(name), maker_of(name)
     if not has_number(key):
-        found = _made_by(maker, key)
-        return found if set(key) - _SERIES else tuple(gpu for gpu in found if gpu.name.lower() == name.strip().lower())
+        gpus = _made_by(maker, key)
+        return gpus if set(key) - _SERIES else tuple(gpu for gpu in gpus if gpu.name.lower() == name.strip().lower())
     for run in parts(key):
-        if found := _made_by(maker, run):
-            return found if "laptop" in run or "laptop" not in key else _as_laptop(found)
+        if gpus := _made_by(maker, run):
+            return gpus if "laptop" in run or "laptop" not in key else _as_laptop(gpus)
     return tuple(gpu for other in _longer(key) for gpu in _made_by(maker, other))
 
 
 def _made_by(maker: str, key: Key) -> tuple[Gpu, ...]:
     if key and (own := tuple(gpu for gpu in _product_index().get(key, ()) if gpu.vendor == maker)):
         return own  # what the PCI lists alone name is none of these, and reading them takes longer than the rest
-    found = _index().get(key, ())
-    return tuple(gpu for gpu in found if gpu.vendor == maker) if maker else found
+    gpus = _index().get(key, ())
+    return tuple(gpu for gpu in gpus if gpu.vendor == maker) if maker else gpus
 
 
 def one_gpu(name: str) -> Gpu | None:
@@ -143,20 +143,20 @@ def one_gpu(name: str) -> Gpu | None:
         KnowledgeError: a table is malformed.
 
     """
-    found = gpu_by_name(name)
-    if not found or len({gpu.vendor for gpu in found}) > 1:
+    gpus = gpu_by_name(name)
+    if not gpus or len({gpu.vendor for gpu in gpus}) > 1:
         return None
-    same_name = len({key_of(gpu.name) for gpu in found}) == 1
-    if len({gpu.isa for gpu in found}) > 1 and not (same_name and has_number(key_of(name))):
+    same_name = len({key_of(gpu.name) for gpu in gpus}) == 1
+    if len({gpu.isa for gpu in gpus}) > 1 and not (same_name and has_number(key_of(name))):
         return None
-    common = _common(found)
+    common = _common(gpus)
     # "V100-SXM2" stands for two products: neither's name is told.
-    return common if same_name or common is None else _replaced(common, name=name.strip()[:MAX_LENGTH])
+    return common if same_name or common is None else _replace(common, name=name.strip()[:MAX_LENGTH])
 
 
-def _as_laptop(found: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
+def _as_laptop(gpus: tuple[Gpu, ...]) -> tuple[Gpu, ...]:
     """Leave out what the laptop chip of a number need not share with the desktop card."""
-    return tuple(_replaced(gpu, memory_bytes=None, chip="") for gpu in found)
+    return tuple(_replace(gpu, memory_bytes=None, chip="") for gpu in gpus)
 
 
 def gpus_beginning(name: str) -> Gpu | None:
@@ -262,13 +262,13 @@ def _of_device(vendor: str, row: _Device, revision: str) -> Gpu:
     )
 
 
-def _replaced(gpu: Gpu, **changes: Any) -> Gpu:
+def _replace(gpu: Gpu, **changes: Any) -> Gpu:
     return msgspec.structs.replace(gpu, **changes)
 
 
-def _common(found: Iterable[Gpu]) -> Gpu | None:
+def _common(gpus: Iterable[Gpu]) -> Gpu | None:
     """The first of several products, without what the others contradict."""
-    rows = list(found)
+    rows = list(gpus)
     if not rows:
         return None
     unsure: dict[str, Any] = {}
@@ -281,7 +281,7 @@ def _common(found: Iterable[Gpu]) -> Gpu | None:
     ):
         values = {getattr(row, field) for row in rows} - {"", None}
         unsure[field] = values.pop() if len(values) == 1 else nothing
-    return _replaced(rows[0], **unsure)
+    return _replace(rows[0], **unsure)
 
 
 @tables.remembered
@@ -295,41 +295,41 @@ def _longer(key: Key) -> list[Key]:
 @tables.remembered
 def _index() -> dict[Key, tuple[Gpu, ...]]:
     """All names of the catalogue: of products, and what only PCI lists name."""
-    found = dict(_product_index())
-    for key, gpus in _listed().items():
-        known = {gpu.vendor for gpu in found.get(key, ())}
-        found[key] = (*found.get(key, ()), *(gpu for gpu in gpus if gpu.vendor not in known))
-    found.pop((), None)
-    return found
+    by_key = dict(_product_index())
+    for key, gpus in _names_of_pci().items():
+        known = {gpu.vendor for gpu in by_key.get(key, ())}
+        by_key[key] = (*by_key.get(key, ()), *(gpu for gpu in gpus if gpu.vendor not in known))
+    by_key.pop((), None)
+    return by_key
 
 
 @tables.remembered
 def _product_index() -> dict[Key, tuple[Gpu, ...]]:
-    found: dict[Key, tuple[Gpu, ...]] = {}
+    by_key: dict[Key, tuple[Gpu, ...]] = {}
     for vendor, row in _products():
         gpu = _of_product(vendor, row)
         for name in (row.name, *row.aliases):
             key = key_of(name)
-            found[key] = (*found.get(key, ()), gpu)
-    return found
+            by_key[key] = (*by_key.get(key, ()), gpu)
+    return by_key
 
 
 def _products() -> list[tuple[str, _Product]]:
-    found = [("nvidia", row) for row in tables.rows("gpus_nvidia", "gpu", _Product)]
-    found += [("nvidia", _jetson(row)) for row in tables.rows("gpus_nvidia", "jetson", _Product)]
-    found += [("amd", row) for row in tables.rows("gpus_amd", "gpu", _Product)]
-    found += [("intel", row) for row in tables.rows("gpus_intel", "gpu", _Product)]
-    found += [("apple", row) for row in tables.rows("apple", "chip", _Product)]
-    return found
+    products = [("nvidia", row) for row in tables.rows("gpus_nvidia", "gpu", _Product)]
+    products += [("nvidia", _jetson(row)) for row in tables.rows("gpus_nvidia", "jetson", _Product)]
+    products += [("amd", row) for row in tables.rows("gpus_amd", "gpu", _Product)]
+    products += [("intel", row) for row in tables.rows("gpus_intel", "gpu", _Product)]
+    products += [("apple", row) for row in tables.rows("apple", "chip", _Product)]
+    return products
 
 
 def _jetson(row: _Product) -> _Product:
     return msgspec.structs.replace(row, integrated=True)
 
 
-def _listed() -> dict[Key, tuple[Gpu, ...]]:
+def _names_of_pci() -> dict[Key, tuple[Gpu, ...]]:
     """Names that stand in the PCI lists alone, each once for every ISA it has."""
-    found: dict[Key, dict[object, Gpu]] = {}
+    by_key: dict[Key, dict[object, Gpu]] = {}
     for vendor in ("nvidia", "amd", "intel"):
         for rows in _devices(vendor).values():
             for row in rows:
@@ -344,16 +344,16 @@ def _listed() -> dict[Key, tuple[Gpu, ...]]:
                         source=row.source,
                         how=row.how,
                     )
-                    found.setdefault(key_of(name), {}).setdefault((row.isa, row.chip), gpu)
-    return {key: tuple(gpus.values()) for key, gpus in found.items()}
+                    by_key.setdefault(key_of(name), {}).setdefault((row.isa, row.chip), gpu)
+    return {key: tuple(gpus.values()) for key, gpus in by_key.items()}
 
 
 @tables.remembered
 def _devices(vendor: str) -> dict[str, tuple[_Device, ...]]:
-    found: dict[str, tuple[_Device, ...]] = {}
+    by_vendor: dict[str, tuple[_Device, ...]] = {}
     for row in tables.rows(f"pci_{vendor}", "device", _Device):
-        found[row.id] = (*found.get(row.id, ()), row)
-    return found
+        by_vendor[row.id] = (*by_vendor.get(row.id, ()), row)
+    return by_vendor
 
 
 @tables.remembered

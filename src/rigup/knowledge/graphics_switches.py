@@ -20,12 +20,12 @@ class GraphicsTool(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
-def graphics_tool(said: str) -> GraphicsTool | None:
+def graphics_tool(name: str) -> GraphicsTool | None:
     """The tool of that name, however it is written; None if it is not known.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    asked = said.strip().lower()
-    return next((row for row in tables.rows("graphics_switches", "tool", GraphicsTool) if asked in row.ids), None)
+    plain_name = name.strip().lower()
+    return next((row for row in tables.rows("graphics_switches", "tool", GraphicsTool) if plain_name in row.ids), None)

@@ -26,14 +26,14 @@ def options(pages: int, kernel: str, own_driver: bool = False) -> tuple[tuple[st
         KnowledgeError: the table is malformed.
 
     """
-    found: list[tuple[str, str, str]] = []
+    settings: list[tuple[str, str, str]] = []
     for line in _options(kernel):
         module, _space, rest = line.partition(" ")
         name, _equals, value = rest.partition("=")
         module = "amdttm" if module == "ttm" and own_driver else module
-        told = value.replace("{pages}", str(pages)).replace("{mib}", str(pages * PAGE // 2**20))
-        found.append((module, name, told))
-    return tuple(found)
+        filled = value.replace("{pages}", str(pages)).replace("{mib}", str(pages * PAGE // 2**20))
+        settings.append((module, name, filled))
+    return tuple(settings)
 
 
 def pages_to_share(total: float) -> int:
@@ -48,7 +48,7 @@ class _Behaviour(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def maps_always(kernel: str) -> bool:
-    """Whether a kernel gives programs that compute mapped memory also where the carve-out is the larger pool; false where nobody told.
+    """Whether a kernel gives programs that compute mapped memory also where the carve-out is the larger pool; false where it is not known.
 
     Raises:
         KnowledgeError: the table is malformed.

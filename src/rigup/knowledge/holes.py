@@ -29,9 +29,9 @@ def _vector(argv: list[str], values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _value(hole: "re.Match[str]", values: Mapping[str, str]) -> str:
-    found = values.get(hole[1], "")
-    if found or (hole[1] in values and hole[2] is None):
-        return found
+    value = values.get(hole[1], "")
+    if value or (hole[1] in values and hole[2] is None):
+        return value
     if hole[2] is None:
         raise KeyError(hole[1])
     return hole[2]

@@ -77,7 +77,7 @@ class _Kernel(msgspec.Struct, frozen=True):
 
 
 def least_kernel(device_id: str) -> str | None:
-    """The first kernel whose own driver starts a card by itself; None where nobody told. Raises KnowledgeError."""
+    """The first kernel whose own driver starts a card by itself; None where it is not known. Raises KnowledgeError."""
     card = next((row for row in tables.rows("pci_intel", "device", _Device) if row.id == device_id), None)
     rows = tables.rows("intel_xpu", "kernel", _Kernel)
     return next((row.least for row in rows if card and row.architecture == card.architecture), None)
@@ -161,8 +161,8 @@ def validated(device_id: str, architecture: str = "") -> bool | None:
 
     """
     rows = tables.rows("pci_intel", "device", _Device)
-    told = {row.torch_xpu.startswith("validated") for row in rows if device_id and row.id == device_id.lower()}
-    told = told or {
+    verdicts = {row.torch_xpu.startswith("validated") for row in rows if device_id and row.id == device_id.lower()}
+    verdicts = verdicts or {
         row.torch_xpu.startswith("validated") for row in rows if architecture and row.architecture == architecture
     }
-    return told.pop() if len(told) == 1 else None
+    return verdicts.pop() if len(verdicts) == 1 else None

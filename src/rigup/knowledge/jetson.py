@@ -54,7 +54,7 @@ class JetsonWheel(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def jetpack(release: str) -> JetPack | None:
-    """Find a release ("6.2" is told by the row of 6.1); None for one older than the table.
+    """Find a release ("6.2" is found in the row of 6.1); None for one older than the table.
 
     Raises:
         KnowledgeError: the table is malformed.
@@ -98,7 +98,7 @@ class _Module(msgspec.Struct, frozen=True):
 
 
 def last_jetpack(isa: str) -> str:
-    """The last JetPack of a module's generation ("4.6" for "sm_53"); "" where nobody has said.
+    """The last JetPack of a module's generation ("4.6" for "sm_53"); "" where it is not known.
 
     Raises:
         KnowledgeError: the table is malformed.

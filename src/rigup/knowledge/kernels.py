@@ -6,7 +6,7 @@ from rigup.knowledge import tables
 
 
 class KernelMinimum(msgspec.Struct, frozen=True, kw_only=True):
-    """The first kernel whose own driver runs compute on some GPUs, told by target or by architecture."""
+    """The first kernel whose own driver runs compute on some GPUs, by target or by architecture."""
 
     vendor: str
     isas: list[str] = []

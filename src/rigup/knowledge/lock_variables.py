@@ -37,8 +37,8 @@ def allowed(name: str, value: str) -> str | None:
     if row is None:
         return None
     if row.folders:
-        kept = [part for part in value.split(":") if re.fullmatch(row.value, part, re.ASCII)]
-        return ":".join(kept) or None
+        parts = [part for part in value.split(":") if re.fullmatch(row.value, part, re.ASCII)]
+        return ":".join(parts) or None
     fits = re.fullmatch(row.value, value, re.ASCII) and (not row.places or value in places_of(row.places))
     return value if fits else None
 

@@ -43,9 +43,9 @@ def search(query: str | Iterable[str], table: str = "") -> list[Hit]:
 
     """
     words = (query if isinstance(query, str) else " ".join(query)).casefold().split()
-    names = [name for name in tables.names() if _chosen(name, table)]
-    found = [hit for name in names for hit in _in_table(name, words)] if words else []
-    return sorted(found, key=lambda hit: (hit.rank, hit.table.startswith(_PROSE), len(hit.key)))
+    names = [name for name in tables.names() if _is_chosen(name, table)]
+    hits = [hit for name in names for hit in _in_table(name, words)] if words else []
+    return sorted(hits, key=lambda hit: (hit.rank, hit.table.startswith(_PROSE), len(hit.key)))
 
 
 def row_key(row: dict[str, Any], fields: Iterable[str]) -> str:
@@ -55,9 +55,9 @@ def row_key(row: dict[str, Any], fields: Iterable[str]) -> str:
     return " ".join(values) or next(texts, "")
 
 
-def arrays(found: Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def arrays(table: Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """List the arrays of rows of a table; single tables count as arrays of one row."""
-    for name, value in found.items():
+    for name, value in table.items():
         if name == "meta":
             continue
         if isinstance(value, dict):
@@ -66,7 +66,7 @@ def arrays(found: Table) -> Iterator[tuple[str, list[dict[str, Any]]]]:
             yield name, value
 
 
-def _chosen(name: str, table: str) -> bool:
+def _is_chosen(name: str, table: str) -> bool:
     """Texts are searched in English: the other languages say the same."""
     if name.startswith(_PROSE) and not name.startswith("texts/en/") and not table:
         return False
@@ -75,12 +75,12 @@ def _chosen(name: str, table: str) -> bool:
 
 def _in_table(name: str, words: list[str]) -> Iterator[Hit]:
     try:
-        found = tables.table(name)
+        table = tables.table(name)
     except tables.KnowledgeError:
         return
-    keys = found["meta"].get("keys", {})
-    for array, rows in arrays(found):
-        single = isinstance(found[array], dict)
+    keys = table["meta"].get("keys", {})
+    for array, rows in arrays(table):
+        single = isinstance(table[array], dict)
         for row in rows:
             key = array if single else row_key(row, keys.get(array, ()))
             rank = _rank(words, key, row)

@@ -134,5 +134,5 @@ def _whole(key: Key, end: int) -> bool:
 def maker_of(name: str) -> str:
     """Tell the maker that a name names ("GeForce 840M" is not "Radeon 840M"), "" if none or two."""
     words = set(_WORD.findall(name[:MAX_LENGTH].lower()))
-    found = [maker for maker, said in _MAKERS.items() if words.intersection(said)]
-    return found[0] if len(found) == 1 else ""
+    makers = [maker for maker, signs in _MAKERS.items() if words.intersection(signs)]
+    return makers[0] if len(makers) == 1 else ""

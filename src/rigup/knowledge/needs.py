@@ -50,16 +50,16 @@ def needed(regex: str) -> Need:
 
 def _needed_by(parts: Iterable[tuple[Any, Any]]) -> Need:
     """What a sequence needs is what all of its parts need; letters that follow each other are a word."""
-    found: list[Need] = []
+    needs: list[Need] = []
     word = ""
     for kind, value in parts:
         if str(kind) == "LITERAL" and value < 128:  # a letter without ASCII may have two small forms
             word += chr(value).lower()
             continue
-        found += [word, _needed_by_part(str(kind), value)]
+        needs += [word, _needed_by_part(str(kind), value)]
         word = ""
-    found = [need for need in (*found, word) if need and (not isinstance(need, str) or len(need) > 1)]
-    return found[0] if len(found) == 1 else ["all", *found] if found else None
+    needs = [need for need in (*needs, word) if need and (not isinstance(need, str) or len(need) > 1)]
+    return needs[0] if len(needs) == 1 else ["all", *needs] if needs else None
 
 
 def _needed_by_part(kind: str, value: Any) -> Need:

@@ -86,9 +86,9 @@ def compiled_share(python: str) -> float:
 
 def _nearest(rows: Iterable[_OfPython], python: str) -> _OfPython | None:
     """The newest that was measured and is not newer than the Python; the oldest where it is older than all."""
-    told = sorted(rows, key=lambda row: version_key(row.python))
+    sizes = sorted(rows, key=lambda row: version_key(row.python))
     asked = version_key(python.removesuffix("t"))
-    return next((row for row in reversed(told) if version_key(row.python) <= asked), told[0] if told else None)
+    return next((row for row in reversed(sizes) if version_key(row.python) <= asked), sizes[0] if sizes else None)
 
 
 def weight(package: str, version: str, variant: str = "", system: str = "linux") -> Weight | None:
@@ -119,11 +119,11 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
 
     nearest = min(rows, key=far)
     exact = (nearest.system, nearest.variant) == (system, variant) and version_key(nearest.version) == asked
-    disk = nearest.disk_mb or _unpacked(nearest, min((row for row in rows if row.disk_mb), key=far, default=None))
+    disk = nearest.disk_mb or _disk_estimate(nearest, min((row for row in rows if row.disk_mb), key=far, default=None))
     return Weight(download=nearest.download_mb * _MEGA, disk=disk * _MEGA, exact=exact and bool(nearest.disk_mb))
 
 
-def _unpacked(row: _Size, like: _Size | None) -> int:
+def _disk_estimate(row: _Size, like: _Size | None) -> int:
     """What a build of which the download alone was measured becomes, as its like does; 0 where there is none."""
     return round(row.download_mb * like.disk_mb / like.download_mb) if like and like.download_mb else 0
 
@@ -131,10 +131,10 @@ def _unpacked(row: _Size, like: _Size | None) -> int:
 @functools.cache
 def _kind(variant: str) -> str:
     """What builds of a kind weigh alike by: "cu" of "cu126"."""
-    found = re.match(r"[a-z]{1,8}", variant)
-    return found[0] if found else ""
+    match = re.match(r"[a-z]{1,8}", variant)
+    return match[0] if match else ""
 
 
-def _apart(one: tuple[int, ...], other: tuple[int, ...]) -> int:
-    wide = [(*numbers, 0, 0)[:2] for numbers in (one, other)]
+def _apart(version: tuple[int, ...], other: tuple[int, ...]) -> int:
+    wide = [(*numbers, 0, 0)[:2] for numbers in (version, other)]
     return abs((wide[0][0] - wide[1][0]) * 100 + wide[0][1] - wide[1][1])

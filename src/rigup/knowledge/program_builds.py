@@ -44,8 +44,8 @@ class _Addon(msgspec.Struct, frozen=True, kw_only=True):
 
 def programs_that_say(words: Iterable[str]) -> list[Program]:
     """The programs that rows of signatures name by these words. Raises KnowledgeError for a malformed table."""
-    asked = set(words)
-    return [row for row in tables.rows("program_builds", "program", Program) if asked & {*row.says}]
+    wanted = set(words)
+    return [row for row in tables.rows("program_builds", "program", Program) if wanted & {*row.says}]
 
 
 def program_of(package: str) -> Program | None:

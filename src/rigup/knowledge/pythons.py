@@ -41,7 +41,7 @@ def supported(package: str, python: str, version: str = "", system: str = "linux
     """
     asked = version_key(python)[:2]
     known = pythons(package, version, system, variant)
-    return asked in {version_key(one)[:2] for one in known} if known and len(asked) > 1 else None
+    return asked in {version_key(release)[:2] for release in known} if known and len(asked) > 1 else None
 
 
 def pythons(package: str, version: str = "", system: str = "linux", variant: str = "") -> list[str]:
@@ -52,8 +52,8 @@ def pythons(package: str, version: str = "", system: str = "linux", variant: str
 
     """
     name = re.sub(r"[-_.]+", "-", package).lower()
-    found = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
-    plain = {one for one in found if one.replace(".", "").isdigit()}
+    releases = _of_torch(name, version, system, variant) if name in _OF_TORCH else _of_table(name, version)
+    plain = {release for release in releases if release.replace(".", "").isdigit()}
     return sorted(plain, key=version_key, reverse=True)
 
 
@@ -84,7 +84,7 @@ def tensorflow_extra(version: str) -> str:
 
     """
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("tensorflow", [])
-    found = (row for row in rows if any(version == one for one in _releases(row, "version")))
+    found = (row for row in rows if any(version == release for release in _releases(row, "version")))
     return next((str(row.get("extra") or "") for row in found), "")
 
 
@@ -100,7 +100,7 @@ def plain_tensorflow_for_processors(version: str) -> bool:
     asked = version_key(version)[:2]
     if row is None or not asked:
         return False
-    return asked < version_key(row["since"]) or asked in [version_key(one) for one in row["apart"]]
+    return asked < version_key(row["since"]) or asked in [version_key(release) for release in row["apart"]]
 
 
 def _of_torch(name: str, version: str, system: str, variant: str) -> Iterable[str]:
@@ -122,13 +122,13 @@ def _of_table(name: str, version: str) -> Iterable[str]:
         return ()
     table, array, key = _TABLES[name]
     rows: list[dict[str, Any]] = tables.table(table).get(array, [])
-    chosen = [row for row in rows if not version or any(_same(version, one) for one in _releases(row, key))]
+    chosen = [row for row in rows if not version or any(_same(version, release) for release in _releases(row, key))]
     return {python for row in chosen for python in _spelt_out(str(row.get("python", "")))}
 
 
 def _releases(row: dict[str, Any], key: str) -> list[str]:
     """A row of several releases lists them."""
-    return [str(one) for one in row.get("releases") or [row.get(key, "")]]
+    return [str(release) for release in row.get("releases") or [row.get(key, "")]]
 
 
 def _same(asked: str, held: str) -> bool:
@@ -136,12 +136,12 @@ def _same(asked: str, held: str) -> bool:
     return bool(mine) and version_key(held)[: len(mine)] == mine
 
 
-def _spelt_out(told: str) -> Iterable[str]:
+def _spelt_out(bounds: str) -> Iterable[str]:
     """`3.9-3.12` and `<3.14,>=3.10` as single Pythons; an open end is left open by nobody knowing it."""
-    if found := re.fullmatch(r"3\.(\d{1,2})-3\.(\d{1,2})", told.strip()):
-        first, last = int(found[1]), int(found[2])
+    if match := re.fullmatch(r"3\.(\d{1,2})-3\.(\d{1,2})", bounds.strip()):
+        first, last = int(match[1]), int(match[2])
     else:
-        least, most = re.search(r">=3\.(\d{1,2})", told), re.search(r"<3\.(\d{1,2})", told)
+        least, most = re.search(r">=3\.(\d{1,2})", bounds), re.search(r"<3\.(\d{1,2})", bounds)
         if not least or not most:
             return []
         first, last = int(least[1]), int(most[1]) - 1

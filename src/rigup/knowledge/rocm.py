@@ -30,6 +30,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
         safe: no failure is known under it. shun: the chip is better hidden than overridden.
         bad_values: values that are known to break.
         last_rocm: last ROCm whose libraries still have the sibling, "" if all have.
+        tried_rocm: last ROCm under which it was seen to work, where nobody has tried newer ones.
         native_torch, native_rocm: first release that needs no override, "" if none has.
         confidence: "A" (maintainer, or two threads), "B" (one thread), "C" (inferred).
 
@@ -44,6 +45,7 @@ class Override(msgspec.Struct, frozen=True, kw_only=True):
     alternatives: list[Alternative] = []
     bad_values: list[str] = []
     last_rocm: str = ""
+    tried_rocm: str = ""
     native_torch: str = ""
     native_rocm: str = ""
     status: str = ""
@@ -159,8 +161,8 @@ def target_of_codename(name: str) -> Target | None:
     """
     head = re.sub(r"^(?:advanced micro devices, inc\. )?(?:\[amd/ati\] |amd )?", "", name.lower().strip())
     head = head.partition("[")[0].partition("(")[0].strip()
-    found = _codenames().get(_STEPPING.sub("", head).replace(" ", ""), ())
-    return found[0] if len(found) == 1 else None
+    targets = _codenames().get(_STEPPING.sub("", head).replace(" ", ""), ())
+    return targets[0] if len(targets) == 1 else None
 
 
 @tables.remembered
@@ -233,7 +235,9 @@ def driver_accepts(driver: str, rocm: str, isa: str = "") -> bool | None:
     have, asked = version_key(driver)[:2], version_key(rocm)[:2]
     rows = [row for row in tables.rows("rocm_releases", "release", _Release) if version_key(row.version)[:2] == asked]
     texts = [text for row in rows for text in row.driver_accepted]
-    listed = sorted({version_key(one)[:2] for text in texts for one in _VERSION.findall(text)} - _barred(rows, isa))
+    listed = sorted(
+        {version_key(match)[:2] for text in texts for match in _VERSION.findall(text)} - _drivers_for_others(rows, isa)
+    )
     if not have or not asked:
         return None
     if not listed:
@@ -243,10 +247,10 @@ def driver_accepts(driver: str, rocm: str, isa: str = "") -> bool | None:
     return False if have < listed[0] else None
 
 
-def _barred(rows: list[_Release], isa: str) -> set[tuple[int, ...]]:
+def _drivers_for_others(rows: list[_Release], isa: str) -> set[tuple[int, ...]]:
     """Drivers that the rows list for other targets alone."""
     others = [row.driver_accepted_for for row in rows if row.driver_accepted_for and isa]
-    return {version_key(one)[:2] for only in others if gfx_base(isa) not in only.isas for one in only.drivers}
+    return {version_key(driver)[:2] for only in others if gfx_base(isa) not in only.isas for driver in only.drivers}
 
 
 def _a_year_apart(driver: date | None, rocm: date | None) -> bool | None:

@@ -60,22 +60,22 @@ def installation(version: str, usecase: str, distribution: str, release: str, ke
         usecase: "rocm", "dkms" or "wsl".
         distribution: ID of the os-release.
         release: its VERSION_ID.
-        kernel: the running one, "" if nobody told.
+        kernel: the running one, "" if it is not known.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    found = ((told, file) for told in _releases(version) if (file := _file(told, usecase, distribution, release)))
-    told, file = next(found, (None, None))
-    if told is None or file is None:
+    found = ((rocm, file) for rocm in _releases(version) if (file := _file(rocm, usecase, distribution, release)))
+    rocm, file = next(found, (None, None))
+    if rocm is None or file is None:
         return None
     values = {
-        "dir": told.amdgpu_install_dir, "pkg": told.amdgpu_install_pkg, "codename": _codename(file, release),
+        "dir": rocm.amdgpu_install_dir, "pkg": rocm.amdgpu_install_pkg, "codename": _codename(file, release),
         "release": release, "major": release.partition(".")[0], **({"kernel": kernel} if kernel else {}),
     }  # fmt: skip
     return Installation(
-        version=told.version, setup=filled(file.setup, values), undo=filled(file.undo, values),
+        version=rocm.version, setup=filled(file.setup, values), undo=filled(file.undo, values),
         headers=_headers(file, values) if usecase == "dkms" else (), source=file.source,
         install=filled(_packages(file, usecase), values),
     )  # fmt: skip
@@ -117,17 +117,17 @@ def _releases(version: str) -> list[_Release]:
     return sorted(named or shipped, key=lambda row: version_key(row.version), reverse=True) if asked else []
 
 
-def _file(told: _Release, usecase: str, distribution: str, release: str) -> _File | None:
+def _file(rocm: _Release, usecase: str, distribution: str, release: str) -> _File | None:
     """The libraries of newer releases have a repository of their own, without an installer file; the driver keeps it."""
     rows = [row for row in tables.rows("rocm_releases", "installer_file", _File) if distribution in row.ids]
-    fitting = [row for row in rows if _within(row, told) and (not row.codenames or _codename(row, release))]
+    fitting = [row for row in rows if _within(row, rocm) and (not row.codenames or _codename(row, release))]
     own = [row for row in fitting if row.packages and usecase != "dkms"]
-    files = [row for row in fitting if not row.packages and told.amdgpu_install_pkg]
+    files = [row for row in fitting if not row.packages and rocm.amdgpu_install_pkg]
     return next(iter([*own, *files]), None)
 
 
-def _within(row: _File, told: _Release) -> bool:
-    asked = version_key(told.version)[:2]
+def _within(row: _File, rocm: _Release) -> bool:
+    asked = version_key(rocm.version)[:2]
     return (not row.first or asked >= version_key(row.first)) and (not row.last or asked <= version_key(row.last))
 
 

@@ -25,9 +25,9 @@ def rocm_of_library(soname: str, number: str = "") -> str:
         KnowledgeError: the table is malformed.
 
     """
-    stem, _, told = soname.partition(".so.")
+    stem, _, suffix = soname.partition(".so.")
     rows = tables.rows("rocm_libraries", "generation", _Generation)
-    wanted = (stem, number or told.partition(".")[0])
+    wanted = (stem, number or suffix.partition(".")[0])
     return next((row.rocm for row in rows if (row.stem, row.number) == wanted), "")
 
 

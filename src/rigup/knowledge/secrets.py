@@ -59,7 +59,7 @@ def words(about: str) -> frozenset[str]:
 
 
 @remembered
-def _kept() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str] | None]:
+def _kept_names() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str] | None]:
     """Names, beginnings of names, and the other patterns: hundreds of names in one pattern take long to compile."""
     names = words("kept variable")
     plain = frozenset(name for name in names if not _WILD.intersection(name))
@@ -73,7 +73,7 @@ _WILD = frozenset("*?[")
 
 def is_kept(variable: str) -> bool:
     """Whether a variable's value is needed to judge a machine; of others the name is enough."""
-    plain, begin, other = _kept()
+    plain, begin, other = _kept_names()
     known = variable in plain or variable.startswith(begin) or bool(other and other.match(variable))
     return known and not is_secret(variable)
 
@@ -91,21 +91,24 @@ def is_secret(name: str) -> bool:
     if parts[-1] in ("key", "keys"):
         return len(parts) > 1 and (parts[-2] in words("secret key") or name.isupper())
     if parts[-1] in ("id", "value", "string", "data", "clear", "plain", "file", "path", "url"):
-        return parts[-2:] in (["key", "id"], ["key", "data"], ["connection", "string"], ["database", "url"]) or _told(
-            parts[-2:]
-        )
+        return parts[-2:] in (
+            ["key", "id"],
+            ["key", "data"],
+            ["connection", "string"],
+            ["database", "url"],
+        ) or _names_value(parts[-2:])
     return _secret_word(parts)
 
 
-def _told(parts: list[str]) -> bool:
+def _names_value(parts: list[str]) -> bool:
     """`secret_value`, `token_string`; what lies in a file, or at an address, is no secret by that."""
     return len(parts) == 2 and parts[1] in ("value", "string", "data", "clear", "plain") and parts[0] in words("secret")
 
 
 def _secret_word(parts: list[str]) -> bool:
     known = words("secret")
-    told = (parts[-1], "".join(parts[-2:]), " ".join(parts[-2:]), " ".join(parts))
-    return any(one in known for one in told) or is_joined(parts[-1])
+    candidates = (parts[-1], "".join(parts[-2:]), " ".join(parts[-2:]), " ".join(parts))
+    return any(word in known for word in candidates) or is_joined(parts[-1])
 
 
 def is_joined(name: str) -> bool:

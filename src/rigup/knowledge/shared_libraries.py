@@ -24,8 +24,8 @@ class _Inside(msgspec.Struct, frozen=True, kw_only=True):
 
 def short_names(pins: dict[str, str]) -> dict[str, str]:
     """Pins by short names ("nvidia-cudnn-cu12" is "cudnn"); those of which nobody asks are left out."""
-    named = ((_SHORT.get(name.rpartition("-cu")[0], ""), told) for name, told in pins.items())
-    return {name: told for name, told in named if name}
+    named = ((_SHORT.get(name.rpartition("-cu")[0], ""), pin) for name, pin in pins.items())
+    return {name: pin for name, pin in named if name}
 
 
 def torch_pins(torch: str, variant: str, cuda: str, own_index: bool) -> dict[str, str]:

@@ -28,10 +28,10 @@ def too_new(versions: Mapping[str, str]) -> dict[str, SoftFloor]:
         KnowledgeError: the table is malformed.
 
     """
-    found: dict[str, SoftFloor] = {}
+    floors: dict[str, SoftFloor] = {}
     for row in tables.rows("soft_floors", "floor", SoftFloor):
         have = version_key(versions.get(row.on, "").partition("+")[0])
         older = bool(have) and have < version_key(row.least)
-        if older and (row.package not in found or version_key(row.since) < version_key(found[row.package].since)):
-            found[row.package] = row
-    return found
+        if older and (row.package not in floors or version_key(row.since) < version_key(floors[row.package].since)):
+            floors[row.package] = row
+    return floors

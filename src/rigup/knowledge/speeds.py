@@ -82,26 +82,26 @@ def data_sheet(name: str, memory: int | None = None) -> Sheet | None:
 
 
 def _sheet(row: _Row, memory: int | None, by_vectors: bool) -> Sheet:
-    """`by_vectors`: whether a chip of which only the vectors' rate is told has nothing that is faster."""
-    told = _nearest(row.variants, memory) if row.variants else msgspec.structs.asdict(row)
-    told = told if by_vectors else {**told, "fp16_vector_tflops": None}
-    rates = {kind: next((told[name] for name in names if told.get(name)), None) for kind, names in _COLUMNS.items()}
-    bandwidth, part = told.get("bandwidth_gb_s"), _part(told, memory)
+    """`by_vectors`: whether a chip of which only the vectors' rate is known has nothing that is faster."""
+    sheet = _nearest(row.variants, memory) if row.variants else msgspec.structs.asdict(row)
+    sheet = sheet if by_vectors else {**sheet, "fp16_vector_tflops": None}
+    rates = {kind: next((sheet[name] for name in names if sheet.get(name)), None) for kind, names in _COLUMNS.items()}
+    bandwidth, part = sheet.get("bandwidth_gb_s"), _part(sheet, memory)
     return Sheet(
         rates={kind: float(value) * _TERA / part for kind, value in rates.items() if value},
-        bandwidth=float(bandwidth) * _GIGA / part if bandwidth else None, source=str(told.get("source") or row.source),
+        bandwidth=float(bandwidth) * _GIGA / part if bandwidth else None, source=str(sheet.get("source") or row.source),
     )  # fmt: skip
 
 
-def _part(told: dict[str, Any], memory: int | None) -> int:
+def _part(sheet: dict[str, Any], memory: int | None) -> int:
     """Of a card with several dies each is a device of its own, with its part of the memory and of the sheet."""
-    dies = int(told.get("dies") or 1)
-    return dies if dies > 1 and memory and memory / 2**30 < 0.75 * float(told["memory_gib"]) else 1
+    dies = int(sheet.get("dies") or 1)
+    return dies if dies > 1 and memory and memory / 2**30 < 0.75 * float(sheet["memory_gib"]) else 1
 
 
 def _nearest(variants: list[dict[str, Any]], memory: int | None) -> dict[str, Any]:
     size = (memory or 0) / 2**30
-    return min(variants, key=lambda one: abs(float(one.get("memory_gib") or 0) - size)) if memory else variants[0]
+    return min(variants, key=lambda row: abs(float(row.get("memory_gib") or 0) - size)) if memory else variants[0]
 
 
 def results(device: str, kind: str = "gpu") -> tuple[Result, ...]:
@@ -112,7 +112,7 @@ def results(device: str, kind: str = "gpu") -> tuple[Result, ...]:
 
     """
     wanted = _key(device, kind)
-    found = (row for row in _measured() if row.kind == kind and _key(row.device, kind) == wanted)
+    found = (row for row in _results() if row.kind == kind and _key(row.device, kind) == wanted)
     return tuple(msgspec.structs.replace(row, rate=row.rate * _SCALES[row.unit]) for row in found)
 
 
@@ -121,7 +121,7 @@ def _key(name: str, kind: str) -> Key:
     return key_of(_ADDED.sub(" ", name.lower()) if kind == "cpu" else name)
 
 
-def _measured() -> tuple[Result, ...]:
+def _results() -> tuple[Result, ...]:
     return tables.rows("bench_results", "result", Result)
 
 
@@ -132,7 +132,7 @@ def measured_names() -> list[str]:
         KnowledgeError: the table is malformed.
 
     """
-    return sorted({row.device for row in _measured()})
+    return sorted({row.device for row in _results()})
 
 
 def kinds_of(name: str) -> list[str]:
@@ -142,7 +142,7 @@ def kinds_of(name: str) -> list[str]:
         KnowledgeError: the table is malformed.
 
     """
-    return sorted({row.kind for row in _measured() if _key(row.device, row.kind) == _key(name, row.kind)}, reverse=True)
+    return sorted({row.kind for row in _results() if _key(row.device, row.kind) == _key(name, row.kind)}, reverse=True)
 
 
 def named(word: str) -> list[str]:

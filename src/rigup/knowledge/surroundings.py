@@ -8,10 +8,10 @@ from rigup.knowledge.package_managers import package_manager
 
 
 class Proxy(msgspec.Struct, frozen=True, kw_only=True):
-    """How one program is told of a proxy, where it does not read the variables of a shell.
+    """How one program gets a proxy, where it does not read the variables of a shell.
 
     Attributes:
-        what: why it has to be told.
+        what: why it has to be set.
         commands, undo: with the hole {proxy}.
         writes: files that are written.
 
@@ -69,7 +69,7 @@ def loader(distribution: str) -> Loader | None:
 
 
 def proxy(program: str) -> Proxy | None:
-    """How a program is told of a proxy; None where it reads the variables. Raises KnowledgeError."""
+    """How a program gets a proxy; None where it reads the variables. Raises KnowledgeError."""
     return next((row for row in tables.rows("surroundings", "proxy", Proxy) if row.program == program), None)
 
 
@@ -102,7 +102,7 @@ class _Kernels(msgspec.Struct, frozen=True):
 
 
 def offered_kernel(distribution: str, release: str) -> str:
-    """The newest kernel that a release of a distribution offers ("6.8"); "" where nobody has said. Raises KnowledgeError."""
+    """The newest kernel that a release of a distribution offers ("6.8"); "" where it is not known. Raises KnowledgeError."""
     rows = tables.rows("surroundings", "kernel", _Kernels)
     return next((row.offers.get(release, "") for row in rows if distribution in row.ids), "")
 

@@ -52,9 +52,9 @@ def further_pythons(distribution: str, release: str) -> tuple[str, ...]:
 
 
 def bringing(distribution: str, python: str) -> tuple[str, ...]:
-    """The packages of a Python beside the distribution's own one; () where nobody has said. Raises KnowledgeError."""
+    """The packages of a Python beside the distribution's own one; () where it is not known. Raises KnowledgeError."""
     row = _family(distribution)
-    return _filled(row.brings, python) if row else ()
+    return _fill(row.brings, python) if row else ()
 
 
 def making_environments(distribution: str, python: str) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def making_environments(distribution: str, python: str) -> tuple[str, ...]:
 
     """
     row = _family(distribution)
-    return _filled(row.makes, python) if row else ()
+    return _fill(row.makes, python) if row else ()
 
 
 def takes_uv(python: str) -> bool:
@@ -86,5 +86,5 @@ def _family(distribution: str) -> _Family | None:
     return next((row for row in rows if manager and row.family == manager.family), None)
 
 
-def _filled(packages: list[str], python: str) -> tuple[str, ...]:
-    return tuple(one.format(python=python, digits=python.replace(".", "")) for one in packages)
+def _fill(packages: list[str], python: str) -> tuple[str, ...]:
+    return tuple(package.format(python=python, digits=python.replace(".", "")) for package in packages)

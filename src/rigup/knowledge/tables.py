@@ -73,10 +73,10 @@ class Store:
 
         """
         if name not in self._tables:
-            found = cast("Table", msgspec.msgpack.decode(self._raw(name)))
+            content = cast("Table", msgspec.msgpack.decode(self._raw(name)))
             for path in self._above.get(name, ()):
-                found = _lay_over(found, _read_overlay(path), path)
-            self._tables[name] = found
+                content = _lay_over(content, _read_overlay(path), path)
+            self._tables[name] = content
         return self._tables[name]
 
     def rows(self, name: str, array: str, form: type[Row]) -> tuple[Row, ...]:
@@ -135,13 +135,13 @@ class Store:
 
     def problems(self) -> list[KnowledgeError]:
         """What is wrong with any table or overlay; reads them all."""
-        found = []
+        errors = []
         for name in self.names():
             try:
                 self.table(name)
             except KnowledgeError as error:
-                found.append(error)
-        return found
+                errors.append(error)
+        return errors
 
     def _typed(self, name: str, array: str, form: type[Row]) -> list[Row]:
         try:
@@ -169,9 +169,9 @@ class Store:
         return self._arrays[name]
 
     def _raw(self, name: str) -> bytes | memoryview:
-        found = self._compiled.tables.get(name)
-        if found is not None:
-            return found
+        content = self._compiled.tables.get(name)
+        if content is not None:
+            return content
         if name in self._broken:
             raise self._broken[name].with_traceback(None)  # it is raised again and again, and would grow
         if name in self._above:
@@ -184,18 +184,18 @@ class Store:
     @cached_property
     def _above(self) -> dict[str, tuple[Path, ...]]:
         """The overlay files of each table, the strongest last."""
-        found: dict[str, tuple[Path, ...]] = {}
+        overlays: dict[str, tuple[Path, ...]] = {}
         for folder in self._overlays:
             if os.path.isdir(folder):
                 for name, path in compiling.sources(folder).items():
-                    found[name] = (*found.get(name, ()), path)
-        return found
+                    overlays[name] = (*overlays.get(name, ()), path)
+        return overlays
 
     @cached_property
     def _compiled(self) -> _Compiled:
-        found = self._load()
-        if found is not None and self._fresh(found):
-            return found
+        compiled = self._load()
+        if compiled is not None and self._fresh(compiled):
+            return compiled
         content, self._broken = compiling.build(self._data)
         if not self._broken:
             # An installation that only root may write works as well, only slower.
@@ -205,20 +205,20 @@ class Store:
 
     def _load(self) -> _Compiled | None:
         try:
-            found = msgspec.msgpack.decode(_content(self._file), type=_Compiled)
+            compiled = msgspec.msgpack.decode(_content(self._file), type=_Compiled)
         except (OSError, ValueError, msgspec.MsgspecError):
             return None
-        return found if found.format == compiling.FORMAT else None
+        return compiled if compiled.format == compiling.FORMAT else None
 
-    def _fresh(self, found: _Compiled) -> bool:
+    def _fresh(self, compiled: _Compiled) -> bool:
         """Whether the compiled file still says what its sources say."""
         entries = compiling.entries(self._data)
         if not entries:
             return True  # Installed without the sources.
-        if found.shipped or entries.keys() != found.stamps.keys():
+        if compiled.shipped or entries.keys() != compiled.stamps.keys():
             return False
         compiled_at = self._file.stat().st_mtime_ns
-        return all(_unchanged(entry, found.stamps[name], compiled_at) for name, entry in entries.items())
+        return all(_is_unchanged(entry, compiled.stamps[name], compiled_at) for name, entry in entries.items())
 
 
 def _content(file: Path) -> "Buffer":
@@ -235,7 +235,7 @@ def _content(file: Path) -> "Buffer":
         return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def _unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
+def _is_unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: int) -> bool:
     try:
         status = entry.stat()
         if status.st_size != stamp[0]:
@@ -247,25 +247,25 @@ def _unchanged(entry: "os.DirEntry[str]", stamp: compiling.Stamp, compiled_at: i
 
 
 def _read_overlay(path: Path) -> Table:
-    found = compiling.parse(path, compiling.read_bytes(path))
-    for rows in found.values():
+    content = compiling.parse(path, compiling.read_bytes(path))
+    for rows in content.values():
         for row in rows if isinstance(rows, list) else ():
             if isinstance(row, dict):
                 row[OVERLAY] = str(path)
                 _check_pattern(path, row.get("regex"))
-    return found
+    return content
 
 
-def _check_pattern(path: Path, told: object) -> None:
-    """A malformed pattern is told with its file, and not where it is first tried."""
+def _check_pattern(path: Path, value: object) -> None:
+    """Report a malformed pattern with its file, and not where it is first tried."""
     import re
 
-    if not isinstance(told, str):
+    if not isinstance(value, str):
         return
     try:
-        re.compile(told)
+        re.compile(value)
     except (re.error, RecursionError, OverflowError) as error:
-        raise KnowledgeError(path, f"{told[:100]!r} is no pattern: {error}") from error
+        raise KnowledgeError(path, f"{value[:100]!r} is no pattern: {error}") from error
 
 
 def _lay_over(below: Table, above: Table, path: Path) -> Table:
@@ -288,8 +288,8 @@ def _join(below: list[Any], above: list[Any], fields: list[str]) -> list[Any]:
     return kept + appended
 
 
-def _keys(found: Table) -> dict[str, Any]:
-    keys = found["meta"].get("keys")
+def _keys(content: Table) -> dict[str, Any]:
+    keys = content["meta"].get("keys")
     return keys if isinstance(keys, dict) else {}
 
 

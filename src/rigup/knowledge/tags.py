@@ -22,18 +22,18 @@ def ids_of_tag(tag: str) -> tuple[str, ...]:
         KnowledgeError: no signature carries it.
 
     """
-    found = tags().get(tag)
-    if found is None:
+    ids = tags().get(tag)
+    if ids is None:
         raise tables.KnowledgeError("signatures", f"no signature carries the tag {tag}")
-    return found
+    return ids
 
 
 def _of_all_rows() -> dict[str, tuple[str, ...]]:
     """A person's own rows may carry tags too."""
     from rigup.knowledge.doctor_tables import signatures
 
-    found: dict[str, list[str]] = {}
+    ids: dict[str, list[str]] = {}
     for row in signatures():
         for tag in row.tags if not row.says else ():
-            found.setdefault(tag, []).append(row.id)
-    return {tag: tuple(ids) for tag, ids in found.items()}
+            ids.setdefault(tag, []).append(row.id)
+    return {tag: tuple(ids) for tag, ids in ids.items()}

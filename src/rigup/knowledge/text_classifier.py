@@ -111,19 +111,19 @@ class _Model(NamedTuple):
 Weights = dict[str, dict[int, float]]
 
 
-def _ends(said: str) -> str:
+def _ends(text: str) -> str:
     """A long text's beginning and end: there people say what they want, and programs what they died of."""
-    return said if len(said) <= 2 * _MOST else said[:_MOST] + "\n" + said[-_MOST:]
+    return text if len(text) <= 2 * _MOST else text[:_MOST] + "\n" + text[-_MOST:]
 
 
-def words_of(said: str) -> list[str]:
+def words_of(text: str) -> list[str]:
     """Words and numbers, as the weights know them."""
-    return _WORD.findall(_ends(said).lower())
+    return _WORD.findall(_ends(text).lower())
 
 
 def marks_of(heard: Iterable[str]) -> list[str]:
     """Ids of known messages, as the weights know them."""
-    return [_MARK + one for one in heard]
+    return [_MARK + id_ for id_ in heard]
 
 
 @tables.remembered
@@ -144,13 +144,13 @@ def _model() -> _Model:
 
 
 def _numbers(code: str, packed: bytes) -> "array[int]":
-    found = array(code, packed)
+    numbers = array(code, packed)
     if sys.byteorder == "big":
-        found.byteswap()
-    return found
+        numbers.byteswap()
+    return numbers
 
 
-def causes_told() -> list[str]:
+def model_causes() -> list[str]:
     """The causes that weights know of.
 
     Raises:
@@ -166,37 +166,37 @@ def _complaints(array: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(row.regex, re.IGNORECASE | re.MULTILINE) for row in rows)
 
 
-def complains(said: str) -> bool:
+def complains(text: str) -> bool:
     """Whether somebody, or some program, says in it that something fails.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(said)) for form in _complaints("complaint"))
+    return any(form.search(_ends(text)) for form in _complaints("complaint"))
 
 
-def pleads(said: str) -> bool:
+def pleads(text: str) -> bool:
     """Whether a person asks in it for help, or says that the card is left idle.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(said)) for form in _complaints("plea"))
+    return any(form.search(_ends(text)) for form in _complaints("plea"))
 
 
-def fails(said: str) -> bool:
+def fails(text: str) -> bool:
     """Whether a program says in it that something came to nothing, whatever it was.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return any(form.search(_ends(said)) for form in _complaints("failure"))
+    return any(form.search(_ends(text)) for form in _complaints("failure"))
 
 
-def among(said: str, causes: Collection[str], heard: Iterable[str] = ()) -> list[Likeness]:
+def among(text: str, causes: Collection[str], heard: Iterable[str] = ()) -> list[Likeness]:
     """Of a few causes those that a text reads like, the nearest first; none where it might be any of them, or none.
 
     The shares are of these causes and of sound machines alone: it is known from elsewhere that it can be no other.
@@ -205,18 +205,18 @@ def among(said: str, causes: Collection[str], heard: Iterable[str] = ()) -> list
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said, heard)
+    model, weights = _model(), _weights(text, heard)
     shares = _shares(model, weights)
-    part = {one: share for one, share in enumerate(shares[:_SOUND]) if model.causes[one] in causes}
+    part = {number: share for number, share in enumerate(shares[:_SOUND]) if model.causes[number] in causes}
     whole = (sum(part.values()) + shares[_SOUND]) or 1.0
-    known = [part.get(one, 0.0) / whole for one in range(len(model.causes))]
+    known = [part.get(number, 0.0) / whole for number in range(len(model.causes))]
     if max(part.values(), default=0.0) <= _BESIDE * shares[_SOUND]:
         return []
-    return [like for like in _ranked(model, weights, known, most=2) if like.share >= _ENOUGH]
+    return [like for like in _rank(model, weights, known, most=2) if like.share >= _ENOUGH]
 
 
 def likenesses(
-    said: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
+    text: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
 ) -> list[Likeness]:
     """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
 
@@ -228,23 +228,23 @@ def likenesses(
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said, heard)
+    model, weights = _model(), _weights(text, heard)
     shares = [
         0.0 if cause in but else share
         for cause, share in zip([*model.causes, ""], _shares(model, weights), strict=True)
     ]
-    return _ranked(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
+    return _rank(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
 
 
-def nearest(said: str, heard: Iterable[str] = (), most: int = 3) -> list[Likeness]:
+def nearest(text: str, heard: Iterable[str] = (), most: int = 3) -> list[Likeness]:
     """The same for words of somebody who asks: whatever is near, or farther off by more than one word.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(said, heard)
-    ranked = _ranked(model, weights, _among_faults(_shares(model, weights)), most)
+    model, weights = _model(), _weights(text, heard)
+    ranked = _rank(model, weights, _among_faults(_shares(model, weights)), most)
     return [like for like in ranked if like.words and like.share > (_FAR if len(like.words) > 1 else _NEAR)]
 
 
@@ -266,9 +266,9 @@ def _shares(model: _Model, weights: Weights) -> list[float]:
     return [part / whole for part in parts]
 
 
-def _ranked(model: _Model, weights: Weights, shares: list[float], most: int) -> list[Likeness]:
+def _rank(model: _Model, weights: Weights, shares: list[float], most: int) -> list[Likeness]:
     nearest = sorted(range(len(model.causes)), key=shares.__getitem__, reverse=True)[:most]
-    return [Likeness(model.causes[one], shares[one], _telling(weights, one)) for one in nearest]
+    return [Likeness(model.causes[number], shares[number], _telling(weights, number)) for number in nearest]
 
 
 def _telling(weights: Weights, cause: int) -> tuple[str, ...]:
@@ -289,15 +289,15 @@ def _rarity(word: str) -> int:
     return model.rarities[model.terms[word]]
 
 
-def _weights(said: str, heard: Iterable[str]) -> Weights:
+def _weights(text: str, heard: Iterable[str]) -> Weights:
     """What each known word and message of a text says for and against each cause, -1 being that nothing is wrong."""
-    return {**_of(words_of(said), 1.0), **_of(marks_of(set(heard)), HEARD)}
+    return {**_weights_of(words_of(text), 1.0), **_weights_of(marks_of(set(heard)), HEARD)}
 
 
-def _of(told: list[str], length: float) -> Weights:
+def _weights_of(terms: list[str], length: float) -> Weights:
     """The same of words, or of messages: together they weigh `length`, however many they are."""
     model = _model()
-    counted = Counter(word for word in told if word in model.terms)
+    counted = Counter(word for word in terms if word in model.terms)
     loads = {word: (1 + math.log(often)) * _rarity(word) / _HUNDREDTHS for word, often in counted.items()}
     have = math.sqrt(sum(load * load for load in loads.values())) or 1.0
     return {
@@ -306,11 +306,11 @@ def _of(told: list[str], length: float) -> Weights:
     }
 
 
-def line_of(said: str, words: tuple[str, ...]) -> int:
+def line_of(text: str, words: tuple[str, ...]) -> int:
     """Offset of the line in which most of the words stand."""
     best, where, at = -1, 0, 0
-    for line in said.splitlines(keepends=True):
-        if not _MOST <= at < len(said) - _MOST:  # as far as a text is read at all
+    for line in text.splitlines(keepends=True):
+        if not _MOST <= at < len(text) - _MOST:  # as far as a text is read at all
             have = sum(word in set(words_of(line)) for word in words)
             if have > best:
                 best, where = have, at

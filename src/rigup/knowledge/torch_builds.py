@@ -57,7 +57,7 @@ class Companions(msgspec.Struct, frozen=True, kw_only=True):
     """Packages that belong to a torch release, "" where there is none.
 
     Attributes:
-        extrapolated: the release is not in the table: the nearest older one is told.
+        extrapolated: the release is not in the table: the nearest older one stands for it.
 
     """
 
@@ -211,8 +211,8 @@ def variant_for_pypi(version: str, system: str = "linux", machine: str = "x86_64
         KnowledgeError: the table is malformed.
 
     """
-    found = build(version.split("+", 1)[0], "", system, machine)
-    return found.variant if found else None
+    row = build(version.split("+", 1)[0], "", system, machine)
+    return row.variant if row else None
 
 
 def brought(version: str, variant: str, system: str = "linux", machine: str = "x86_64") -> TorchBuild | None:
@@ -281,11 +281,11 @@ def _companions() -> list[Companions]:
 def _by_platform() -> dict[tuple[str, str], tuple[TorchBuild, ...]]:
     rows = [row for row in tables.rows("torch_builds", "build", TorchBuild) if version_key(row.torch)]
     rows.sort(key=lambda row: version_key(row.torch), reverse=True)
-    return {key: tuple(found) for key, found in _grouped(rows).items()}
+    return {key: tuple(found) for key, found in _by_variant(rows).items()}
 
 
-def _grouped(rows: Iterable[TorchBuild]) -> dict[tuple[str, str], list[TorchBuild]]:
-    found: dict[tuple[str, str], list[TorchBuild]] = {}
+def _by_variant(rows: Iterable[TorchBuild]) -> dict[tuple[str, str], list[TorchBuild]]:
+    groups: dict[tuple[str, str], list[TorchBuild]] = {}
     for row in rows:
-        found.setdefault((row.system, row.machine), []).append(row)
-    return found
+        groups.setdefault((row.system, row.machine), []).append(row)
+    return groups

@@ -22,7 +22,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         isa: the chip; "" where nobody tells it.
         kind: "cuda", "rocm" or "xpu".
         have: the release that is there, "" where nobody tells it.
-        driver: NVIDIA's, "" for any. carried: the CUDA that it is told to carry, where its version is not told.
+        driver: NVIDIA's, "" for any. carried: the CUDA that it is known to carry, where its version is not.
         python: "3.12", "" for any.
 
     """
@@ -40,7 +40,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 def nearest_build(wish: Wish) -> TorchBuild | None:
     """Find the build that changes least: the release that is there, else the next newer one, else the next older one.
 
-    Of one release the variant that the driver surely carries; where no driver is told, the one for the oldest driver.
+    Of one release the variant that the driver surely carries; where no driver is known, the one for the oldest driver.
 
     Raises:
         KnowledgeError: a table is malformed.
@@ -98,7 +98,7 @@ def variant_of_index(local: str, system: str = "linux", machine: str = "x86_64")
 
     """
     known = {row.variant for row in builds(system, machine)}
-    fitting = (one for one in known if local == one or local.startswith(one + "."))
+    fitting = (variant for variant in known if local == variant or local.startswith(variant + "."))
     return max(fitting, key=len, default="")
 
 
@@ -122,12 +122,12 @@ def _carries(row: TorchBuild, wish: Wish) -> bool:
         return driver_carries(wish.driver, row.cuda, wish.system) is True
     if not wish.carried:
         return True
-    least, told = driver_minimum(row.cuda, wish.system), driver_minimum(wish.carried, wish.system)
-    return bool(least and told) and version_key(least or "") <= version_key(told or "")
+    least, newest = driver_minimum(row.cuda, wish.system), driver_minimum(wish.carried, wish.system)
+    return bool(least and newest) and version_key(least or "") <= version_key(newest or "")
 
 
 def _apart(row: TorchBuild, have: str) -> Key:
-    """How far a release is from the one that is there; where none is told, how far from the newest."""
+    """How far a release is from the one that is there; where none is known, how far from the newest."""
     mine, theirs = (*version_key(row.torch), 0, 0)[:3], (*version_key(have), 0, 0)[:3]
     if not have:
         return (0, *(-number for number in mine))

@@ -131,10 +131,10 @@ def pythons_with_wheel(
     row = _looked_at().get((package, version))
     if row is None:
         return None
-    there = row.pythons.get(_platform(system, machine))
-    if there is None:
+    offered = row.pythons.get(_platform(system, machine))
+    if offered is None:
         return ()
-    return tuple(one for one in pythons if not there or _in(one, there))
+    return tuple(python for python in pythons if not offered or _is_offered(python, offered))
 
 
 def least_system(package: str, version: str, system: str, machine: str) -> str:
@@ -151,8 +151,8 @@ def _platform(system: str, machine: str) -> str:
     return f"{system}-{arm if machine in ('aarch64', 'arm64') else machine}"
 
 
-def _in(python: str, there: Iterable[str]) -> bool:
-    return any(version_key(python) >= version_key(one[1:]) if one[0] == "+" else python == one for one in there)
+def _is_offered(python: str, offered: Iterable[str]) -> bool:
+    return any(version_key(python) >= version_key(tag[1:]) if tag[0] == "+" else python == tag for tag in offered)
 
 
 @tables.remembered
@@ -162,7 +162,7 @@ def _looked_at() -> dict[tuple[str, str], _Files]:
 
 
 class _Word(msgspec.Struct, frozen=True, kw_only=True):
-    """What is said of a package: the id of a sentence. vendor: only where a GPU of this maker is left out."""
+    """The id of a sentence about a package. vendor: only where a GPU of this maker is left out."""
 
     package: str
     says: str
@@ -182,7 +182,7 @@ def neighbours() -> frozenset[str]:
 
 
 def words_for(packages: Iterable[str], idle: Iterable[str] = ()) -> list[str]:
-    """Ids of the sentences that are to be said where packages are asked for, and GPUs of some makers are left out.
+    """Ids of the sentences to show where packages are asked for, and GPUs of some makers are left out.
 
     Raises:
         KnowledgeError: the table is malformed.

@@ -49,7 +49,7 @@ def unpacked(path: str, simple_names: bool = os.name == "nt") -> str:
         raise ArchiveError(_("{path} holds more than a capture of a machine does.").format(path=path)) from error
     except unpacking.DAMAGED as error:
         raise ArchiveError(_("{path} is damaged: {error}").format(path=path, error=str(error)[:200])) from error
-    inner = _descended(folder)
+    inner = _inner_folder(folder)
     place.finish(inner)
     return inner
 
@@ -102,8 +102,8 @@ class _Unpacking:
         if self.simple_names:
             above = os.path.relpath(inner, self.folder).replace(os.sep, "/")
             start = "" if above == "." else "/".join(map(file_names.plain, above.split("/"))) + "/"
-            told = {"/" + name[len(start) :]: where for name, where in self.links.items() if name.startswith(start)}
-            _keep(inner, "links.json", told)
+            targets = {"/" + name[len(start) :]: where for name, where in self.links.items() if name.startswith(start)}
+            _keep(inner, "links.json", targets)
             _keep(inner, file_names.MARK, file_names.ESCAPED)
             return
         for name, where in self.links.items():
@@ -140,14 +140,14 @@ class _Bounded:
         return got
 
 
-def _descended(folder: str) -> str:
+def _inner_folder(folder: str) -> str:
     """Past the single folder that archives are often made of."""
     for _step in range(3):
         inside = os.listdir(folder)
-        one = os.path.join(folder, inside[0]) if len(inside) == 1 else ""
-        if not one or os.path.islink(one) or not os.path.isdir(one) or inside[0] in _ROOTS:
+        inner = os.path.join(folder, inside[0]) if len(inside) == 1 else ""
+        if not inner or os.path.islink(inner) or not os.path.isdir(inner) or inside[0] in _ROOTS:
             break
-        folder = one
+        folder = inner
     return folder
 
 

@@ -56,8 +56,8 @@ def folder() -> Path:
 def _state() -> Path:
     """The state folder that platformdirs names, on Linux without its import."""
     if sys.platform == "linux":
-        told = os.environ.get("XDG_STATE_HOME", "").strip()
-        return Path(told if os.path.isabs(told) else os.path.expanduser("~/.local/state"), "rigup")
+        configured = os.environ.get("XDG_STATE_HOME", "").strip()
+        return Path(configured if os.path.isabs(configured) else os.path.expanduser("~/.local/state"), "rigup")
     import platformdirs
 
     return platformdirs.user_state_path("rigup")
@@ -68,7 +68,7 @@ def _node() -> str:
 
 
 def file_name(text: str) -> str:
-    """A text as a file name; what had to be changed for it is told apart by a digest."""
+    """A text as a file name; a digest keeps apart texts that had to be changed for it."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in text)[:60].strip(".")
     return plain if plain == text else f"{plain}-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
 
@@ -89,8 +89,8 @@ def record(facts: Facts) -> bool:
     """Keep this healthy state, if it is another than the one kept; whether something was written. Never raises."""
     with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):
         seen, path = fingerprint(facts), folder() / (place_of(facts) + ".json")
-        kept = _read(path)
-        if (kept and _same(kept.machine, seen)) or not _ours(path):
+        baseline = _read(path)
+        if (baseline and _same(baseline.machine, seen)) or not _ours(path):
             return False
         return _write(path, Baseline(machine=_safe(seen), recorded_at=_now(), environment=environment(facts)))
     return False
@@ -110,7 +110,7 @@ def _same_row(kept: Row, seen: Row) -> bool:
     from rigup.machine.pseudonyms import LEFT_OUT
 
     known = [(kept[1].get(name), value) for name, value in seen[1].items()]
-    return kept[0] == seen[0] and all(one in (LEFT_OUT, other) for one, other in known)
+    return kept[0] == seen[0] and all(before in (LEFT_OUT, after) for before, after in known)
 
 
 def _now() -> str:
@@ -121,13 +121,13 @@ def _ours(path: Path) -> bool:
     """Whether the nearest folder that is there is the account's own: root leaves nothing in another's home."""
     if not hasattr(os, "geteuid"):
         return True
-    there = next(above for above in path.parents if above.exists())
-    return there.stat().st_uid == os.geteuid()
+    nearest = next(above for above in path.parents if above.exists())
+    return nearest.stat().st_uid == os.geteuid()
 
 
-def _write(path: Path, kept: Baseline) -> bool:
+def _write(path: Path, baseline: Baseline) -> bool:
     """Whole or not at all; the ones before it move back by one."""
-    body = msgspec.json.encode(kept, order="deterministic")
+    body = msgspec.json.encode(baseline, order="deterministic")
     if len(body) > _MOST_BYTES:
         return False
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -154,8 +154,8 @@ def _older(path: Path, number: int) -> Path:
 
 def _forget(records: Path) -> None:
     """Remove what is oldest when too many environments have come and gone."""
-    there = sorted(records.glob("*.json"), key=lambda path: path.stat().st_mtime)
-    for path in there[: -_MOST_PLACES * (_OLDER + 1)]:
+    paths = sorted(records.glob("*.json"), key=lambda path: path.stat().st_mtime)
+    for path in paths[: -_MOST_PLACES * (_OLDER + 1)]:
         path.unlink(missing_ok=True)
 
 
@@ -173,8 +173,8 @@ def _clean(value: Any) -> Any:
     from rigup.machine.redaction_secrets import without_secrets
 
     words = value if isinstance(value, list) else [value]
-    told = [word for word in words if isinstance(word, str)]
-    return LEFT_OUT if any(without_secrets(word, Pseudonyms()) != word for word in told) else value
+    strings = [word for word in words if isinstance(word, str)]
+    return LEFT_OUT if any(without_secrets(word, Pseudonyms()) != word for word in strings) else value
 
 
 # -- reading -----------------------------------------------------------------------------------------
@@ -184,19 +184,19 @@ def _read(path: Path) -> Baseline | None:
     """A record; None where there is none that can be used."""
     try:
         with path.open("rb") as file:
-            kept = msgspec.json.decode(file.read(_MOST_BYTES + 1), type=Baseline)
+            baseline = msgspec.json.decode(file.read(_MOST_BYTES + 1), type=Baseline)
     except (OSError, ValueError, RecursionError):
         return None
-    return kept if kept.schema == SCHEMA else None
+    return baseline if baseline.schema == SCHEMA else None
 
 
 def records(facts: Facts) -> list[Baseline]:
     """What was kept of this node when all was well, the newest first: of this environment, else of any."""
     path = folder() / (place_of(facts) + ".json")
-    mine = [kept for number in range(_OLDER + 1) if (kept := _read(_older(path, number)))]
-    return mine or sorted(_others(), key=lambda kept: kept.recorded_at, reverse=True)
+    mine = [baseline for number in range(_OLDER + 1) if (baseline := _read(_older(path, number)))]
+    return mine or sorted(_others(), key=lambda baseline: baseline.recorded_at, reverse=True)
 
 
 def _others() -> Iterator[Baseline]:
     with contextlib.suppress(OSError):
-        yield from (kept for path in folder().glob("*.json") if (kept := _read(path)))
+        yield from (baseline for path in folder().glob("*.json") if (baseline := _read(path)))

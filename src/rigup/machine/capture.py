@@ -43,16 +43,16 @@ def recorded(path: str | None = None, wake: bool = False) -> tuple[Facts, Captur
 
     sources = _listening(path)
     facts = look(sources, wake)
-    kept = Capture()
+    capture = Capture()
     for source in sources:
         if isinstance(source.host, Recorder):
-            kept.snapshots[_place(source.host, first=not kept.snapshots)] = source.host.kept
+            capture.snapshots[_place(source.host, first=not capture.snapshots)] = source.host.kept
     if path == "-":  # it can be read once only
         for text in (text for source in sources if source.host is None for text in source.texts):
-            kept.texts[text.source] = kept.texts.get(text.source, "") + text.body + "\n"
-    elif path is not None and not kept.snapshots:
-        kept.texts = texts_at(path)
-    return facts, kept
+            capture.texts[text.source] = capture.texts.get(text.source, "") + text.body + "\n"
+    elif path is not None and not capture.snapshots:
+        capture.texts = texts_at(path)
+    return facts, capture
 
 
 def _listening(path: str | None) -> list[Source]:
@@ -60,14 +60,14 @@ def _listening(path: str | None) -> list[Source]:
     if path is None:
         recorder = Recorder(Local())
         return [Source(Place(world=world_of(recorder)), recorder)]
-    return [_noted(source) for source in open_source(path)]
+    return [_with_recorder(source) for source in open_source(path)]
 
 
-def _noted(source: Source) -> Source:
+def _with_recorder(source: Source) -> Source:
     if source.host is None:
         return source
     recorder = Recorder(source.host)
-    recorder.kept.recorded = [said for said in source.host.recorded() if not said.asked]
+    recorder.kept.recorded = [recording for recording in source.host.recorded() if not recording.asked]
     if isinstance(source.host, Tree):  # what the answers to questions do not show
         recorder.kept.nodes |= source.host.nodes
         recorder.kept.who |= source.host.who
@@ -78,25 +78,25 @@ def _place(recorder: Recorder, first: bool) -> str:
     return "" if first or not isinstance(recorder.inner, Tree) else os.path.basename(recorder.inner.root)
 
 
-def redacted(kept: Capture, redactor: Redactor) -> Capture:
+def redacted(capture: Capture, redactor: Redactor) -> Capture:
     """The same without what is private: names are learnt from all of it before any is taken out."""
-    for snapshot in kept.snapshots.values():
+    for snapshot in capture.snapshots.values():
         redactor.learn_all(snapshot)
-    for name, body in kept.texts.items():
+    for name, body in capture.texts.items():
         redactor.learn(name + "\n" + body, name)
     return Capture(
-        {redactor.text(place): redactor.snapshot(snapshot) for place, snapshot in kept.snapshots.items()},
-        {redactor.text(name): redactor.listed(redactor.text(name), body, name) for name, body in kept.texts.items()},
+        {redactor.text(place): redactor.snapshot(snapshot) for place, snapshot in capture.snapshots.items()},
+        {redactor.text(name): redactor.listed(redactor.text(name), body, name) for name, body in capture.texts.items()},
     )
 
 
-def entries(kept: Capture, taken_out: dict[str, int]) -> Iterator[Entry]:
+def entries(capture: Capture, taken_out: dict[str, int]) -> Iterator[Entry]:
     """Everything that the archive holds."""
     cover = {"schema": SCHEMA, "rigup": __version__, "captured_at": _now(), "taken_out": taken_out}
     yield Entry("/" + COVER, json.dumps(cover, indent=1).encode())
-    for name, body in kept.texts.items():
+    for name, body in capture.texts.items():
         yield Entry("/" + name.lstrip("/"), body.encode("utf-8", "surrogatepass"))
-    for place, snapshot in kept.snapshots.items():
+    for place, snapshot in capture.snapshots.items():
         top = "/places/" + place if place else ""
         for name, content in snapshot.companions().items():
             yield Entry(top + "/" + name, content)
@@ -107,24 +107,24 @@ def _now() -> str:
     return dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def write(path: str, kept: Capture, taken_out: dict[str, int], replace: bool = False) -> int:
+def write(path: str, capture: Capture, taken_out: dict[str, int], replace: bool = False) -> int:
     """Write the archive, readable by its owner alone; returns its size in bytes.
 
     Raises FileExistsError where something stands at the path and must not be replaced, and OSError.
     """
-    private_file.write(path, lambda file: pack(file, kept, taken_out), replace)
+    private_file.write(path, lambda file: pack(file, capture, taken_out), replace)
     return os.path.getsize(path)
 
 
-def pack(file: IO[bytes], kept: Capture, taken_out: dict[str, int]) -> None:
+def pack(file: IO[bytes], capture: Capture, taken_out: dict[str, int]) -> None:
     """Write the archive into a file that is open."""
     with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-        _pack(packed, kept, taken_out)
+        _pack(packed, capture, taken_out)
 
 
-def _pack(packed: Any, kept: Capture, taken_out: dict[str, int]) -> None:
+def _pack(packed: Any, capture: Capture, taken_out: dict[str, int]) -> None:
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for entry in entries(kept, taken_out):
+        for entry in entries(capture, taken_out):
             if entry.path.isprintable():
                 archive.addfile(_info(entry), io.BytesIO(entry.body or b""))
 

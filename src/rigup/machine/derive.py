@@ -44,8 +44,8 @@ def card_on_bus(device: PciDevice) -> Statements:
     ):
         return
     fields = {mine: device.fields[theirs] for mine, theirs in _TAKEN.items() if theirs in device.fields}
-    told = device.fields["vendor_id"]
-    fields["vendor"] = told._replace(value=_VENDORS[vendor])
+    vendor_id = device.fields["vendor_id"]
+    fields["vendor"] = vendor_id._replace(value=_VENDORS[vendor])
     if model:
         fields["pci_id"] = device.fields["device_id"]._replace(value=vendor + ":" + model)
     if device.get("name") and (name := _model(device.get("name"))):
@@ -104,8 +104,8 @@ _OF_KFD = {"pci_address": "pci_address", "kfd_node": "node", "isa": "isa", "pci_
 
 
 def _partition(part: KfdNode) -> dict[str, Any]:
-    told = {"name": "KFD node " + str(part.get("node", "")), "memory": part.get("vram")}
-    return {name: value for name, value in told.items() if value is not None}
+    fields = {"name": "KFD node " + str(part.get("node", "")), "memory": part.get("vram")}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _shares_memory(node: KfdNode) -> bool:
@@ -181,10 +181,10 @@ def folder_of_state(variable: Variable, facts: Facts) -> Statements:
     name, value = variable.get("name", ""), variable.get("value")
     if name not in _STATES or not value or value == "/" or not _PATH.fullmatch(value) or variable.place.kind == "unit":
         return
-    told = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
+    names = {other.get("name") for other in facts.of(Variable) if other.get("value") and other.place == variable.place}
     where = variable.fields["value"].where
     ends = _STATES[name]
-    for end in ends[1:] if name == "HOME" and "XDG_STATE_HOME" in told else ends:
+    for end in ends[1:] if name == "HOME" and "XDG_STATE_HOME" in names else ends:
         path = _on_its_drive(value.rstrip("/\\")) + end
         yield StateFolder(variable.place, {"path": Reading(path, where)})
 

@@ -67,29 +67,29 @@ class Difference(NamedTuple):
 
 def differences(before: Fingerprint, after: Fingerprint) -> list[Difference]:
     """What differs, likeliest suspects first, echoes behind what they echo."""
-    found: list[Difference] = []
+    changes: list[Difference] = []
     for kind in sorted(before.facts.keys() | after.facts.keys()):
-        found += _of_kind(kind, before, after)
-    return _echoes(sorted(found, key=_order))
+        changes += _of_kind(kind, before, after)
+    return _echoes(sorted(changes, key=_order))
 
 
-def _order(found: Difference) -> tuple[Any, ...]:
-    rank = _RANK.get(found.kind + "." + found.field, _RANK.get(found.kind, 99))
-    field = _FIELDS.index(found.field) if found.field in _FIELDS else len(_FIELDS)
-    return rank, found.change == CHANGED, found.kind, found.subject, found.place, field, found.field
+def _order(change: Difference) -> tuple[Any, ...]:
+    rank = _RANK.get(change.kind + "." + change.field, _RANK.get(change.kind, 99))
+    field = _FIELDS.index(change.field) if change.field in _FIELDS else len(_FIELDS)
+    return rank, change.change == CHANGED, change.kind, change.subject, change.place, field, change.field
 
 
 def _of_kind(kind: str, before: Fingerprint, after: Fingerprint) -> Iterator[Difference]:
     pairs, gone, new = paired(kind, before.facts.get(kind, []), after.facts.get(kind, []))
     for mine, theirs in pairs:
-        for one in _changed(kind, mine, theirs):
-            yield one._replace(unbuilt=_unbuilt(one, after)) if kind == "Platform" else one
+        for difference in _changed(kind, mine, theirs):
+            yield difference._replace(unbuilt=_unbuilt(difference, after)) if kind == "Platform" else difference
     for row in gone:
         if _would_be_seen(kind, row, before, after):
-            yield Difference(kind, subject_of(kind, row[1]), "", _telling(row[1]), None, _where(kind, row), GONE)
+            yield Difference(kind, subject_of(kind, row[1]), "", _telling(row[1]), None, _place_of(kind, row), GONE)
     for row in new:
         if _would_be_seen(kind, row, after, before):
-            yield Difference(kind, subject_of(kind, row[1]), "", None, _telling(row[1]), _where(kind, row), NEW)
+            yield Difference(kind, subject_of(kind, row[1]), "", None, _telling(row[1]), _place_of(kind, row), NEW)
 
 
 # -- which is which ----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _model(row: Row) -> str:
     """What tells a card's model, however its list spells it."""
     from rigup.machine.names import words
 
-    return repr([sorted(one) for one in words(str(row[1].get("name")))])
+    return repr([sorted(name) for name in words(str(row[1].get("name")))])
 
 
 def _key(row: Row, key: str) -> str:
@@ -120,14 +120,14 @@ def _key(row: Row, key: str) -> str:
 
 def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: Any, key: str = "") -> Any:
     """Take those out that one mark tells apart on both sides; several of one mark go by their order."""
-    there: dict[Any, list[Row]] = defaultdict(list)
+    by_mark: dict[Any, list[Row]] = defaultdict(list)
     for row in theirs:
         if not key or row[1].get(key) is not None:
-            there[by(row)].append(row)
+            by_mark[by(row)].append(row)
     left = []
     for row in mine:
-        if (not key or row[1].get(key) is not None) and there.get(by(row)):
-            pairs.append((row, there[by(row)].pop(0)))
+        if (not key or row[1].get(key) is not None) and by_mark.get(by(row)):
+            pairs.append((row, by_mark[by(row)].pop(0)))
         else:
             left.append(row)
     taken = {id(pair[1]) for pair in pairs}
@@ -136,21 +136,21 @@ def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: 
 
 def subject_of(kind: str, fields: Fields, other: Fields | None = None) -> str:
     """How a subject is named: by what its kind is titled by; of two states of it by what both have alike."""
-    made = kinds().get(kind)
-    titles = ("module", "name") if kind == "ModuleParameter" else made.title if made else ()
-    said = {name: _said(name, fields, other or {}) for name in titles}
-    known = [name for name in titles if said[name]]
+    fact_type = kinds().get(kind)
+    titles = ("module", "name") if kind == "ModuleParameter" else fact_type.title if fact_type else ()
+    shown = {name: _field_text(name, fields, other or {}) for name in titles}
+    known = [name for name in titles if shown[name]]
     alike = [name for name in known if other is None or fields.get(name) == other.get(name)]
     many = kind in ("ModuleParameter", "DkmsBuild", "DkmsTree")
-    return " ".join(said[name] for name in (known if many else (alike or sorted(known))[:1]))
+    return " ".join(shown[name] for name in (known if many else (alike or sorted(known))[:1]))
 
 
-def _said(name: str, *states: Fields) -> str:
+def _field_text(name: str, *states: Fields) -> str:
     """A field as text; of two states that say different things always the same one, whichever stands first."""
     return min((str(state[name]) for state in states if state.get(name) is not None), default="")
 
 
-def _where(kind: str, row: Row) -> str:
+def _place_of(kind: str, row: Row) -> str:
     """Its place; a package's environment too."""
     environment = [str(row[1]["env"])] if kind == "Package" and "env" in row[1] else []
     return " ".join(["/".join(part for part in row[0] if part), *environment]).strip()
@@ -169,11 +169,11 @@ def _would_be_seen(kind: str, row: Row, having: Fingerprint, lacking: Fingerprin
     place = Place(*row[0])
     looked = any(Place(*at).meet(place) for at in lacking.whole.get(kind, ()))
     refused = set(lacking.refused.get(kind, ())) - set(having.refused.get(kind, ()))
-    looked = looked or (kind == "Gpu" and _listed(row[1], lacking))
+    looked = looked or (kind == "Gpu" and _lists_cards(row[1], lacking))
     return looked and not refused and not _found_from(row[1], having, lacking)
 
 
-def _listed(card: Fields, lacking: Fingerprint) -> bool:
+def _lists_cards(card: Fields, lacking: Fingerprint) -> bool:
     """Whether that side tells of this maker's cards: who lists one of them lists all that are there."""
     makers = [row[1].get("vendor") for row in lacking.facts.get("Gpu", ())]
     return card.get("vendor") is not None and card["vendor"] in makers
@@ -188,40 +188,40 @@ def _found_from(fields: Fields, having: Fingerprint, lacking: Fingerprint) -> bo
 
 def _changed(kind: str, mine: Row, theirs: Row) -> Iterator[Difference]:
     for field in sorted(mine[1].keys() & theirs[1].keys()):
-        one, other = mine[1][field], theirs[1][field]
-        if one == other or _alike(kind, field, one, other):
+        before, after = mine[1][field], theirs[1][field]
+        if before == after or _alike(kind, field, before, after):
             continue
-        one, other = _only(one, other)
-        yield Difference(kind, subject_of(kind, mine[1], theirs[1]), field, one, other, _where(kind, mine))
+        before, after = _only(before, after)
+        yield Difference(kind, subject_of(kind, mine[1], theirs[1]), field, before, after, _place_of(kind, mine))
 
 
-def _alike(kind: str, field: str, one: Any, other: Any) -> bool:
+def _alike(kind: str, field: str, before: Any, after: Any) -> bool:
     """Whether two values say the same, or one of them was taken out of a capture."""
-    if any(isinstance(value, str) and is_made(value) for value in (one, other)):
+    if any(isinstance(value, str) and is_made(value) for value in (before, after)):
         return True
-    if field in _SIZES and isinstance(one, int) and isinstance(other, int):
-        return abs(one - other) <= _CLOSE * max(abs(one), abs(other))
+    if field in _SIZES and isinstance(before, int) and isinstance(after, int):
+        return abs(before - after) <= _CLOSE * max(abs(before), abs(after))
     if kind == "Gpu" and field == "name":
         from rigup.machine.names import same_name
 
-        return same_name(str(one), str(other))
+        return same_name(str(before), str(after))
     return False
 
 
-def _only(one: Any, other: Any) -> tuple[Any, Any]:
+def _only(before: Any, after: Any) -> tuple[Any, Any]:
     """Of two lists what only each has."""
-    if isinstance(one, list) and isinstance(other, list):
-        return [part for part in one if part not in other], [part for part in other if part not in one]
-    return one, other
+    if isinstance(before, list) and isinstance(after, list):
+        return [part for part in before if part not in after], [part for part in after if part not in before]
+    return before, after
 
 
-def _unbuilt(one: Difference, after: Fingerprint) -> tuple[str, ...]:
+def _unbuilt(difference: Difference, after: Fingerprint) -> tuple[str, ...]:
     """Modules that are built for the kernel before and not for the one that runs now."""
-    if one.field != "release":
+    if difference.field != "release":
         return ()
     built = ((str(row[1].get("name")), row[1].get("built_for") or []) for row in after.facts.get("KernelModule", ()))
     lists = ((name, kernels) for name, kernels in built if isinstance(kernels, list | tuple))
-    return tuple(name for name, kernels in lists if one.before in kernels and one.after not in kernels)
+    return tuple(name for name, kernels in lists if difference.before in kernels and difference.after not in kernels)
 
 
 # -- echoes ------------------------------------------------------------------------------------------
@@ -230,65 +230,71 @@ def _unbuilt(one: Difference, after: Fingerprint) -> tuple[str, ...]:
 def _echoes(found: list[Difference]) -> list[Difference]:
     """Say of each whether it follows from one before it."""
     kept: list[Difference] = []
-    made: list[Difference] = []
-    for one in found:
-        first = next((other for other in kept if _follows(one, other)), None)
-        made.append(one._replace(echo_of=first.name) if first else one)
+    marked: list[Difference] = []
+    for difference in found:
+        first = next((other for other in kept if _follows(difference, other)), None)
+        marked.append(difference._replace(echo_of=first.name) if first else difference)
         if first is None:
-            kept.append(one)
-    return made
+            kept.append(difference)
+    return marked
 
 
-def _follows(one: Difference, first: Difference) -> bool:
+def _follows(difference: Difference, first: Difference) -> bool:
     """Another field of the same subject, the same change elsewhere, one more of the same kind, or part of it."""
-    if (one.kind, one.subject, one.place) == (first.kind, first.subject, first.place):
+    if (difference.kind, difference.subject, difference.place) == (first.kind, first.subject, first.place):
         return True
-    if one.change == first.change == CHANGED:
-        return _same_change(one, first) or _new_kernel(one, first)
-    alike = one.change == first.change and one.kind == first.kind and one.place == first.place
-    return alike or _part_of(one, first) or _new_kernel(one, first)
+    if difference.change == first.change == CHANGED:
+        return _same_change(difference, first) or _new_kernel(difference, first)
+    alike = difference.change == first.change and difference.kind == first.kind and difference.place == first.place
+    return alike or _part_of(difference, first) or _new_kernel(difference, first)
 
 
-def _same_change(one: Difference, first: Difference) -> bool:
+def _same_change(difference: Difference, first: Difference) -> bool:
     """As of a driver's libraries: `550.120-0ubuntu1` is the same as 550.120."""
-    if one.field != first.field:
+    if difference.field != first.field:
         return False
-    if one.kind == first.kind and (one.before, one.after) == (first.before, first.after):
+    if difference.kind == first.kind and (difference.before, difference.after) == (first.before, first.after):
         return True
     return (
-        one.field in ("version", "driver", "path")
-        and _begins(one.before, first.before)
-        and _begins(one.after, first.after)
+        difference.field in ("version", "driver", "path")
+        and _begins(difference.before, first.before)
+        and _begins(difference.after, first.after)
     )
 
 
-def _begins(one: Any, first: Any) -> bool:
-    return one == first or (
-        isinstance(one, str) and isinstance(first, str) and len(first) > 2 and one.startswith(first)
+def _begins(value: Any, first: Any) -> bool:
+    return value == first or (
+        isinstance(value, str) and isinstance(first, str) and len(first) > 2 and value.startswith(first)
     )
 
 
-def _new_kernel(one: Difference, first: Difference) -> bool:
+def _new_kernel(difference: Difference, first: Difference) -> bool:
     """What comes with a kernel: it is installed, and modules are built for it."""
     if first.kind != "Platform" or first.field != "release":
         return False
-    if one.kind == "Kernel":
-        return one.subject in (first.before, first.after)
-    built = one.kind == "KernelModule" and one.field == "built_for"
-    return built and {*one.before, *one.after} <= {first.before, first.after}
+    if difference.kind == "Kernel":
+        return difference.subject in (first.before, first.after)
+    built = difference.kind == "KernelModule" and difference.field == "built_for"
+    return built and {*difference.before, *difference.after} <= {first.before, first.after}
 
 
-def _part_of(one: Difference, first: Difference) -> bool:
+def _part_of(difference: Difference, first: Difference) -> bool:
     """A package or a torch of an environment that is gone, a torch's package, a card's place on the bus."""
-    if one.change != first.change:
+    if difference.change != first.change:
         return False
     if first.kind == "PythonEnv":
-        return (one.kind == "Package" and one.place.endswith(first.subject)) or one.subject == first.subject
+        return (
+            difference.kind == "Package" and difference.place.endswith(first.subject)
+        ) or difference.subject == first.subject
     if first.kind in ("Torch", "TensorFlow"):
-        return one.kind == "Package" and one.subject == first.kind.lower() and one.place.endswith(first.subject)
-    return first.kind == "Gpu" and one.kind in ("PciDevice", "KfdNode") and one.subject == first.subject
+        return (
+            difference.kind == "Package"
+            and difference.subject == first.kind.lower()
+            and difference.place.endswith(first.subject)
+        )
+    return first.kind == "Gpu" and difference.kind in ("PciDevice", "KfdNode") and difference.subject == first.subject
 
 
-def leaders(found: Iterable[Difference]) -> list[Difference]:
+def leaders(changes: Iterable[Difference]) -> list[Difference]:
     """Those that stand for themselves."""
-    return [one for one in found if not one.echo_of]
+    return [difference for difference in changes if not difference.echo_of]

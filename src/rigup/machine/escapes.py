@@ -28,5 +28,5 @@ def without_escapes(text: str) -> str:
     return _SEQUENCE.sub(_lines_of, text)
 
 
-def _lines_of(found: "re.Match[str]") -> str:
-    return "\n" * found[0].count("\n")
+def _lines_of(match: "re.Match[str]") -> str:
+    return "\n" * match[0].count("\n")

@@ -219,9 +219,9 @@ class Fact:
         """Whether the new value takes the place of one that differs."""
         return new.rank > held.rank
 
-    def alike(self, name: str, one: Any, two: Any) -> bool:  # noqa: ARG002
+    def alike(self, name: str, value: Any, other: Any) -> bool:  # noqa: ARG002
         """Whether two values say the same; some fields are written in several ways."""
-        return bool(one == two)
+        return bool(value == other)
 
 
 NOWHERE = Where("", None, "")

@@ -24,80 +24,80 @@ _SLEEPS = Answer(None, "refused", "the device sleeps")
 def inputs(reader: Reader, source: Source, known: list[Fact], wake: bool) -> Iterator[Text | Look | Unanswered]:
     """Texts for one reader from one source, and looks that found nothing or were refused."""
     if source.host is not None:
-        for given in reader.inputs:
-            asleep = frozenset[str]() if wake else _asleep(given, known)
-            if asleep and isinstance(given, Run):
-                yield from _looks(reader, source.place, shown(given), _SLEEPS)
+        for query in reader.inputs:
+            asleep = frozenset[str]() if wake else _asleep(query, known)
+            if asleep and isinstance(query, Run):
+                yield from _looks(reader, source.place, shown(query), _SLEEPS)
                 continue
-            yield from _answered(reader, source.host, source.place, given, known, asleep)
+            yield from _pieces(reader, source.host, source.place, query, known, asleep)
     for text in source.texts:
         if any(text.spots(mark) for mark in reader.marks):
             yield _as_kind(reader, text)
 
 
-def _asleep(given: Input, known: list[Fact]) -> frozenset[str]:
+def _asleep(query: Input, known: list[Fact]) -> frozenset[str]:
     """Names, in paths, of cards that are suspended: a file is one card's, a vendor's tool wakes all of its own."""
-    if not isinstance(given, File | Run) or not given.wakes:
+    if not isinstance(query, File | Run) or not query.wakes:
         return frozenset()
     cards = {
         str(fact.get("address"))
         for fact in known
         if isinstance(fact, PciDevice)
         and fact.get("power") in _SUSPENDED
-        and (isinstance(given, File) or fact.get("vendor_id") == given.wakes)
+        and (isinstance(query, File) or fact.get("vendor_id") == query.wakes)
     }
     drawn = [fact for fact in known if isinstance(fact, DrmCard) and fact.get("pci_address") in cards]
     return frozenset(cards | {"card" + str(fact.get("card")) for fact in drawn})
 
 
-def _answered(
-    reader: Reader, host: Host, base: Place, given: Input, known: list[Fact], asleep: frozenset[str]
+def _pieces(
+    reader: Reader, host: Host, base: Place, query: Input, known: list[Fact], asleep: frozenset[str]
 ) -> Iterator[Text | Look | Unanswered]:
     place = base._replace(process=base.process or reader.place.process)
-    for path, answer in _answers(host, given, known, asleep):
+    for path, answer in _answers(host, query, known, asleep):
         if answer.body is None:
             yield from _looks(reader, place, path, answer)
-            if isinstance(given, Run) and (told := refused(given, answer)):
-                yield told
+            if isinstance(query, Run) and (unanswered := refused(query, answer)):
+                yield unanswered
             continue
-        seen = place._replace(process=_owner(given, path)) if isinstance(given, File) and given.process else place
-        body = without_escapes(answer.body) if isinstance(given, Run) else answer.body  # rocminfo colours its head
+        seen = place._replace(process=_owner(query, path)) if isinstance(query, File) and query.process else place
+        body = without_escapes(answer.body) if isinstance(query, Run) else answer.body  # rocminfo colours its head
         text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
-        text.fresh, text.asked, text.who = True, shown(given), reader.matched
+        text.fresh, text.asked, text.who = True, shown(query), reader.matched
         yield text
 
 
-def _answers(host: Host, given: Input, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
-    if isinstance(given, Run):
-        if _worth_running(given, host):
-            yield shown(given), host.run(given.argv, given.seconds)
-    elif isinstance(given, Listing):
-        for path in _paths(given.path, known):
+def _answers(host: Host, query: Input, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
+    if isinstance(query, Run):
+        if _worth_running(query, host):
+            yield shown(query), host.run(query.argv, query.seconds)
+    elif isinstance(query, Listing):
+        for path in _paths(query.path, known):
             yield "ls -l " + path, host.listing(path)
-    elif isinstance(given, Ask):
-        yield shown(given), host.variables() if given.about == "variables" else host.account()
+    elif isinstance(query, Ask):
+        yield shown(query), host.variables() if query.about == "variables" else host.account()
     else:
-        yield from _files(host, given, known, asleep)
+        yield from _files(host, query, known, asleep)
 
 
-def _worth_running(given: Run, host: Host) -> bool:
+def _worth_running(query: Run, host: Host) -> bool:
     """A program whose answer the files already tell, or that has nothing to speak to, is not started."""
-    if given.unless and any(host.find(path) for path in braced(given.unless)):
+    if query.unless and any(host.find(path) for path in braced(query.unless)):
         return False
-    return not given.given or any(host.find(path) for path in braced(given.given))
+    return not query.given or any(host.find(path) for path in braced(query.given))
 
 
-def _files(host: Host, given: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
-    for path in _paths(given.path, known):
-        found = host.find(path)[:_MOST_FILES] if is_pattern(path) else [path]
-        for one in found:
-            yield one, host.read(one, given.most) if asleep.isdisjoint(one.split("/")) else _SLEEPS
-        if not found:
-            yield path, host.read(path, given.most)  # absent, or a folder that nobody copied
+def _files(host: Host, query: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
+    for pattern in _paths(query.path, known):
+        paths = host.find(pattern)[:_MOST_FILES] if is_pattern(pattern) else [pattern]
+        for path in paths:
+            yield path, host.read(path, query.most) if asleep.isdisjoint(path.split("/")) else _SLEEPS
+        if not paths:
+            yield pattern, host.read(pattern, query.most)  # absent, or a folder that nobody copied
 
 
 def _paths(pattern: str, known: list[Fact]) -> list[str]:
-    return [path for told in filled(pattern, known) for path in braced(told)]
+    return [path for template in filled(pattern, known) for path in braced(template)]
 
 
 def _looks(reader: Reader, place: Place, source: str, answer: Answer) -> Iterator[Look]:
@@ -108,10 +108,10 @@ def _looks(reader: Reader, place: Place, source: str, answer: Answer) -> Iterato
             yield Look(kind, place.at(kind.scope), source, coverage, answer.why)
 
 
-def _owner(given: File, path: str) -> str:
+def _owner(query: File, path: str) -> str:
     """Whose environment a file configures: `ollama.service.d/x.conf` speaks of ollama's unit."""
-    if given.process != "unit":
-        return given.process
+    if query.process != "unit":
+        return query.process
     unit = next((part for part in PurePosixPath(path).parts if ".service" in part), posixpath.basename(path))
     return "unit:" + unit.partition(".service")[0]
 

@@ -24,8 +24,8 @@ def escaped(name: str) -> str:
 
 def plain(name: str) -> str:
     """The name that was escaped."""
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), name)
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 16)), name)
 
 
-def _code(found: re.Match[str]) -> str:
-    return f"%{ord(found[0]):02X}"
+def _code(match: re.Match[str]) -> str:
+    return f"%{ord(match[0]):02X}"

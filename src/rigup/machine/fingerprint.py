@@ -59,15 +59,15 @@ class Fingerprint(msgspec.Struct, kw_only=True):
 def fingerprint(facts: Facts) -> Fingerprint:
     """What lasts of the facts, in one order."""
     here = _Here(facts)
-    made = Fingerprint(work=here.work)
+    result = Fingerprint(work=here.work)
     for fact in facts.all():
         name = type(fact).__name__
         if name not in _ASIDE and (fields := _fields(name, fact, here)) is not None:
-            made.facts.setdefault(name, []).append((here.place(fact.place), fields))
-    _note(made, facts.looks, here)
-    for rows in made.facts.values():
+            result.facts.setdefault(name, []).append((here.place(fact.place), fields))
+    _note(result, facts.looks, here)
+    for rows in result.facts.values():
         rows.sort(key=repr)
-    return made
+    return result
 
 
 class _Here:
@@ -101,7 +101,7 @@ class _Here:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list | tuple | set | frozenset):
-            return sorted((self.plain(one) for one in value), key=repr)
+            return sorted((self.plain(item) for item in value), key=repr)
         return {str(k): self.plain(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
@@ -116,21 +116,21 @@ def _fields(name: str, fact: Fact, here: _Here) -> dict[str, Any] | None:
 
 
 def _lasts(name: str, fact: Fact) -> bool:
-    told = fact.values().get("name")
+    variable = fact.values().get("name")
     if name in ("Variable", "FileVariable"):
-        return _is_kept(str(told))
-    return not (name == "KernelParameter" and told in _BOOT_FILES)
+        return _is_kept(str(variable))
+    return not (name == "KernelParameter" and variable in _BOOT_FILES)
 
 
 @functools.cache
-def _wanted() -> tuple[frozenset[str], tuple[str, ...]]:
+def _wanted_variables() -> tuple[frozenset[str], tuple[str, ...]]:
     """Names, and beginnings of names, of variables whose values are needed to judge a machine."""
     known = words("kept variable")
     return known, tuple(name.removesuffix("*") for name in known if name.endswith("*"))
 
 
 def _is_kept(name: str) -> bool:
-    names, beginnings = _wanted()
+    names, beginnings = _wanted_variables()
     wanted = name in names or name.startswith(beginnings)
     return wanted and name not in _OF_A_MOMENT and not name.startswith(_OF_A_JOB) and not is_secret(name)
 
@@ -138,11 +138,11 @@ def _is_kept(name: str) -> bool:
 def _without_login(value: Any) -> Any:
     """An address without who logs in there."""
     if isinstance(value, list):
-        return [_without_login(one) for one in value]
+        return [_without_login(address) for address in value]
     return _LOGIN.sub("", value) if isinstance(value, str) and "@" in value else value
 
 
-def _note(made: Fingerprint, looks: list[Look], here: _Here) -> None:
+def _note(result: Fingerprint, looks: list[Look], here: _Here) -> None:
     """Who looked where, in one order."""
     whole: dict[str, set[tuple[str, ...]]] = defaultdict(set)
     refused: dict[str, set[str]] = defaultdict(set)
@@ -151,8 +151,8 @@ def _note(made: Fingerprint, looks: list[Look], here: _Here) -> None:
             whole[look.kind.__name__].add(look.place)
         elif look.coverage == "refused" and look.trouble:
             refused[look.kind.__name__].add(here.text(look.source))
-    made.whole = {kind: sorted({here.place(Place(*at)) for at in whole[kind]}) for kind in whole.keys() - _ASIDE}
-    made.refused = {kind: sorted(refused[kind]) for kind in refused.keys() - _ASIDE}
+    result.whole = {kind: sorted({here.place(Place(*at)) for at in whole[kind]}) for kind in whole.keys() - _ASIDE}
+    result.refused = {kind: sorted(refused[kind]) for kind in refused.keys() - _ASIDE}
 
 
 def environment(facts: Facts) -> str:

@@ -16,15 +16,15 @@ def paths_like(
     pattern: str, names_in: Callable[[str], list[str]], exists: Callable[[str], bool], base: str = ""
 ) -> list[str]:
     """Paths below `base` that a pattern names, sorted. `names_in` lists a folder, `exists` asks for one path."""
-    found = [base]
+    paths = [base]
     for part in filter(None, pattern.split("/")):
         if is_pattern(part):
-            found = [folder + "/" + name for folder in found for name in _matching(names_in(folder), part)][:_MOST]
-            if not found:
-                return found
+            paths = [folder + "/" + name for folder in paths for name in _matching(names_in(folder), part)][:_MOST]
+            if not paths:
+                return paths
         else:
-            found = [folder + "/" + part for folder in found]
-    return sorted(filter(exists, found))
+            paths = [folder + "/" + part for folder in paths]
+    return sorted(filter(exists, paths))
 
 
 def _matching(names: list[str], part: str) -> list[str]:
@@ -33,7 +33,7 @@ def _matching(names: list[str], part: str) -> list[str]:
     head, star, tail = part.partition("*")
     if star and not is_pattern(head) and not is_pattern(tail) and os.name == "posix":  # no pattern to compile
         least = len(head) + len(tail)
-        found = [name for name in names if name.startswith(head) and name.endswith(tail) and len(name) >= least]
+        matching = [name for name in names if name.startswith(head) and name.endswith(tail) and len(name) >= least]
     else:
-        found = fnmatch.filter(names, part)
-    return found if part.startswith(".") else [name for name in found if not name.startswith(".")]
+        matching = fnmatch.filter(names, part)
+    return matching if part.startswith(".") else [name for name in matching if not name.startswith(".")]

@@ -12,7 +12,7 @@ LIMIT = 5_000_000  # characters of one answer
 
 
 class Answer(NamedTuple):
-    """What the outside said. `body` is None when it said nothing; then `state` tells why."""
+    """The answer of a host. `body` is None where there is none; then `state` is the reason."""
 
     body: str | None
     state: str = "known"  # known, absent, refused, unseen

@@ -11,7 +11,7 @@ Spot = tuple[object, str, Any]
 
 
 class Index:
-    """Facts by place and key, and by node and key. Facts of a kind without keys are told apart by their places alone."""
+    """Facts by place and key, and by node and key. Facts of a kind without keys differ by their places alone."""
 
     def __init__(self) -> None:
         self._spots: dict[Spot, dict[int, Fact]] = defaultdict(dict)
@@ -38,11 +38,11 @@ class Index:
 
     def here(self, new: Fact) -> list[Fact]:
         """Facts of a statement's own place that share a key with it, in the order in which they were first stated."""
-        return self._found(_keyed(new, (new.place,)))
+        return self._found(_spots_of(new, (new.place,)))
 
     def near(self, new: Fact) -> list[Fact]:
         """The same of all places that may be the statement's."""
-        return self._found(_keyed(new, (new.place.node, "") if new.place.node else (_ANY,)))
+        return self._found(_spots_of(new, (new.place.node, "") if new.place.node else (_ANY,)))
 
     def on_node(self, new: Fact) -> Iterator[Fact]:
         """All facts of the nodes that may be the statement's, whatever their keys."""
@@ -50,20 +50,20 @@ class Index:
             yield from self._spots[node, "", None].values()
 
     def _found(self, spots: Iterator[Spot]) -> list[Fact]:
-        found: dict[int, Fact] = {}
+        facts: dict[int, Fact] = {}
         for spot in spots:
             if spot in self._spots:
-                found |= self._spots[spot]
-        return [fact for _number, fact in sorted(found.items())]
+                facts |= self._spots[spot]
+        return [fact for _number, fact in sorted(facts.items())]
 
 
 def _spots(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
-    yield from _keyed(fact, places)
+    yield from _spots_of(fact, places)
     if fact.keys:
         yield from ((place, "", None) for place in places)
 
 
-def _keyed(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
+def _spots_of(fact: Fact, places: tuple[object, ...]) -> Iterator[Spot]:
     """Where a fact stands by each key that is known of it."""
     if not fact.keys:
         yield from ((place, "", None) for place in places)

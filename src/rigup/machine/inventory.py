@@ -32,11 +32,11 @@ def accelerators(facts: Facts) -> list[Device] | None:
     from rigup.knowledge.gpus import is_display_only
 
     known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts) and not _stands_in(gpu, facts)]
-    found = [gpu for gpu in known if not is_display_only(*_ids(gpu))]
+    gpus = [gpu for gpu in known if not is_display_only(*_ids(gpu))]
     looked = any(look.kind in (Gpu, PciDevice) and look.coverage == "whole" for look in facts.looks)
-    if not found and not looked:
+    if not gpus and not looked:
         return None
-    ordered = sorted(found, key=lambda gpu: (gpu.place.node, gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
+    ordered = sorted(gpus, key=lambda gpu: (gpu.place.node, gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
     return [_device(number, gpu, facts) for number, gpu in enumerate(ordered)]
 
 
@@ -79,13 +79,15 @@ def _device(index: int, gpu: Gpu, facts: Facts) -> Device:
 
 def _driver(gpu: Gpu, facts: Facts) -> Device:
     """The kernel driver bound to a card and its version, as far as known."""
-    told = next((d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None)
+    driver = next(
+        (d for d in facts.of(Driver) if d.get("vendor") == gpu.get("vendor") and d.place.meet(gpu.place)), None
+    )
     name = gpu.get("driver") or next(
-        (m.name for m in facts.of(KernelModule) if told and m.get("name") == told.get("vendor")), None
+        (m.name for m in facts.of(KernelModule) if driver and m.get("name") == driver.get("vendor")), None
     )
     module = next((m for m in facts.of(KernelModule) if name and m.get("name") == name), None)
-    version = (told and told.get("version")) or (module and module.get("version"))
-    parts = {"name": name, "version": version, "shown_cuda": told and told.get("cuda")}
+    version = (driver and driver.get("version")) or (module and module.get("version"))
+    parts = {"name": name, "version": version, "shown_cuda": driver and driver.get("cuda")}
     return {key: value for key, value in parts.items() if value is not None}
 
 
@@ -93,15 +95,15 @@ def displays(facts: Facts) -> list[Device]:
     """Management and virtual displays: no accelerators."""
     from rigup.knowledge.gpus import is_display_only
 
-    found = [device for device in facts.of(PciDevice) if device.knows("vendor_id", "device_id")]
-    return [d.values() for d in found if is_display_only(d.fields["vendor_id"].value, d.fields["device_id"].value)]
+    devices = [device for device in facts.of(PciDevice) if device.knows("vendor_id", "device_id")]
+    return [d.values() for d in devices if is_display_only(d.fields["vendor_id"].value, d.fields["device_id"].value)]
 
 
 def npus(facts: Facts) -> list[Device]:
     """Processing accelerators that are no GPUs."""
     cards = {gpu.get("pci_address") for gpu in facts.of(Gpu)}
-    found = [device for device in facts.of(PciDevice) if str(device.get("class_code", "")).startswith("12")]
-    return [device.values() for device in found if device.get("address") not in cards]
+    devices = [device for device in facts.of(PciDevice) if str(device.get("class_code", "")).startswith("12")]
+    return [device.values() for device in devices if device.get("address") not in cards]
 
 
 # How the list of a kind is called; `schemas/machine.py` has a field for each.

@@ -20,8 +20,8 @@ class Layout:
     def __init__(self, root: str, mount: str, links: Any, names: Any) -> None:
         self.root, self.mount = root, mount
         self._escaped = names == file_names.ESCAPED
-        told = links if isinstance(links, dict) else {}
-        self._links = {path: target for path, target in told.items() if isinstance(target, str)}
+        targets = links if isinstance(links, dict) else {}
+        self._links = {path: target for path, target in targets.items() if isinstance(target, str)}
         self._linked: dict[str, list[str]] = {}
         self._odd = OddNames()
         for path in self._links:

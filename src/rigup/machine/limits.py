@@ -1,6 +1,6 @@
 """How much is taken of what others wrote: no text, stream or machine may cost more time or memory than a person would wait for.
 
-What is left out of too much is told among the troubles of the answer, and then nothing is called healthy.
+What is left out for its size is listed among the troubles of the answer, and then nothing is called healthy.
 """
 
 import time

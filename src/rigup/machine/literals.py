@@ -22,20 +22,20 @@ def wait_for(marks: tuple[str, ...]) -> None:
 
 
 @tables.remembered
-def said_by(who: str) -> dict[str, list[tuple[int, Wording]]]:
+def wordings_of(who: str) -> dict[str, list[tuple[int, Wording]]]:
     """Wordings, each with its number, by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
-    bit, found = _SAYS.get(who, 0), dict[str, list[tuple[int, Wording]]]()
+    bit, by_literal = _SAYS.get(who, 0), dict[str, list[tuple[int, Wording]]]()
     for number, known in enumerate(wordings() if who else ()):
         if not bit or known.may_say & bit:
-            found.setdefault(known.literal, []).append((number, known))
-    return found
+            by_literal.setdefault(known.literal, []).append((number, known))
+    return by_literal
 
 
 @tables.remembered
 def _literals(who: str, _marks: int) -> tuple[str, ...]:
-    """All that is looked for; told anew where more marks were declared."""
-    waited = set(said_by(who))
-    waited |= {word for alike in said_by(who).values() for _number, known in alike for word in known.beside}
+    """All literals that are looked for; computed again where more marks were declared."""
+    waited = set(wordings_of(who))
+    waited |= {word for alike in wordings_of(who).values() for _number, known in alike for word in known.beside}
     if who == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
     return tuple(sorted(waited, key=lambda word: (len(word) == 1, word)))  # the automaton has all but single letters
@@ -60,24 +60,24 @@ def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
     if who != _ANYBODY and len(body) < _SHORT:
         return {literal: places_of(literal, body) for literal in literals if literal in body}
     longest, automaton = _automaton(who, len(_MARKS))
-    found: list[list[int]] = [[] for _literal in literals]
+    offsets: list[list[int]] = [[] for _literal in literals]
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
         for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
-            spots = found[number]
+            spots = offsets[number]
             if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
     # A text may be full of a single letter: its first places are enough, and its end is not gone through.
-    told = (
-        (word, spots if len(word) > 1 else places_of(word, body)) for word, spots in zip(literals, found, strict=True)
+    by_literal = (
+        (word, spots if len(word) > 1 else places_of(word, body)) for word, spots in zip(literals, offsets, strict=True)
     )
-    return {word: spots for word, spots in told if spots}
+    return {word: spots for word, spots in by_literal if spots}
 
 
 def places_of(literal: str, body: str) -> list[int]:
     """Where one literal occurs, in order."""
-    found, at = list[int](), body.find(literal)
-    while at >= 0 and len(found) < _SPOTS:
-        found.append(at)
+    offsets, at = list[int](), body.find(literal)
+    while at >= 0 and len(offsets) < _SPOTS:
+        offsets.append(at)
         at = body.find(literal, at + 1)
-    return found
+    return offsets

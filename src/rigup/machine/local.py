@@ -28,7 +28,7 @@ class Local:
     def __init__(self, root: str = "", still: bool = False) -> None:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
-        self._folders = Folders(self._listed, still)
+        self._folders = Folders(self._names_in, still)
         self._hidden: dict[str, bool] = {}
         self._odd = OddNames()
 
@@ -37,14 +37,14 @@ class Local:
         return paths_like(pattern, self._folders.names_in, self._is_there)
 
     def _is_there(self, path: str) -> bool:
-        return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._at(path)))
+        return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._real_path(path)))
 
-    def _at(self, path: str) -> str:
+    def _real_path(self, path: str) -> str:
         return self.root + self._odd.real(path)
 
-    def _listed(self, folder: str) -> list[str]:
+    def _names_in(self, folder: str) -> list[str]:
         """The names in a folder. One that may be listed and not entered is as one that may not be listed."""
-        here = self._at(folder) or "/"
+        here = self._real_path(folder) or "/"
         names = self._odd.shown(folder, os.listdir(here))
         if not os.access(here, os.X_OK):
             raise PermissionError(here)
@@ -55,12 +55,12 @@ class Local:
         if self._folders.lacks(path):
             return _ABSENT
         try:
-            handle = os.open(self._at(path), _READS)
+            handle = os.open(self._real_path(path), _READS)
             try:
-                found = os.fstat(handle)
-                if not stat.S_ISREG(found.st_mode):
+                status = os.fstat(handle)
+                if not stat.S_ISREG(status.st_mode):
                     return Answer(None, "refused", "not a regular file")
-                return Answer(_head(handle, found.st_size, limit).decode("utf-8", "replace"))
+                return Answer(_head(handle, status.st_size, limit).decode("utf-8", "replace"))
             finally:
                 os.close(handle)
         except (FileNotFoundError, NotADirectoryError):
@@ -70,14 +70,14 @@ class Local:
 
     def _nothing_at(self, path: str) -> Answer:
         """Absent, unless its folder would not let us see."""
-        folder = self._at(os.path.dirname(path))
+        folder = self._real_path(os.path.dirname(path))
         if folder not in self._hidden:  # asked once: of most folders several files are wanted
             self._hidden[folder] = os.path.isdir(folder) and not os.access(folder, os.R_OK | os.X_OK)
         return Answer(None, "refused", "the folder may not be read") if self._hidden[folder] else _ABSENT
 
     def link(self, path: str) -> Answer:
         """Where a link leads in the end."""
-        here = self._at(path)
+        here = self._real_path(path)
         real = os.path.realpath(here)
         return Answer(self._odd.told(real.removeprefix(self.root))) if os.path.lexists(here) else Answer(None, "absent")
 
@@ -107,9 +107,9 @@ class Local:
 
     def _line(self, path: str) -> str:
         with contextlib.suppress(OSError):
-            found = os.lstat(self._at(path))
-            arrow = " -> " + self._odd.told(os.readlink(self._at(path))) if stat.S_ISLNK(found.st_mode) else ""
-            return ls_line(found.st_mode, _user(found.st_uid), _group(found.st_gid), path + arrow)
+            status = os.lstat(self._real_path(path))
+            arrow = " -> " + self._odd.told(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
+            return ls_line(status.st_mode, _user(status.st_uid), _group(status.st_gid), path + arrow)
         return ""
 
     def variables(self) -> Answer:
@@ -121,9 +121,9 @@ class Local:
         if os.name != "posix":
             return Answer(None, "unseen")
         uid, gid = os.getuid(), os.getgid()
-        groups = ",".join(_numbered(one, _group(one)) for one in dict.fromkeys((gid, *os.getgroups())))
-        told = f"uid={_numbered(uid, _user(uid))} gid={_numbered(gid, _group(gid))} groups={groups}"
-        return Answer(self._odd.told(told))
+        groups = ",".join(_numbered(group, _group(group)) for group in dict.fromkeys((gid, *os.getgroups())))
+        account = f"uid={_numbered(uid, _user(uid))} gid={_numbered(gid, _group(gid))} groups={groups}"
+        return Answer(self._odd.told(account))
 
     def recorded(self) -> list[Recorded]:
         """A live machine keeps no commands."""
@@ -132,12 +132,12 @@ class Local:
 
 def _head(handle: int, size: int, limit: int) -> bytes:
     """As much as the limit allows, in pieces: who asks for megabytes at once is refused under /proc/sys. There sizes say nothing."""
-    said, piece = b"", min(max(size, _LEAST_PIECE), _PIECE)
-    while len(said) < limit and (more := os.read(handle, min(limit - len(said), piece))):
-        said += more
-        if len(said) == size:
+    content, piece = b"", min(max(size, _LEAST_PIECE), _PIECE)
+    while len(content) < limit and (more := os.read(handle, min(limit - len(content), piece))):
+        content += more
+        if len(content) == size:
             break
-    return said
+    return content
 
 
 def _program(name: str, search: str) -> str | None:
@@ -146,8 +146,8 @@ def _program(name: str, search: str) -> str | None:
         import shutil
 
         return shutil.which(name, path=search)
-    told = [name] if "/" in name else [os.path.join(folder, name) for folder in search.split(os.pathsep)]
-    return next((path for path in told if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
+    candidates = [name] if "/" in name else [os.path.join(folder, name) for folder in search.split(os.pathsep)]
+    return next((path for path in candidates if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
 
 
 def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
@@ -162,8 +162,8 @@ def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
     timer.daemon = True
     timer.start()
     try:
-        said = process.stdout.read(LIMIT) if process.stdout else b""
-        if len(said) >= LIMIT:
+        output = process.stdout.read(LIMIT) if process.stdout else b""
+        if len(output) >= LIMIT:
             cut = 141  # as where nobody reads on
             _end(process)
         process.wait(timeout=1)
@@ -177,7 +177,7 @@ def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
             process.stdout.close()
     if late.is_set():
         return Answer(None, "refused", "no answer in " + str(seconds) + " s", exit=124)
-    return Answer(said.decode("utf-8", "replace"), exit=cut or process.returncode or 0)
+    return Answer(output.decode("utf-8", "replace"), exit=cut or process.returncode or 0)
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

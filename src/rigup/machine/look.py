@@ -52,7 +52,7 @@ def look(sources: list[Source], wake: bool = False) -> Facts:
     _Runner(facts, sources, wake).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     _count_again(facts)
-    facts.omitted += [told for source in sources for told in source.left_out]
+    facts.omitted += [note for source in sources for note in source.left_out]
     facts.count_left_out()
     facts.troubles += facts.omitted
     return facts
@@ -69,9 +69,9 @@ def _count_again(facts: Facts) -> None:
 @functools.cache
 def needs(reader: Reader) -> frozenset[str]:
     """Kinds that its inputs are built on."""
-    paths = [given.path for given in reader.inputs if isinstance(given, File | Listing)]
+    paths = [query.path for query in reader.inputs if isinstance(query, File | Listing)]
     named = {kind for path in paths if "{" in path for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
-    asleep = any(isinstance(given, File | Run) and given.wakes for given in reader.inputs)
+    asleep = any(isinstance(query, File | Run) and query.wakes for query in reader.inputs)
     return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
 
 
@@ -81,13 +81,13 @@ def graph(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> dict[
     for reader in readers:
         for kind in reader.makes:
             makers[kind.__name__].add(reader.name)
-    for made in derived:
-        if made.about is not made.source:
-            makers[made.about.__name__].add(made.name)
-    names = [*(reader.name for reader in readers), *(made.name for made in derived), _HEARD]
+    for derivation in derived:
+        if derivation.about is not derivation.source:
+            makers[derivation.about.__name__].add(derivation.name)
+    names = [*(reader.name for reader in readers), *(derivation.name for derivation in derived), _HEARD]
     waits: dict[str, set[str]] = {name: set() for name in names}
-    for made in derived:
-        _wait(waits, made.name, makers, {kind.__name__ for kind in (made.source, *made.beside)})
+    for derivation in derived:
+        _wait(waits, derivation.name, makers, {kind.__name__ for kind in (derivation.source, *derivation.beside)})
     for reader in readers:
         _wait(waits, reader.name, makers, needs(reader))
     return waits
@@ -97,15 +97,15 @@ def graph(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> dict[
 def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
     """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
     read = _in_order({reader.name: reader.read for reader in readers})
-    made = _in_order({derivation.name: derivation.derive for derivation in derived})
-    rank = {name: number for number, name in enumerate((_HEARD, *read, *made))}
+    derivations = _in_order({derivation.name: derivation.derive for derivation in derived})
+    rank = {name: number for number, name in enumerate((_HEARD, *read, *derivations))}
     order = graphlib.TopologicalSorter(graph(readers, derived))
     order.prepare()
-    found = []
+    order_of_waves = []
     while order.is_active():
-        found.append(sorted(order.get_ready(), key=rank.__getitem__))
-        order.done(*found[-1])
-    return found
+        order_of_waves.append(sorted(order.get_ready(), key=rank.__getitem__))
+        order.done(*order_of_waves[-1])
+    return order_of_waves
 
 
 def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: Iterable[str]) -> None:
@@ -148,16 +148,16 @@ class _Runner:
         self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
 
     def run(self) -> None:
-        """In waves: what a wave told is merged in one fixed order, whoever was done first."""
+        """Run in waves: the results of a wave are merged in one fixed order, whichever reader was done first."""
         for ready in waves(self._readers(), tuple(DERIVED.values())):
             for name in ready:
                 if name not in DERIVED:
                     self.start(name)
-            told: dict[str, Done[Result]] = {}
+            results: dict[str, Done[Result]] = {}
             while self.workers.busy:
-                told |= {done.name: done for done in self.workers.finished()}
+                results |= {done.name: done for done in self.workers.finished()}
             for name in ready:
-                self.derive(name) if name in DERIVED else self.take(told[name])
+                self.derive(name) if name in DERIVED else self.take(results[name])
         self.workers.dismiss()
         self.facts.omitted += named((name.replace("_", " ") for name in self.late), TOO_LATE)
 
@@ -172,39 +172,39 @@ class _Runner:
             return
         reader = READERS[name]
         known = list(self.facts.all()) if needs(reader) else []
-        seconds = max((given.seconds for given in reader.inputs if isinstance(given, Run)), default=0.0)
+        seconds = max((query.seconds for query in reader.inputs if isinstance(query, Run)), default=0.0)
         self.workers.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=seconds > 0)
 
     def take(self, done: Done[Result]) -> None:
         inputs = READERS[done.name].inputs if done.name in READERS else ()  # messages are looked for by nobody's reader
-        if done.trouble == NO_ANSWER and (asked := [one for one in inputs if isinstance(one, Run)]):
-            self.facts.unanswered += map(hung, asked)
+        if done.trouble == NO_ANSWER and (runs := [query for query in inputs if isinstance(query, Run)]):
+            self.facts.unanswered += map(hung, runs)
         elif done.trouble:
             self.facts.troubles.append(done.name + ": " + done.trouble)
         if (result := done.value) is None:
             return
         for fact in self.in_time(result.statements, done.name):
             self.facts.state(fact)
-        for symptom, told in self.in_time(result.symptoms, done.name):
-            stated = [self.facts.state(fact) for fact in told]
+        for symptom, facts in self.in_time(result.symptoms, done.name):
+            stated = [self.facts.state(fact) for fact in facts]
             symptom.about = stated[0] if stated else None
             self.facts.state(symptom)
         self.facts.looks += result.looks
         self.facts.unanswered += result.unanswered
 
-    def in_time(self, found: Iterable[T], name: str, every: int = _OFTEN) -> Iterator[T]:
+    def in_time(self, items: Iterable[T], name: str, every: int = _OFTEN) -> Iterator[T]:
         """Each of what was found, until the time is up; the clock is looked at after so many."""
-        for number, one in enumerate(found):
+        for number, item in enumerate(items):
             if number % every == 0 and self.clock.is_up():
                 self.late.add(name)
                 return
-            yield one
+            yield item
 
     def derive(self, name: str) -> None:
-        made = DERIVED[name]
-        for fact in self.in_time(list(self.facts.of(made.source)), name):
+        derivation = DERIVED[name]
+        for fact in self.in_time(list(self.facts.of(derivation.source)), name):
             try:
-                for new in made.derive(fact, self.facts) if made.beside else made.derive(fact):
+                for new in derivation.derive(fact, self.facts) if derivation.beside else derivation.derive(fact):
                     self.facts.state(new) if new is not fact else None
             except Exception as error:  # as for readers
                 self.facts.troubles.append(name + ": " + type(error).__name__ + ": " + str(error)[:200])
@@ -212,13 +212,13 @@ class _Runner:
     def read(self, reader: Reader, known: list[Fact]) -> Result:
         result = Result([], [], [], [])
         for source in self.sources:
-            for told in self.in_time(feed.inputs(reader, source, known, self.wake), reader.name, 1):
-                if isinstance(told, Look):
-                    result.looks.append(told)
-                elif isinstance(told, Unanswered):
-                    result.unanswered.append(told)
+            for piece in self.in_time(feed.inputs(reader, source, known, self.wake), reader.name, 1):
+                if isinstance(piece, Look):
+                    result.looks.append(piece)
+                elif isinstance(piece, Unanswered):
+                    result.unanswered.append(piece)
                 else:
-                    _read_text(reader, told, result, self.clock)
+                    _read_text(reader, piece, result, self.clock)
         result.looks[:] = dict.fromkeys(result.looks)
         return result
 
@@ -244,17 +244,17 @@ def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None
         if len(stated) >= _MOST_STATEMENTS:
             break
     result.statements.extend(stated)
-    if given := next((one for one in reader.inputs if isinstance(one, Run) and shown(one) == text.asked), None):
-        told = spoilt(given, text, bool(stated) or len(result.symptoms) > heard)
-        result.unanswered.extend([told] if told else [])
+    if query := next((run for run in reader.inputs if isinstance(run, Run) and shown(run) == text.asked), None):
+        unanswered = spoilt(query, text, bool(stated) or len(result.symptoms) > heard)
+        result.unanswered.extend([unanswered] if unanswered else [])
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source
     for kind in reader.about:
-        places = {fact.place for fact in stated if isinstance(fact, kind)} or _spoken(reader, text)
+        places = {fact.place for fact in stated if isinstance(fact, kind)} or _places(reader, text)
         result.looks.extend(Look(kind, place.at(kind.scope), source, covered) for place in places)
 
 
-def _spoken(reader: Reader, text: Text) -> set[Place]:
+def _places(reader: Reader, text: Text) -> set[Place]:
     """Where a text of this kind stands that tells nothing of a fact: somebody looked there too."""
     marked = () if text.fresh else (at for mark in reader.marks for at in text.spots(mark)[:_MOST_MARKS])
     return {text.place(at) for at in marked} or {text.given}

@@ -7,7 +7,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where, kinds
 from rigup.machine.kinds import Symptom
 from rigup.machine.limits import Clock
-from rigup.machine.literals import said_by
+from rigup.machine.literals import wordings_of
 from rigup.machine.texts import Hit, Text, is_typed
 
 _MISSED = r"\b(?:no|nor|neither|never|without|not any|nothing like|(?:do|did|could|can)(?:n.t|not| not) (?:see|get|find|have))(?: (?:any|an?|the|such|single|more))?"
@@ -36,17 +36,17 @@ def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Itera
                 text.given_up.add("all that were left")
                 return
             hits = text.near(row.regex, spots, row.lines, beside=row.beside, needs=row.needs, name=row.id)
-            for hit in (one for one in hits if not _denied(row, one)):
-                yield _symptom(row, hit), [fact for said in row.states if _tells(said, fact := _stated(said, row, hit))]
+            for hit in (candidate for candidate in hits if not _is_denied(row, candidate)):
+                yield _symptom(row, hit), [fact for form in row.states if _tells(form, fact := _fact(form, row, hit))]
 
 
 def _waited_for(text: Text, who: str) -> list[tuple[int, Wording]]:
     """Messages whose literal stands in the text, in the order of their tables."""
-    said = said_by(who)
-    return sorted((one for literal in text.index for one in said.get(literal, ())), key=lambda one: one[0])
+    by_literal = wordings_of(who)
+    return sorted((pair for literal in text.index for pair in by_literal.get(literal, ())), key=lambda pair: pair[0])
 
 
-def _denied(row: Signature, hit: Hit) -> bool:
+def _is_denied(row: Signature, hit: Hit) -> bool:
     """Whether somebody quotes a message to say that it did not come, or is gone; the kernel's begin with no such word."""
     if _GONE.match(hit.text.body, hit.match.end()):
         return True
@@ -59,21 +59,21 @@ def _denied(row: Signature, hit: Hit) -> bool:
 def _symptom(row: Signature, hit: Hit) -> Symptom:
     groups = {name: value.strip() for name, value in hit.found().items()}
     symptom = hit.states(Symptom, **{**groups, "id": row.says or row.id})
-    said = symptom.fields["id"]
-    if "\n" in hit.match[0].strip() and is_typed(said.where.text):
-        symptom.fields["id"] = said._replace(where=_answer_of(hit))
+    reading = symptom.fields["id"]
+    if "\n" in hit.match[0].strip() and is_typed(reading.where.text):
+        symptom.fields["id"] = reading._replace(where=_answer_of(hit))
     symptom.spread = row.scope
-    symptom.place = _told(row, hit).at(row.scope)
+    symptom.place = _place(row, hit).at(row.scope)
     return symptom
 
 
 def _answer_of(hit: Hit) -> Where:
     """The last line of a message that begins with what somebody typed."""
-    told = hit.match[0].rstrip()
-    return hit.text.where(hit.match.start() + told.rfind("\n") + 1)
+    message = hit.match[0].rstrip()
+    return hit.text.where(hit.match.start() + message.rfind("\n") + 1)
 
 
-def _told(row: Signature, hit: Hit) -> Place:
+def _place(row: Signature, hit: Hit) -> Place:
     """The text tells the speaker; where it does not, the program has its own place."""
     place = hit.place
     kind, _, _ = row.place.partition(":")
@@ -82,31 +82,31 @@ def _told(row: Signature, hit: Hit) -> Place:
     return place if place.process or not row.place else place._replace(process=row.place)
 
 
-def _tells(said: dict[str, str], fact: Fact) -> bool:
+def _tells(templates: dict[str, str], fact: Fact) -> bool:
     """Fixed words beside holes that nothing filled say nothing of this message."""
-    holes = [name for name, template in said.items() if "{" in template]
+    holes = [name for name, template in templates.items() if "{" in template]
     return bool(fact.fields) and (not holes or any(name in fact.fields for name in holes))
 
 
-def _stated(said: dict[str, str], row: Signature, hit: Hit) -> Fact:
+def _fact(templates: dict[str, str], row: Signature, hit: Hit) -> Fact:
     """Each field from its template; one whose group did not match stays unknown."""
-    kind = kinds()[said["fact"]]
+    kind = kinds()[templates["fact"]]
     fields = {}
-    for name, template in said.items():
-        if name != "fact" and (value := _filled(template, hit.found())) is not None:
+    for name, template in templates.items():
+        if name != "fact" and (value := _fill(template, hit.found())) is not None:
             group = next((g for g in hit.found() if "{" + g + "}" in template), "")
-            fields[name] = Reading(_converted(kind, name, value), hit.where(group), hit.text.rank)
-    return kind(_told(row, hit), fields)
+            fields[name] = Reading(_convert(kind, name, value), hit.where(group), hit.text.rank)
+    return kind(_place(row, hit), fields)
 
 
-def _filled(template: str, groups: dict[str, str]) -> str | None:
+def _fill(template: str, groups: dict[str, str]) -> str | None:
     try:
         return template.format(**groups).strip()
     except (KeyError, IndexError):
         return None
 
 
-def _converted(kind: type[Fact], name: str, value: str) -> object:
+def _convert(kind: type[Fact], name: str, value: str) -> object:
     annotation = str(kind.__annotations__[name])
     if "list" in annotation:
         return value.replace(",", " ").replace("'", " ").replace('"', " ").split()

@@ -30,15 +30,15 @@ def words(name: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(_WORDS.findall(part)) - _MAKERS for part in re.split(r" ?/ ?", plain))
 
 
-def same_name(one: str, two: str) -> bool:
+def same_name(name: str, other: str) -> bool:
     """Whether two spellings may name one model: one's words hold all of the other's, and no suffix more.
 
     A table that is too narrow cuts a name and ends it with dots: what is left must begin the other.
     """
-    for cut, whole in ((one, two), (two, one)):
+    for cut, whole in ((name, other), (other, name)):
         if cut.endswith(CUT):
             return _plain(whole).startswith(_plain(cut))
-    return any(_same(mine, theirs) for mine in words(one) for theirs in words(two))
+    return any(_same(mine, theirs) for mine in words(name) for theirs in words(other))
 
 
 def _plain(name: str) -> str:

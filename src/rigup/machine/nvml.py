@@ -21,13 +21,13 @@ def rows(nvml: Any) -> list[list[str]]:
 
 def _row(nvml: Any, index: int, driver: str) -> list[str]:
     device = nvml.nvmlDeviceGetHandleByIndex(index)
-    memory = _asked(nvml, lambda: nvml.nvmlDeviceGetMemoryInfo(device))
-    capability = _asked(nvml, lambda: nvml.nvmlDeviceGetCudaComputeCapability(device))
+    memory = _ask(nvml, lambda: nvml.nvmlDeviceGetMemoryInfo(device))
+    capability = _ask(nvml, lambda: nvml.nvmlDeviceGetCudaComputeCapability(device))
     return [
         str(index),
-        _text(_asked(nvml, lambda: nvml.nvmlDeviceGetName(device))),
-        _text(_asked(nvml, lambda: nvml.nvmlDeviceGetUUID(device))),
-        _text(_asked(nvml, lambda: nvml.nvmlDeviceGetPciInfo(device).busId)),
+        _text(_ask(nvml, lambda: nvml.nvmlDeviceGetName(device))),
+        _text(_ask(nvml, lambda: nvml.nvmlDeviceGetUUID(device))),
+        _text(_ask(nvml, lambda: nvml.nvmlDeviceGetPciInfo(device).busId)),
         driver,
         str(memory.total // 2**20) + " MiB" if memory else "[N/A]",
         str(memory.used // 2**20) + " MiB" if memory else "[N/A]",
@@ -35,7 +35,7 @@ def _row(nvml: Any, index: int, driver: str) -> list[str]:
     ]
 
 
-def _asked(nvml: Any, ask: Callable[[], Any]) -> Any:
+def _ask(nvml: Any, ask: Callable[[], Any]) -> Any:
     """A value, or None where the driver does not offer it."""
     try:
         return ask()
@@ -58,11 +58,11 @@ def main() -> int:
         return 1
     try:
         pynvml.nvmlInit()
-        told = rows(pynvml)
+        table = rows(pynvml)
     except pynvml.NVMLError as error:
         sys.stderr.write("NVML: " + str(error) + "\n")
         return 1
-    sys.stdout.write("\n".join(", ".join(row) for row in [list(COLUMNS), *told]) + "\n")
+    sys.stdout.write("\n".join(", ".join(row) for row in [list(COLUMNS), *table]) + "\n")
     return 0
 
 

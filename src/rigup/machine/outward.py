@@ -87,16 +87,17 @@ class _Outward:
         return self._told[text]
 
     def value(self, value: Any, key: str = "", of_machine: bool = False) -> Any:
-        """Any part of an answer, by the name of its field."""
+        """Any part of an answer, by the name of its field; of its type or plain."""
+        value = _plain(value)
         if isinstance(value, str):
             return self.made.of("serial number", value) if key in _SERIALS and value else self.text(value)
         if isinstance(value, Mapping):
             if key in _VARIABLES and of_machine and isinstance(value.get("name"), str):
-                return {**value, "value": self._kept(value)}
+                return {**value, "value": self._variable_value(value)}
             return {name: self._field(value, name, key, of_machine) for name in value}
         if isinstance(value, list | tuple):
             words = key in _COMMANDS and value and all(isinstance(word, str) for word in value)
-            return self._words(list(value)) if words else [self.value(one, key, of_machine) for one in value]
+            return self._words(list(value)) if words else [self.value(item, key, of_machine) for item in value]
         return value
 
     def _field(self, value: Mapping[str, Any], name: str, key: str, of_machine: bool) -> Any:
@@ -107,21 +108,21 @@ class _Outward:
             return self.made.of("secret", inner)
         return self.value(inner, name, of_machine or name == _FACTS)
 
-    def _kept(self, fact: Mapping[str, Any]) -> Any:
+    def _variable_value(self, fact: Mapping[str, Any]) -> Any:
         value = fact.get("value")
         if not isinstance(value, str):
             return value
         name = str(fact["name"])
         if name in words("naming variable") and _names_somebody(value):
             return LEFT_OUT
-        told = variable(name, value, self.made, _leaves_out)
-        return self.text(name + "=" + told).partition("=")[2]
+        shown = variable(name, value, self.made, _leaves_out)
+        return self.text(name + "=" + shown).partition("=")[2]
 
     def _words(self, words: list[str]) -> list[str]:
         """A command line: what an option is given is read with the option."""
-        told = self.text(" ".join(words)).split(" ")
-        if len(told) == len(words) and not any(" " in word for word in words):
-            return told
+        redacted = self.text(" ".join(words)).split(" ")
+        if len(redacted) == len(words) and not any(" " in word for word in words):
+            return redacted
         return [self.text(word) for word in words]
 
 

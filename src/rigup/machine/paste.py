@@ -20,11 +20,11 @@ def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
     """The texts in one file: one, or one a node where each line begins with a node's name (pdsh, srun -l)."""
     whole = without_escapes(body.replace("\r\r\n", "\n").replace("\r\n", "\n")).replace("\r", "\n").replace("\x00", "")
     whole = without_stale(whole)
-    told = thinned(whole)
+    numbered = thinned(whole)
     labels = _labels(whole)
     if len(labels) >= 2:
-        return _by_node(source, told, place, labels)
-    plain, numbers = "\n".join(line for _, line in told), [number for number, _ in told]
+        return _by_node(source, numbered, place, labels)
+    plain, numbers = "\n".join(line for _, line in numbered), [number for number, _ in numbered]
     left = numbers if len(plain) < len(whole) else None
     return [Text(source, plain, place, lines=left and [*left, 0]), *unwrapped(source, plain, place, numbers)]
 
@@ -32,7 +32,7 @@ def texts_of(source: str, body: str, place: Place = Place()) -> list[Text]:
 def _labels(body: str) -> set[str]:
     """Labels that nearly every line carries, each often: `node01: …` is a node, `Error: …` is not."""
     sample = body[:200_000].splitlines()
-    counts = Counter(found["node"] for line in sample if (found := _LABEL.match(line)))
+    counts = Counter(match["node"] for line in sample if (match := _LABEL.match(line)))
     often = {label for label, count in counts.items() if count >= _LEAST_LINES}
     alike = {re.sub(r"\d+", "#", label) for label in often}
     covered = sum(counts[label] for label in often)
@@ -42,17 +42,17 @@ def _labels(body: str) -> set[str]:
 
 def _by_node(source: str, numbered: Numbered, place: Place, labels: set[str]) -> list[Text]:
     lines: dict[str, list[tuple[int, str]]] = defaultdict(list)
-    for number, line in (one for one in numbered if one[1]):
-        found = _LABEL.match(line)
-        label = found["node"] if found and found["node"] in labels else ""
-        lines[label].append((number, found["rest"] if found and label else line))
+    for number, line in (line for line in numbered if line[1]):
+        match = _LABEL.match(line)
+        label = match["node"] if match and match["node"] in labels else ""
+        lines[label].append((number, match["rest"] if match and label else line))
     return [
-        Text(source, "\n".join(text for _, text in told), _labelled(place, label), lines=[n for n, _ in told] + [0])
-        for label, told in lines.items()
+        Text(source, "\n".join(text for _, text in rows), _at_node(place, label), lines=[n for n, _ in rows] + [0])
+        for label, rows in lines.items()
     ]
 
 
-def _labelled(place: Place, label: str) -> Place:
+def _at_node(place: Place, label: str) -> Place:
     """srun -l labels tasks by number; names are nodes."""
     if label.isdigit():
         return place._replace(process="rank:" + label)

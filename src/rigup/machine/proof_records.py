@@ -59,13 +59,13 @@ class Record(msgspec.Struct, kw_only=True):
 def record(environment: str, devices: list[Proven], mode: str) -> str | None:
     """Keep a proof in the place of an earlier one of the same environment; its path, None where none was written."""
     now = dt.datetime.now(dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    kept = Record(environment=environment, recorded_at=now, devices=devices, mode=mode)
+    proof_record = Record(environment=environment, recorded_at=now, devices=devices, mode=mode)
     path = _path(environment)
     with contextlib.suppress(OSError, ValueError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = path.with_name(f".draft-{os.getpid()}")
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(kept), indent=1))
+            file.write(msgspec.json.format(msgspec.json.encode(proof_record), indent=1))
         os.replace(draft, path)
         return str(path)
     return None

@@ -13,13 +13,13 @@ OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 
 def override_in(facts: Facts) -> str:
     """The variables in force that make a chip pass for another."""
-    told = {str(v.get("name")): v.get("value") for v in facts.of(Variable) if str(v.get("name")).startswith(OVERRIDE)}
-    return " ".join(f"{name}={value}" for name, value in sorted(told.items()) if value)
+    values = {str(v.get("name")): v.get("value") for v in facts.of(Variable) if str(v.get("name")).startswith(OVERRIDE)}
+    return " ".join(f"{name}={value}" for name, value in sorted(values.items()) if value)
 
 
 def kernel_in(facts: Facts) -> str:
     """The running kernel's release."""
-    return next((str(one.get("release")) for one in facts.of(Platform) if one.get("release")), "")
+    return next((str(platform.get("release")) for platform in facts.of(Platform) if platform.get("release")), "")
 
 
 def holds(proof: Proof, device: dict[str, object], facts: Facts) -> bool:
@@ -35,7 +35,7 @@ def holds(proof: Proof, device: dict[str, object], facts: Facts) -> bool:
 def stands(proof: Proof, facts: Facts) -> bool:
     """Whether the environment, the kernel and the overrides are as they were found."""
     now, then = (kernel_in(facts), override_in(facts)), (proof.get("kernel", ""), proof.get("override", ""))
-    return now == then and _built(proof, facts) and _unchanged(proof, facts)
+    return now == then and _same_build(proof, facts) and _same_packages(proof, facts)
 
 
 def of_environment(proof: Proof) -> bool:
@@ -51,23 +51,23 @@ def _same_device(proof: Proof, device: dict[str, object]) -> bool:
     return False
 
 
-def _built(proof: Proof, facts: Facts) -> bool:
-    """Whether the framework of that environment is the same build still; what cannot be seen is told by packages."""
+def _same_build(proof: Proof, facts: Facts) -> bool:
+    """Whether the framework of that environment is the same build still; a build that cannot be seen is judged by its packages."""
     env, framework, build = proof.get("env"), proof.get("framework"), proof.get("build")
     kind = {"torch": Torch, "tensorflow": TensorFlow}.get(framework or "")
-    told = [one.get("version") for one in facts.of(kind) if one.get("env") == env] if kind else []
+    builds = [fact.get("version") for fact in facts.of(kind) if fact.get("env") == env] if kind else []
     if framework == "torch" and not proof.get("failed"):
-        return build in told
-    if told:  # a build that could not be imported told no version of its own
-        return not build or build in told
-    return any(one.get("env") == env for one in facts.of(ProvenPackage))
+        return build in builds
+    if builds:  # a build that could not be imported told no version of its own
+        return not build or build in builds
+    return any(package.get("env") == env for package in facts.of(ProvenPackage))
 
 
-def _unchanged(proof: Proof, facts: Facts) -> bool:
+def _same_packages(proof: Proof, facts: Facts) -> bool:
     """Whether the packages on which it stands are there in the same versions, as far as that folder was seen."""
-    there: dict[str, set[str]] = {}
-    for one in facts.of(ProvenPackage):
-        if one.get("env") == proof.get("env"):
-            there.setdefault(one.get("name", ""), set()).add(one.get("version", ""))
-    held = [told.partition("==") for told in proof.get("packages", [])]
-    return not there or all(version in there.get(name, set()) for name, _equal, version in held)
+    seen_versions: dict[str, set[str]] = {}
+    for package in facts.of(ProvenPackage):
+        if package.get("env") == proof.get("env"):
+            seen_versions.setdefault(package.get("name", ""), set()).add(package.get("version", ""))
+    held = [requirement.partition("==") for requirement in proof.get("packages", [])]
+    return not seen_versions or all(version in seen_versions.get(name, set()) for name, _equal, version in held)

@@ -32,10 +32,10 @@ class Pseudonyms:
         """The same, where nothing is taken out yet."""
         key = (kind, value)
         if key not in self.given:
-            told = self._next(kind, form)
-            while told.lower() in self.taken:
-                told = self._next(kind, form)
-            self.given[key] = told
+            pseudonym = self._next(kind, form)
+            while pseudonym.lower() in self.taken:
+                pseudonym = self._next(kind, form)
+            self.given[key] = pseudonym
         return self.given[key]
 
     def number(self, kind: str, value: str) -> int:

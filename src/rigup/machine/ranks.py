@@ -34,15 +34,15 @@ def failed_first(output: str) -> Failed | None:
     last: dict[int, str] = {}
     victims: set[int] = set()
     for line in output.splitlines()[-_MOST:]:
-        rank, said = labelled(line[:_LONGEST])
+        rank, message = labelled(line[:_LONGEST])
         if (ended := _TASK.search(line[:_LONGEST])) is not None:
-            rank, said = int(ended["rank"]), ended["end"]
-        elif rank is None or not _ERROR.match(said):
+            rank, message = int(ended["rank"]), ended["end"]
+        elif rank is None or not _ERROR.match(message):
             continue
-        if _VICTIM.search(said):
+        if _VICTIM.search(message):
             victims.add(rank)
         else:
-            last.setdefault(rank, said)
+            last.setdefault(rank, message)
     own = last.keys() - victims
     return Failed(min(own), last[min(own)]) if len(own) == 1 and victims else None
 
@@ -50,6 +50,6 @@ def failed_first(output: str) -> Failed | None:
 def labelled(line: str) -> tuple[int | None, str]:
     """The rank that a line is of, and the line without labels."""
     rank = None
-    while found := _LABEL.match(line):
-        rank, line = int(found["rank"] or found["other"]), line[found.end() :]
+    while match := _LABEL.match(line):
+        rank, line = int(match["rank"] or match["other"]), line[match.end() :]
     return rank, line

@@ -29,9 +29,9 @@ def all_readable(value: Any, deep: int = 0) -> Any:
     if deep > _MOST_DEEP:
         return value
     if isinstance(value, dict):
-        return {all_readable(key, deep + 1): all_readable(told, deep + 1) for key, told in value.items()}
+        return {all_readable(key, deep + 1): all_readable(inner, deep + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
-        return type(value)(all_readable(one, deep + 1) for one in value)
+        return type(value)(all_readable(item, deep + 1) for item in value)
     return value
 
 
@@ -43,9 +43,9 @@ class OddNames:
 
     def shown(self, folder: str, names: list[str]) -> list[str]:
         """The names of a folder, readable. Two that read the same are one."""
-        return [name if name.isascii() else self._kept(folder, name) for name in names]
+        return [name if name.isascii() else self._readable_name(folder, name) for name in names]
 
-    def _kept(self, folder: str, name: str) -> str:
+    def _readable_name(self, folder: str, name: str) -> str:
         shown = readable(name)
         if shown != name:
             self._real.setdefault(folder + "/" + shown, self.real(folder) + "/" + name)

@@ -123,10 +123,10 @@ def derives(about: type[Fact], *beside: type[Fact]) -> Callable[[Derive], Derive
     return register
 
 
-def shown(given: Input) -> str:
+def shown(query: Input) -> str:
     """An input as a person would type it."""
-    if isinstance(given, Run):
-        return " ".join(given.argv)
-    if isinstance(given, Listing):
-        return "ls -l " + given.path
-    return given.path if isinstance(given, File) else {"variables": "env", "account": "id"}[given.about]
+    if isinstance(query, Run):
+        return " ".join(query.argv)
+    if isinstance(query, Listing):
+        return "ls -l " + query.path
+    return query.path if isinstance(query, File) else {"variables": "env", "account": "id"}[query.about]

@@ -41,12 +41,12 @@ class Recorder:
 
     def find(self, pattern: str) -> list[str]:
         """As the inner host; what it finds is there, whether or not anybody reads it."""
-        found = self.inner.find(pattern)
-        for path in found:
+        paths = self.inner.find(pattern)
+        for path in paths:
             self._note(path)
-        if found:
+        if paths:
             self.kept.looked.add(pattern)
-        return found
+        return paths
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """As the inner host; of several reads of one file the longest is kept."""
@@ -77,8 +77,8 @@ class Recorder:
         """As the inner host."""
         answer = self.inner.listing(pattern)
         for line in (answer.body or "").splitlines():
-            if found := _LINE.match(line):
-                self._listed(found)
+            if match := _LINE.match(line):
+                self._keep_node(match)
         self._judged(pattern, answer)
         return answer
 
@@ -94,10 +94,10 @@ class Recorder:
         answer = self.inner.account()
         if answer.body is not None:
             self.kept.who["id"] = answer.body
-        if found := _ID.search(answer.body or ""):
-            groups = re.findall(r"\(([^)]+)\)", found["groups"])
-            self.kept.who |= {"uid": int(found["uid"]), "user": found["user"], "groups": groups}
-            self.kept.who |= {"gid": int(found["gid"])} if found["gid"] else {}
+        if match := _ID.search(answer.body or ""):
+            groups = re.findall(r"\(([^)]+)\)", match["groups"])
+            self.kept.who |= {"uid": int(match["uid"]), "user": match["user"], "groups": groups}
+            self.kept.who |= {"gid": int(match["gid"])} if match["gid"] else {}
         return answer
 
     def recorded(self) -> list[Recorded]:
@@ -114,8 +114,8 @@ class Recorder:
         elif answer.state == "refused":
             self.kept.refused[question] = answer.why
 
-    def _listed(self, found: re.Match[str]) -> None:
-        path, line = found["path"], _listed_line(found)
+    def _keep_node(self, match: re.Match[str]) -> None:
+        path, line = match["path"], _listed_line(match)
         self._seen[path] = line
         self._note(path)
         plain = (line.owner, line.group) == ("root", "root") and _PLAIN.get(line.letter) == line.mode
@@ -155,16 +155,16 @@ class Recorder:
         """What is at a path, asked for once."""
         if path not in self._seen:
             body = self.inner.listing(path).body if not set("*?[") & set(path) else None
-            found = _LINE.match(body or "")
-            self._seen[path] = _listed_line(found) if found else None
+            match = _LINE.match(body or "")
+            self._seen[path] = _listed_line(match) if match else None
         return self._seen[path]
 
 
-def _listed_line(found: re.Match[str]) -> Listed:
-    letters = found["mode"][1:]
+def _listed_line(match: re.Match[str]) -> Listed:
+    letters = match["mode"][1:]
     mode = sum(1 << 8 - place for place, bit in enumerate(_BITS) if letters[place] in (bit, "s", "t"))
     mode |= sum(bit for place, bit in _SPECIAL.items() if letters[place] in "sStT")
-    return Listed(found["mode"][0], f"{mode:04o}", found["owner"], found["group"], found["acl"] == "+", found["target"])
+    return Listed(match["mode"][0], f"{mode:04o}", match["owner"], match["group"], match["acl"] == "+", match["target"])
 
 
 def _node(line: Listed) -> dict[str, Any]:
@@ -175,12 +175,12 @@ def _node(line: Listed) -> dict[str, Any]:
 
 def pairs(body: str) -> dict[str, str]:
     """Variables as `env` prints them. A value may have lines; what looks like a name said twice is such a line."""
-    told: dict[str, str] = {}
+    variables: dict[str, str] = {}
     last = ""
     for line in body.split("\n"):
         name, equals, value = line.partition("=")
-        if equals and name and name not in told:
-            told[name], last = value, name
+        if equals and name and name not in variables:
+            variables[name], last = value, name
         elif last:
-            told[last] += "\n" + line
-    return told
+            variables[last] += "\n" + line
+    return variables

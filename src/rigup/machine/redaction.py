@@ -60,18 +60,18 @@ class Redactor:
         self._short.clear()
         self.names.learn(_narrow(body), path)
 
-    def learn_all(self, kept: Snapshot) -> None:
+    def learn_all(self, raw: Snapshot) -> None:
         """Read the names in everything that was kept: of the account first."""
-        if isinstance(user := kept.who.get("user"), str):
+        if isinstance(user := raw.who.get("user"), str):
             self.names.add("user", user)
-        for path, body in _texts(kept):
+        for path, body in _texts(raw):
             self.learn(body, path)
 
     # -- taking out ----------------------------------------------------------------------------------
     def text(self, body: str, source: str = "") -> str:
         """A text without what is private; as many lines as it had."""
         if "\x00" in body:
-            body = _WIDE.sub(lambda found: _widened(self._plain(found[0][::2], source)), body)
+            body = _WIDE.sub(lambda match: _widen(self._plain(match[0][::2], source)), body)
         return self._plain(body, source)
 
     def _plain(self, body: str, source: str) -> str:
@@ -91,8 +91,8 @@ class Redactor:
         if isinstance(value, str):
             return self._account(self._once(value)) if key in _ACCOUNTS else self._once(value)
         if isinstance(value, dict):
-            told = self._variable(value) if key in _VARIABLES else self._fields(value)
-            return {**told, "name": self._account(str(told["name"]))} if key == "groups" and "name" in told else told
+            fact = self._variable(value) if key in _VARIABLES else self._fields(value)
+            return {**fact, "name": self._account(str(fact["name"]))} if key == "groups" and "name" in fact else fact
         if isinstance(value, list | tuple):
             return [self.data(inner, key) for inner in value]
         return value
@@ -114,64 +114,64 @@ class Redactor:
 
     def _environment(self, name: str, value: str) -> str:
         """A variable's value as it stands behind its name, or nothing of it."""
-        told = doubts.variable(name, value, self.made, self._keeps)
-        return self.text(name + "=" + told, "env").partition("=")[2]
+        kept_value = doubts.variable(name, value, self.made, self._keeps)
+        return self.text(name + "=" + kept_value, "env").partition("=")[2]
 
     # -- what was kept -------------------------------------------------------------------------------
-    def snapshot(self, kept: Snapshot) -> Snapshot:
+    def snapshot(self, raw: Snapshot) -> Snapshot:
         """What was kept, without what is private. `learn_all` comes first."""
         return Snapshot(
-            files=dict(self._file(path, body) for path, body in sorted(kept.files.items())),
-            there=set(map(self.text, sorted(kept.there))),
-            absent=set(map(self.text, sorted(kept.absent))),
-            links={self.text(path): self.text(target) for path, target in sorted(kept.links.items())},
-            nodes={self.text(path): self._node(node) for path, node in sorted(kept.nodes.items())},
-            who=self._who(kept.who),
-            commands=dict(self._answer(argv, told) for argv, told in kept.commands.items()),
-            folders=set(map(self.text, sorted(kept.folders))),
-            looked=set(map(self.text, sorted(kept.looked))),
-            refused={self.text(path): self.text(why) for path, why in sorted(kept.refused.items())},
-            recorded=[self._recorded(said) for said in kept.recorded],
-            partial=list(map(self.text, kept.partial)),
+            files=dict(self._file(path, body) for path, body in sorted(raw.files.items())),
+            there=set(map(self.text, sorted(raw.there))),
+            absent=set(map(self.text, sorted(raw.absent))),
+            links={self.text(path): self.text(target) for path, target in sorted(raw.links.items())},
+            nodes={self.text(path): self._node(node) for path, node in sorted(raw.nodes.items())},
+            who=self._account_data(raw.who),
+            commands=dict(self._answer(argv, answer) for argv, answer in raw.commands.items()),
+            folders=set(map(self.text, sorted(raw.folders))),
+            looked=set(map(self.text, sorted(raw.looked))),
+            refused={self.text(path): self.text(why) for path, why in sorted(raw.refused.items())},
+            recorded=[self._recording(recording) for recording in raw.recorded],
+            partial=list(map(self.text, raw.partial)),
         )
 
     def argv(self, argv: tuple[str, ...]) -> tuple[str, ...]:
         """A command line, word by word; a word after `--password` is read with it."""
         words: list[str] = []
         for before, word in zip(("", *argv), argv, strict=False):
-            told = self.text(before + " " + word) if before.startswith("-") else ""
+            pair = self.text(before + " " + word) if before.startswith("-") else ""
             head = self.text(before) + " "
-            words.append(told.removeprefix(head) if told.startswith(head) else self.text(word))
+            words.append(pair.removeprefix(head) if pair.startswith(head) else self.text(word))
         return tuple(words)
 
     def listed(self, name: str, body: str, source: str) -> str:
         """A text without what is private, put on the list of what is inside."""
         before = Counter(self.made.counts)
-        told = self.text(body, source)
-        self.contents.append(Content(name, len(told.encode("utf-8", "replace")), dict(self.made.counts - before)))
-        return told
+        redacted = self.text(body, source)
+        self.contents.append(Content(name, len(redacted.encode("utf-8", "replace")), dict(self.made.counts - before)))
+        return redacted
 
     def _file(self, path: str, body: str) -> tuple[str, str]:
         name = self.text(path)
         return name, self.listed(name, body, path)
 
-    def _answer(self, argv: tuple[str, ...], told: Answer) -> tuple[tuple[str, ...], Answer]:
+    def _answer(self, argv: tuple[str, ...], answer: Answer) -> tuple[tuple[str, ...], Answer]:
         words = self.argv(argv)
-        body = None if told.body is None else self.listed("$ " + " ".join(words), told.body, " ".join(argv))
-        return words, told._replace(body=body, why=self.text(told.why))
+        body = None if answer.body is None else self.listed("$ " + " ".join(words), answer.body, " ".join(argv))
+        return words, answer._replace(body=body, why=self.text(answer.why))
 
-    def _recorded(self, said: Recorded) -> Recorded:
-        words = self.argv(said.argv)
-        output = self.listed("$ " + " ".join(words), said.output, " ".join(said.argv))
-        return said._replace(argv=words, output=output)
+    def _recording(self, recording: Recorded) -> Recorded:
+        words = self.argv(recording.argv)
+        output = self.listed("$ " + " ".join(words), recording.output, " ".join(recording.argv))
+        return recording._replace(argv=words, output=output)
 
     def _node(self, node: dict[str, Any]) -> dict[str, Any]:
-        told = {
+        fields = {
             name: self._account(str(value)) if name in ("owner", "group") else value for name, value in node.items()
         }
-        return {**told, "acl": [self._granted(str(one)) for one in node["acl"]]} if node.get("acl") else told
+        return {**fields, "acl": [self._acl_entry(str(entry)) for entry in node["acl"]]} if node.get("acl") else fields
 
-    def _granted(self, entry: str) -> str:
+    def _acl_entry(self, entry: str) -> str:
         """`user:ada:rw`."""
         kind, colon, rest = entry.partition(":")
         name, end, mode = rest.partition(":")
@@ -181,44 +181,44 @@ class Redactor:
         """A field that is an account's name, however common the word."""
         return self.names.account(name)
 
-    def _who(self, who: dict[str, Any]) -> dict[str, Any]:
-        told = dict(who)
+    def _account_data(self, who: dict[str, Any]) -> dict[str, Any]:
+        account = dict(who)
         if isinstance(who.get("user"), str):
-            told["user"] = self._account(who["user"])
+            account["user"] = self._account(who["user"])
         if isinstance(who.get("groups"), list):
-            told["groups"] = [self._account(str(group)) for group in who["groups"]]
+            account["groups"] = [self._account(str(group)) for group in who["groups"]]
         if isinstance(who.get("id"), str):
-            told["id"] = self.text(who["id"])
+            account["id"] = self.text(who["id"])
         if isinstance(environment := who.get("environment"), dict):
-            told["environment"] = {
+            account["environment"] = {
                 self.text(str(name)): self._environment(str(name), str(value)) for name, value in environment.items()
             }
-        return told
+        return account
 
 
-def _texts(kept: Snapshot) -> Iterator[tuple[str, str]]:
+def _texts(raw: Snapshot) -> Iterator[tuple[str, str]]:
     """Everything that may hold names, with where it stands."""
-    if isinstance(kept.who.get("id"), str):
-        yield "id", kept.who["id"]
-    if isinstance(environment := kept.who.get("environment"), dict):
+    if isinstance(raw.who.get("id"), str):
+        yield "id", raw.who["id"]
+    if isinstance(environment := raw.who.get("environment"), dict):
         yield "env", "\n".join(f"{name}={value}" for name, value in environment.items())
-    yield from sorted(kept.files.items())
-    for argv, told in kept.commands.items():
-        yield " ".join(argv), " ".join(argv) + "\n" + (told.body or "")
-    for said in kept.recorded:
-        yield " ".join(said.argv), " ".join(said.argv) + "\n" + said.output
-    paths = (kept.there, kept.folders, kept.absent, kept.links, kept.links.values(), kept.nodes, kept.refused)
+    yield from sorted(raw.files.items())
+    for argv, answer in raw.commands.items():
+        yield " ".join(argv), " ".join(argv) + "\n" + (answer.body or "")
+    for recording in raw.recorded:
+        yield " ".join(recording.argv), " ".join(recording.argv) + "\n" + recording.output
+    paths = (raw.there, raw.folders, raw.absent, raw.links, raw.links.values(), raw.nodes, raw.refused)
     yield "", "\n".join(path for group in paths for path in group)
-    owners = {str(node.get(part)) for node in kept.nodes.values() for part in ("owner", "group") if node.get(part)}
+    owners = {str(node.get(part)) for node in raw.nodes.values() for part in ("owner", "group") if node.get(part)}
     yield "", "\n".join(f"-rw-r--r-- 1 {owner} root 0 /x" for owner in sorted(owners))
 
 
 def _narrow(body: str) -> str:
     """The text of what was written as UTF-16 and read as bytes, beside all else."""
-    return body + "\n" + "\n".join(found[0][::2] for found in _WIDE.finditer(body)) if "\x00" in body else body
+    return body + "\n" + "\n".join(match[0][::2] for match in _WIDE.finditer(body)) if "\x00" in body else body
 
 
-def _widened(body: str) -> str:
+def _widen(body: str) -> str:
     return "".join(letter + "\x00" for letter in body)
 
 
@@ -228,21 +228,21 @@ def vocabulary() -> frozenset[str]:
     from rigup.knowledge import tables
     from rigup.machine.facts import kinds
 
-    told = [repr(tables.table(name)) for name in tables.names() if name != "secret_forms"]
+    table_texts = [repr(tables.table(name)) for name in tables.names() if name != "secret_forms"]
     fields = [name for kind in kinds().values() for name in (kind.__name__, *kind.__annotations__)]
-    return frozenset(_WORD.findall(" ".join((*told, *fields, *_asked())).lower()))
+    return frozenset(_WORD.findall(" ".join((*table_texts, *fields, *_asked_names())).lower()))
 
 
-def _asked() -> list[str]:
+def _asked_names() -> list[str]:
     """What readers ask for and the marks by which they know a text."""
     from rigup.machine import readers  # noqa: F401  (registers them)
     from rigup.machine.reader import READERS, shown
 
-    asked = [shown(given).replace("/", " ") for reader in READERS.values() for given in reader.inputs]
-    return asked + [mark for reader in READERS.values() for mark in reader.marks]
+    names = [shown(query).replace("/", " ") for reader in READERS.values() for query in reader.inputs]
+    return names + [mark for reader in READERS.values() for mark in reader.marks]
 
 
 @functools.cache
 def well_known() -> frozenset[str]:
     """UUIDs that readers ask for by name: they are the same on every machine."""
-    return frozenset(_UUID.findall(" ".join(_asked()).lower()))
+    return frozenset(_UUID.findall(" ".join(_asked_names()).lower()))

@@ -69,8 +69,8 @@ _ACCOUNT = lazy_regex(
 
 def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
     """A value that its name says is a secret and that stands apart from it. `line` is what stands before the name's end."""
-    if found := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
-        return found
+    if match := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
+        return match
     before = line.removesuffix(name)
     in_column = _COLUMN_NAME.fullmatch(name) and (not before.strip() or body[end : end + 2] == "  ")
     option = name.startswith("-")
@@ -78,8 +78,8 @@ def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
         (_ARGUMENT, True), (_CELL, True), (_BELOW, True), (_CONTINUED, option), (_NEXT, option), (_COLUMN, in_column), (_SET, _SETS.search(before))
     )  # fmt: skip
     for form, fits in ways:
-        if fits and (found := form.match(body, end)) and is_mixed(found["value"]):
-            return found
+        if fits and (match := form.match(body, end)) and is_mixed(match["value"]):
+            return match
     return None
 
 
@@ -93,17 +93,17 @@ def is_mixed(value: str, strictly: bool = False) -> bool:
     return alpha and (digit or any(letter in _SIGNS for letter in plain))
 
 
-def without_blocks(body: str, made: Pseudonyms) -> str:
+def without_blocks(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without values in blocks that hold nothing but secrets: their names may be any."""
     if "stringData" in body or "Secret" in body:
-        body = "\n---".join(_of_secrets(part, made) for part in body.split("\n---"))
-    body = _without_columns(body, made)
+        body = "\n---".join(_of_secrets(part, pseudonyms) for part in body.split("\n---"))
+    body = _without_columns(body, pseudonyms)
     if "chpasswd:" in body:
-        body = _ACCOUNTS.sub(lambda found: _values(_ACCOUNT, found[0], made), body)
+        body = _ACCOUNTS.sub(lambda match: _values(_ACCOUNT, match[0], pseudonyms), body)
     return body
 
 
-def _without_columns(body: str, made: Pseudonyms) -> str:
+def _without_columns(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without the cells below a head that says secret."""
     parts, done = [], 0
     for table in _TABLE.finditer(body):
@@ -115,10 +115,11 @@ def _without_columns(body: str, made: Pseudonyms) -> str:
             cells, start = row.rstrip("\r").split(sign), max(done, table.end())
             if len(cells) != len(heads) or any(map(_names_again, heads, cells)):
                 break
-            told = (
-                _one(cell, made) if secret and cell.strip() else cell for secret, cell in zip(heads, cells, strict=True)
+            redacted_cells = (
+                _redact_value(cell, pseudonyms) if secret and cell.strip() else cell
+                for secret, cell in zip(heads, cells, strict=True)
             )
-            parts += [body[done:start], sign.join(told)]
+            parts += [body[done:start], sign.join(redacted_cells)]
             done = start + len(row.rstrip("\r"))
             parts.append(body[done : done + len(row) - len(row.rstrip("\r")) + 1])
             done = min(done + len(parts[-1]), len(body))
@@ -130,17 +131,17 @@ def _names_again(secret: bool, cell: str) -> bool:
     return secret and bool(cell.strip()) and bool(is_secret(cell.rsplit(maxsplit=1)[-1]))
 
 
-def _of_secrets(part: str, made: Pseudonyms) -> str:
+def _of_secrets(part: str, pseudonyms: Pseudonyms) -> str:
     """One document of a cluster's settings."""
     if "stringData" not in part and not re.search(r"\bkind[\"']?:[ \t]{0,4}[\"']?Secret\b", part):
         return part
-    part = _DATA.sub(lambda found: _values(_ROW, found[0], made), part)
-    return _DATA_FIELDS.sub(lambda found: _values(_FIELD, found[0], made), part)
+    part = _DATA.sub(lambda match: _values(_ROW, match[0], pseudonyms), part)
+    return _DATA_FIELDS.sub(lambda match: _values(_FIELD, match[0], pseudonyms), part)
 
 
-def _values(form: re.Pattern[str], block: str, made: Pseudonyms) -> str:
-    return form.sub(lambda found: found["head"] + _one(found["value"], made), block)
+def _values(form: re.Pattern[str], block: str, pseudonyms: Pseudonyms) -> str:
+    return form.sub(lambda match: match["head"] + _redact_value(match["value"], pseudonyms), block)
 
 
-def _one(value: str, made: Pseudonyms) -> str:
-    return value if is_made(value) or "redacted-" in value else made.of("secret", value)
+def _redact_value(value: str, pseudonyms: Pseudonyms) -> str:
+    return value if is_made(value) or "redacted-" in value else pseudonyms.of("secret", value)

@@ -32,8 +32,8 @@ class Context(NamedTuple):
 
 def _context(kind: str, form: str, *hints: str) -> Context:
     holes = {"fqdn": _FQDN, "dotted": _DOTTED, "files": _FILES, "stores": _STORES, "tlds": _CCTLDS}
-    for name, told in holes.items():
-        form = form.replace("{" + name + "}", told)
+    for name, pattern in holes.items():
+        form = form.replace("{" + name + "}", pattern)
     return Context(kind, lazy_regex(form, re.MULTILINE), hints)
 
 
@@ -210,7 +210,7 @@ def tried(body: str) -> Iterator[tuple[Context, int, int]]:
 
 
 def _places(finder: Any, body: str) -> Iterator[Iterator[tuple[int, int]]]:
-    """Where each hint stands; a sign that may fill a text is told once a line."""
+    """Where each hint stands; a sign that may fill a text counts once a line."""
     yield ((at, number) for number, at, _end in matches(finder, body))
     for number, hint in enumerate(_hints()):
         if len(hint) == 1:

@@ -58,19 +58,19 @@ def leaves_out(_doubt: Doubt) -> bool:
     return False
 
 
-def without_strings(body: str, source: str, made: Pseudonyms, keeps: Keeps) -> str:
+def without_strings(body: str, source: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 
-    def one(found: re.Match[str]) -> str:
-        if not _drawn(found[0]) or is_made(found[0]) or _DEVICE.fullmatch(found[0]):
-            return found[0]
-        doubt = Doubt("string", found[0], source, _line(body, found.start()))
-        return found[0] if keeps(doubt) else made.of("unknown string", found[0])
+    def one(match: re.Match[str]) -> str:
+        if not _is_random(match[0]) or is_made(match[0]) or _DEVICE.fullmatch(match[0]):
+            return match[0]
+        doubt = Doubt("string", match[0], source, _line(body, match.start()))
+        return match[0] if keeps(doubt) else pseudonyms.of("unknown string", match[0])
 
     return _LONG.sub(one, body)
 
 
-def _drawn(value: str) -> bool:
+def _is_random(value: str) -> bool:
     """Whether letters and digits stand as by lot: not words, not a sum in hexadecimal, not a path."""
     return any(_by_lot(run) for run in _RUN.findall(value)) or _base64(value)
 
@@ -78,7 +78,7 @@ def _drawn(value: str) -> bool:
 def _by_lot(run: str) -> bool:
     kinds = ["0" if letter.isdigit() else "a" if letter.islower() else "A" for letter in run]
     enough = len(run) >= 20 and all(kinds.count(kind) >= _LEAST for kind in "0aA")
-    changes = sum(one != two for one, two in pairwise(kinds))
+    changes = sum(kind != following for kind, following in pairwise(kinds))
     return enough and changes >= _CHANGES * len(run)
 
 
@@ -103,75 +103,75 @@ def _line(body: str, at: int) -> str:
     return ("…" if inner else "") + line[inner : inner + _SHOWN] + ("…" if len(line) > inner + _SHOWN else "")
 
 
-def variable(name: str, value: str, made: Pseudonyms, keeps: Keeps, source: str = "env") -> str:
+def variable(name: str, value: str, pseudonyms: Pseudonyms, keeps: Keeps, source: str = "env") -> str:
     """The value of a variable: as it is where it is needed, else left out."""
     if not value or is_made(value) or is_kept(name) or _PLAIN.fullmatch(value):
         return value
     if is_secret(name):
-        return made.of("secret", value)
+        return pseudonyms.of("secret", value)
     if _OF_OTHERS.fullmatch(value):  # `$HOME/bin` tells nothing that the account does not
         return value
     shown = name + "=" + value.replace("\n", " ")[:_SHOWN]
     if keeps(Doubt("variable", name, source, shown)):
         return value
-    made.counts["variable"] += 1
+    pseudonyms.counts["variable"] += 1
     return LEFT_OUT + "\n" * value.count("\n")
 
 
-def without_variables(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def without_variables(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without the values of variables that it hands on and nobody asks for."""
     if '"env' in body or '"Env' in body:
-        body = _AS_OBJECT.sub(lambda found: _fields(found[0], path, made, keeps), body)
-        body = _AS_LIST.sub(lambda found: _items(found[0], path, made, keeps), body)
+        body = _AS_OBJECT.sub(lambda match: _fields(match[0], path, pseudonyms, keeps), body)
+        body = _AS_LIST.sub(lambda match: _items(match[0], path, pseudonyms, keeps), body)
     if _OWN_FILES.search(path):
-        body = "\n".join(_pairs(line, path, made, keeps) for line in body.split("\n"))
+        body = "\n".join(_pairs(line, path, pseudonyms, keeps) for line in body.split("\n"))
     if "$env:" in body:
-        body = _SHELLED.sub(lambda pair: _pair(pair, path, made, keeps), body)
+        body = _SHELLED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), body)
     if not any(word in body for word in ("export", "Environment=", "set", "declare", "ENV")):
         return body
-    told = _HANDED_ON.sub(lambda found: found["head"] + _pairs(found["pairs"], path, made, keeps), body)
+    redacted = _HANDED_ON.sub(lambda match: match["head"] + _pairs(match["pairs"], path, pseudonyms, keeps), body)
     return _SET.sub(
-        lambda found: found["head"]
-        + _SPACED.sub(lambda pair: _pair(pair, path, made, keeps), found["pairs"], count=1), told
+        lambda match: match["head"]
+        + _SPACED.sub(lambda pair: _pair(pair, path, pseudonyms, keeps), match["pairs"], count=1), redacted
     )  # fmt: skip
 
 
-def _fields(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _fields(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`{"NAME": "value"}`."""
     return _FIELD.sub(
-        lambda found: found["head"] + _judged(found["name"], found["value"], path, made, keeps), body
+        lambda match: match["head"] + _file_value(match["name"], match["value"], path, pseudonyms, keeps), body
     )  # fmt: skip
 
 
-def _items(body: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _items(body: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`["NAME=value"]`."""
-    return _QUOTED.sub(lambda found: _in_quotes(found, path, made, keeps), body)
+    return _QUOTED.sub(lambda match: _in_quotes(match, path, pseudonyms, keeps), body)
 
 
-def _pairs(pairs: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _pairs(pairs: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     if pairs.lstrip().startswith("#"):
         return pairs
-    told = _QUOTED.sub(lambda found: _in_quotes(found, path, made, keeps), pairs)
-    return _PAIR.sub(lambda found: _pair(found, path, made, keeps), told)
+    redacted = _QUOTED.sub(lambda match: _in_quotes(match, path, pseudonyms, keeps), pairs)
+    return _PAIR.sub(lambda match: _pair(match, path, pseudonyms, keeps), redacted)
 
 
-def _in_quotes(found: re.Match[str], path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _in_quotes(match: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`"NAME=some words"`."""
-    quote = found["between"]
-    return quote + found["name"] + "=" + _judged(found["name"], found["value"], path, made, keeps) + quote
+    quote = match["between"]
+    return quote + match["name"] + "=" + _file_value(match["name"], match["value"], path, pseudonyms, keeps) + quote
 
 
-def _pair(found: re.Match[str], path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _pair(match: re.Match[str], path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """`NAME=value`, `NAME="some words"`."""
-    value = found["value"]
+    value = match["value"]
     quote = value[0] if value[:1] in ("'", '"') else ""
     inner = value.strip(quote) if quote else value
-    told = _judged(found["name"], inner, path, made, keeps)
-    return found["name"] + found["between"] + quote + told + (quote if value.endswith(quote) else "")
+    kept_value = _file_value(match["name"], inner, path, pseudonyms, keeps)
+    return match["name"] + match["between"] + quote + kept_value + (quote if value.endswith(quote) else "")
 
 
-def _judged(name: str, value: str, path: str, made: Pseudonyms, keeps: Keeps) -> str:
+def _file_value(name: str, value: str, path: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """A file's value, left as it is where something was taken out of it before."""
     if "redacted-" in value:
         return value
-    return variable(name, value, made, keeps, path)
+    return variable(name, value, pseudonyms, keeps, path)

@@ -19,9 +19,9 @@ _NEXT = 400  # characters in which a command line goes on
 _DIGITS, _LETTERS = 3, 3  # least of each in a key; a word, a version and a name have fewer of the one
 
 
-def without_forms(body: str, made: Pseudonyms) -> str:
+def without_forms(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without secrets that are known by their form."""
-    return _without_keys_of_makers(_without_tokens(body, made), made)
+    return _without_keys_of_makers(_without_tokens(body, pseudonyms), pseudonyms)
 
 
 @functools.cache
@@ -33,61 +33,61 @@ def _automaton() -> tuple[list[tuple[Token, re.Pattern[str]]], Any]:
     return [(row, forms[row.kind]) for _literal, row in pairs], ahocorasick_rs.AhoCorasick([pair[0] for pair in pairs])
 
 
-def _without_tokens(body: str, made: Pseudonyms) -> str:
+def _without_tokens(body: str, pseudonyms: Pseudonyms) -> str:
     rows, automaton = _automaton()
     spans = []
     for number, start, end in matches(automaton, body):
         row, form = rows[number]
         if not row.back and not row.inside and start and body[start - 1].isalnum():
             continue
-        spans += [(*found, row.kind) for found in _all_found(body, start, end, row, form)]
-    return _without(body, spans, made)
+        spans += [(*span, row.kind) for span in _all_found(body, start, end, row, form)]
+    return _without(body, spans, pseudonyms)
 
 
 def _all_found(body: str, start: int, end: int, row: Token, form: re.Pattern[str]) -> Iterator[tuple[int, int]]:
     """The secret, and those that the same command line is given behind it: `curl -u a:b -U c:d`."""
-    found = _found(body, start, row, form)
-    while found:
-        yield found
+    span = _found(body, start, row, form)
+    while span:
+        yield span
         if body[end - 1 : end] != " " or "x" not in row.regex:
             return
         head = body[start:end]
-        again = form.match(head + body[found[1] : found[1] + _NEXT].partition("\n")[0])
-        shift = found[1] - len(head)
-        found = (again.start("x") + shift, again.end("x") + shift) if again and again.start("x") >= len(head) else None
+        again = form.match(head + body[span[1] : span[1] + _NEXT].partition("\n")[0])
+        shift = span[1] - len(head)
+        span = (again.start("x") + shift, again.end("x") + shift) if again and again.start("x") >= len(head) else None
 
 
 def _found(body: str, start: int, row: Token, form: re.Pattern[str]) -> tuple[int, int] | None:
     """Where the secret stands, if one does."""
     if not row.back:
-        found = form.match(body, start)
-        return found.span("x" if "x" in found.groupdict() else 0) if found else None
+        match = form.match(body, start)
+        return match.span("x" if "x" in match.groupdict() else 0) if match else None
     for at in range(max(0, start - row.back), start):
-        if (not at or not body[at - 1].isalnum()) and (found := form.match(body, at)) and found.end() > start:
-            return found.span()
+        if (not at or not body[at - 1].isalnum()) and (match := form.match(body, at)) and match.end() > start:
+            return match.span()
     return None
 
 
-def _without(body: str, spans: list[tuple[int, int, str]], made: Pseudonyms) -> str:
+def _without(body: str, spans: list[tuple[int, int, str]], pseudonyms: Pseudonyms) -> str:
     """The text with pseudonyms in the place of spans; of two that overlap the earlier and longer one counts."""
     parts, done = [], 0
     for start, end, kind in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         value = body[start:end]
         if start >= done and not is_made(value) and "redacted-" not in value:
-            parts += [body[done:start], made.of(kind, value)]
+            parts += [body[done:start], pseudonyms.of(kind, value)]
             done = end
     return "".join(parts) + body[done:] if parts else body
 
 
-def _without_keys_of_makers(body: str, made: Pseudonyms) -> str:
+def _without_keys_of_makers(body: str, pseudonyms: Pseudonyms) -> str:
     spans = []
     for _number, start, end in matches(_makers(), lowered(body)):
         if start and body[start - 1].isalnum():
             continue
-        found = _OF_MAKER.match(body, end)
-        if found and is_key(found["x"]):
-            spans.append((*found.span("x"), "secret"))
-    return _without(body, spans, made)
+        match = _OF_MAKER.match(body, end)
+        if match and is_key(match["x"]):
+            spans.append((*match.span("x"), "secret"))
+    return _without(body, spans, pseudonyms)
 
 
 def is_key(value: str) -> bool:

@@ -33,8 +33,8 @@ _STEM = lazy_regex(r"(?P<stem>[A-Za-z][\w-]{0,60}?[A-Za-z_-])(?P<number>\d{1,6})
 class Names:
     """What was learnt, and the automaton that finds it."""
 
-    def __init__(self, made: Pseudonyms, common: frozenset[str]) -> None:
-        self.made, self.common = made, common
+    def __init__(self, pseudonyms: Pseudonyms, common: frozenset[str]) -> None:
+        self.made, self.common = pseudonyms, common
         self.everywhere: dict[str, tuple[str, str]] = {}  # lower case → kind, what stands in its place
         self.stems: dict[str, str] = {}
         self._finder: Any = None
@@ -45,28 +45,28 @@ class Names:
             if form.search(path) and 1 < len(body.strip()) < 200:
                 self.add(kind, body.strip().strip("\x00"))
         for context, start, end in tried(body):
-            for found in context.form.finditer(body, start, end):
+            for match in context.form.finditer(body, start, end):
                 if context.kind != "person":
-                    self.add(context.kind, found["x"])
-                elif not any(word in self.common for word in found["x"].lower().replace("-", " ").split()):
-                    self.add("user", found["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
+                    self.add(context.kind, match["x"])
+                elif not any(word in self.common for word in match["x"].lower().replace("-", " ").split()):
+                    self.add("user", match["x"])  # `name = Ada Vey`, and not `name = Intel Arc`
         if path.endswith("/etc/hosts") or ("127.0.0.1" in body and "localhost" in body):
-            for found in HOSTS.form.finditer(body):
-                self.add(HOSTS.kind, found["x"])
+            for match in HOSTS.form.finditer(body):
+                self.add(HOSTS.kind, match["x"])
         self._learn_answers(body)
         self._learn_table(body)
         self._learn_columns(body)
 
     def _learn_answers(self, body: str) -> None:
-        for found in _ANSWERED.finditer(body) if any(word in body for word in _ANSWERERS) else ():
-            self.add("user", found["x"] or found["y"])
+        for match in _ANSWERED.finditer(body) if any(word in body for word in _ANSWERERS) else ():
+            self.add("user", match["x"] or match["y"])
 
     def _learn_columns(self, body: str) -> None:
         """Accounts, nodes and serial numbers in tables of blanks: `JOBID PARTITION NAME USER`, `Node Generic SN Model`."""
-        for found in _HEADS.finditer(body):
-            heads = found[0].lower().split()
+        for match in _HEADS.finditer(body):
+            heads = match[0].lower().split()
             known = [(at, _COLUMNS[head]) for at, head in enumerate(heads) if head in _COLUMNS]
-            rows = body[found.end() : found.end() + 40_000].split("\n")[1 : _MOST_ROWS + 1] if len(heads) > 2 else []
+            rows = body[match.end() : match.end() + 40_000].split("\n")[1 : _MOST_ROWS + 1] if len(heads) > 2 else []
             for row in rows:
                 cells = row.split()
                 if len(cells) < len(heads):
@@ -97,8 +97,8 @@ class Names:
             self.made.taken.add(name.lower())
             return
         if kind in ("users", "hosts"):
-            for one in re.split(r"[,\s]+", name)[:500]:
-                self.add(kind[:-1], one)
+            for part in re.split(r"[,\s]+", name)[:500]:
+                self.add(kind[:-1], part)
         elif kind == "host":
             self._add_host(name.rstrip(".,;:'’"))
         elif kind in ("serial number", "unique id", "account number"):
@@ -119,19 +119,19 @@ class Names:
         if label.endswith("-"):  # node-[01-08]
             self._put_stem(label)
             return
-        found = _STEM.match(label)
-        stem = found["stem"].rstrip("-_").lower() if found else ""
-        if found and stem not in self.common and not shared("host", stem) and len(stem) >= _SHORTEST:
-            self._put_stem(found["stem"])
-        elif not found or stem not in self.common:
+        match = _STEM.match(label)
+        stem = match["stem"].rstrip("-_").lower() if match else ""
+        if match and stem not in self.common and not shared("host", stem) and len(stem) >= _SHORTEST:
+            self._put_stem(match["stem"])
+        elif not match or stem not in self.common:
             self._put("host", label, "host{n}")
 
     def _put_stem(self, stem: str) -> None:
         """Nodes that are counted keep their numbers: node[01-08] is written for all of them."""
         if stem.lower() not in self.stems:
             letters = self.made.number("node", stem.lower())
-            told = "node" + (chr(96 + letters) if letters <= 26 else "z" + chr(96 + letters % 26)) + "-"
-            self.stems[stem.lower()] = told
+            pseudonym = "node" + (chr(96 + letters) if letters <= 26 else "z" + chr(96 + letters % 26)) + "-"
+            self.stems[stem.lower()] = pseudonym
             self._finder = None
 
     def _put(self, kind: str, name: str, form: str) -> None:
@@ -153,10 +153,10 @@ class Names:
         if kind == "unique id" or value != plain:
             number = str(int(plain, 10 if plain.isdigit() and kind == "unique id" else 16)) if _is_number(plain) else ""
             count = self.made.number("unique id", number or plain.lower())
-            told = f"1{count:0{len(plain) - 1}d}" if number == plain else f"{count:0{len(plain)}d}"
+            pseudonym = f"1{count:0{len(plain) - 1}d}" if number == plain else f"{count:0{len(plain)}d}"
         else:
-            told = f"{self.made.number('serial number', plain.lower()):0{len(plain)}d}"
-        self.everywhere[plain.lower()] = ("serial number", told)
+            pseudonym = f"{self.made.number('serial number', plain.lower()):0{len(plain)}d}"
+        self.everywhere[plain.lower()] = ("serial number", pseudonym)
         self._finder = None
 
     # -- taking out ----------------------------------------------------------------------------------
@@ -176,13 +176,13 @@ class Names:
         known, finder = self._built()
         lower = lowered(body)
         parts, done = [], 0
-        found = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
-        for number, start, end in sorted(found, key=lambda one: (one[1], -one[2])):
-            kind, told = known[number]
+        spans = finder.find_matches_as_indexes(lower, overlapping=True) if known else ()
+        for number, start, end in sorted(spans, key=lambda span: (span[1], -span[2])):
+            kind, pseudonym = known[number]
             if start < done or not _stands_alone(body, start, end, kind):
                 continue  # a shorter one may stand here
             self.made.counts["host" if kind == "node" else kind] += 1
-            parts += [body[done:start], told]
+            parts += [body[done:start], pseudonym]
             done = end
         return "".join(parts) + body[done:] if parts else body
 
@@ -190,8 +190,8 @@ class Names:
         if self._finder is None:
             import ahocorasick_rs
 
-            free = {name: told for name, told in self.everywhere.items() if self._free(name)}
-            free |= {stem: ("node", told) for stem, told in self.stems.items()}
+            free = {name: entry for name, entry in self.everywhere.items() if self._free(name)}
+            free |= {stem: ("node", pseudonym) for stem, pseudonym in self.stems.items()}
             self._finder = (list(free.values()), ahocorasick_rs.AhoCorasick(list(free)))
         known, finder = self._finder
         return known, finder
@@ -205,20 +205,20 @@ class Names:
         for start, (end, contexts) in sorted(lines.items()):
             line = body[start:end]
             for context in contexts:
-                line = context.form.sub(functools.partial(self._one, kind=context.kind), line)
+                line = context.form.sub(functools.partial(self._replace_name, kind=context.kind), line)
             parts += [body[done:start], line]
             done = end
         return "".join(parts) + body[done:]
 
-    def _one(self, found: re.Match[str], kind: str) -> str:
+    def _replace_name(self, match: re.Match[str], kind: str) -> str:
         """A name that stands as one."""
-        start, end = found.span("x")
-        before, after = found[0][: start - found.start()], found[0][end - found.start() :]
+        start, end = match.span("x")
+        before, after = match[0][: start - match.start()], match[0][end - match.start() :]
         if kind in ("users", "hosts"):
-            names = [self._known(name, kind[:-1]) for name in re.split(r"([,\s]+)", found["x"])]
+            names = [self._known(name, kind[:-1]) for name in re.split(r"([,\s]+)", match["x"])]
             return before + "".join(names) + after
         kind = kind.removeprefix("known ")
-        label, dot, rest = found["x"].partition(".") if kind == "host" else (found["x"], "", "")
+        label, dot, rest = match["x"].partition(".") if kind == "host" else (match["x"], "", "")
         return before + self._known(label, kind) + dot + rest + after
 
     def _known(self, name: str, kind: str) -> str:
@@ -290,10 +290,10 @@ def _public_domains() -> frozenset[str]:
     """Of the tables' own sources, and of a list."""
     from rigup.knowledge import tables
 
-    told = set(words("public domain"))
+    domains = set(words("public domain"))
     for name in tables.names():
-        told |= set(re.findall(r"https?://(?:www\.)?([a-z0-9.-]{4,80})", repr(tables.table(name))))
-    return frozenset(told)
+        domains |= set(re.findall(r"https?://(?:www\.)?([a-z0-9.-]{4,80})", repr(tables.table(name))))
+    return frozenset(domains)
 
 
 def _public(name: str) -> bool:

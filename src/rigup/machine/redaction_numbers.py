@@ -135,138 +135,140 @@ _WORD = lazy_regex(r"[\w.+-]{1,60}\Z")
 _BETWEEN = " \t\"'=:([<>~!,"
 
 
-def without_numbers(body: str, made: Pseudonyms, spared: frozenset[str] = frozenset()) -> str:
+def without_numbers(body: str, pseudonyms: Pseudonyms, spared: frozenset[str] = frozenset()) -> str:
     """The text without what tells this machine from others. `spared` UUIDs are the same everywhere."""
-    body = _HEXADECIMAL.sub(lambda found: _without_hexadecimal(found[0], made, spared), body)
-    body = _UUID_BEHIND.sub(lambda found: _uuid(found[0], made, spared), body)
+    body = _HEXADECIMAL.sub(lambda match: _without_hexadecimal(match[0], pseudonyms, spared), body)
+    body = _UUID_BEHIND.sub(lambda match: _uuid(match[0], pseudonyms, spared), body)
     if "-" in body:
         if "GPU-" in body or "MIG-" in body:
-            body = _HIP_UUID.sub(lambda found: "GPU-" + hexadecimal(found["id"], made), body)
-            body = _PART_OF_UUID.sub(lambda found: found["kind"] + _start(found["start"], made), body)
+            body = _HIP_UUID.sub(lambda match: "GPU-" + hexadecimal(match["id"], pseudonyms), body)
+            body = _PART_OF_UUID.sub(lambda match: match["kind"] + _start(match["start"], pseudonyms), body)
         if "UUID=" in body:
-            body = _DISK.sub(lambda found: found["name"] + _disk(found["value"], made), body)
-    body = _without_other_numbers(body, made)
+            body = _DISK.sub(lambda match: match["name"] + _disk(match["value"], pseudonyms), body)
+    body = _without_other_numbers(body, pseudonyms)
     if "." in body:
-        body = _without_ipv4(body, made)
-    return _without_mail(body, made) if "@" in body else body
+        body = _without_ipv4(body, pseudonyms)
+    return _without_mail(body, pseudonyms) if "@" in body else body
 
 
-def _without_other_numbers(body: str, made: Pseudonyms) -> str:
+def _without_other_numbers(body: str, pseudonyms: Pseudonyms) -> str:
     """Numbers that stand in forms of their own: of cards in their names, of disks, of accounts, of telephones."""
     if "x" in body:
-        body = _CARD_OF_NAME.sub(lambda found: found["kind"] + _as_card(found["plain"], made), body)
+        body = _CARD_OF_NAME.sub(lambda match: match["kind"] + _as_card(match["plain"], pseudonyms), body)
     if "S-1-5-21-" in body:
-        body = _SID.sub(lambda found: "S-1-5-21-0-0-" + str(made.number("unique id", found["value"])), body)
+        body = _SID.sub(lambda match: "S-1-5-21-0-0-" + str(pseudonyms.number("unique id", match["value"])), body)
     if "-" in body:
-        body = _LICENCE.sub(lambda found: made.of("licence key", found[0]), body)
+        body = _LICENCE.sub(lambda match: pseudonyms.of("licence key", match[0]), body)
     if "." in body:
-        body = _DOTTED_MAC.sub(lambda found: _dotted(found[0], made), body)
+        body = _DOTTED_MAC.sub(lambda match: _dotted(match[0], pseudonyms), body)
     if "+" in body:
-        body = _TELEPHONE.sub(lambda found: made.of("telephone", found[0]), body)
-    return _SPACED_NAME.sub(lambda found: found["head"] + _as_name(found["value"], made), body)
+        body = _TELEPHONE.sub(lambda match: pseudonyms.of("telephone", match[0]), body)
+    return _SPACED_NAME.sub(lambda match: match["head"] + _as_name(match["value"], pseudonyms), body)
 
 
-def _as_card(plain: str, made: Pseudonyms) -> str:
-    made.counts["hardware address"] += 1
-    return "02" + f"{made.number('hardware address', plain):010x}"
+def _as_card(plain: str, pseudonyms: Pseudonyms) -> str:
+    pseudonyms.counts["hardware address"] += 1
+    return "02" + f"{pseudonyms.number('hardware address', plain):010x}"
 
 
-def _dotted(value: str, made: Pseudonyms) -> str:
+def _dotted(value: str, pseudonyms: Pseudonyms) -> str:
     """A card's address as switches write it."""
-    made.counts["hardware address"] += 1
-    told = f"02{made.number('hardware address', value.replace('.', '').lower()):010x}"
-    return ".".join(told[at : at + 4] for at in range(0, 12, 4))
+    pseudonyms.counts["hardware address"] += 1
+    digits = f"02{pseudonyms.number('hardware address', value.replace('.', '').lower()):010x}"
+    return ".".join(digits[at : at + 4] for at in range(0, 12, 4))
 
 
-def _as_name(value: str, made: Pseudonyms) -> str:
-    made.counts["serial number"] += 1
-    return f"0 000000 {made.number('unique id', value):09x}"
+def _as_name(value: str, pseudonyms: Pseudonyms) -> str:
+    pseudonyms.counts["serial number"] += 1
+    return f"0 000000 {pseudonyms.number('unique id', value):09x}"
 
 
-def without_contacts(body: str, made: Pseudonyms) -> str:
+def without_contacts(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without e-mail and hardware addresses: they tell who and which, and no command needs them."""
     if ":" in body or "-" in body:
-        body = _MAC.sub(lambda found: _mac(found, made), body)
-    return _without_mail(body, made) if "@" in body else body
+        body = _MAC.sub(lambda match: _mac(match, pseudonyms), body)
+    return _without_mail(body, pseudonyms) if "@" in body else body
 
 
-def _without_hexadecimal(token: str, made: Pseudonyms, spared: frozenset[str]) -> str:
+def _without_hexadecimal(token: str, pseudonyms: Pseudonyms, spared: frozenset[str]) -> str:
     """A row of digits with signs between: whichever of these it is."""
-    token = _UUID.sub(lambda found: _uuid(found[0], made, spared), token)
-    token = _MAC.sub(lambda found: _mac(found, made), token)
+    token = _UUID.sub(lambda match: _uuid(match[0], pseudonyms, spared), token)
+    token = _MAC.sub(lambda match: _mac(match, pseudonyms), token)
     if ":" in token:
-        token = _GUID.sub(lambda found: _guid(found[0], made), token)
-        token = _IPV6.sub(lambda found: _ipv6(found[0], made), token)
+        token = _GUID.sub(lambda match: _guid(match[0], pseudonyms), token)
+        token = _IPV6.sub(lambda match: _ipv6(match[0], pseudonyms), token)
     return token
 
 
-def _uuid(value: str, made: Pseudonyms, spared: frozenset[str]) -> str:
+def _uuid(value: str, pseudonyms: Pseudonyms, spared: frozenset[str]) -> str:
     if value.lower() in spared or value.count("0") >= 24 or len(set(value)) < 4:
         return value
-    number = made.number("uuid", value.lower())
-    made.counts["uuid"] += 1
+    number = pseudonyms.number("uuid", value.lower())
+    pseudonyms.counts["uuid"] += 1
     return f"{number:08x}-0000-0000-0000-000000000000"
 
 
-def _start(start: str, made: Pseudonyms) -> str:
+def _start(start: str, pseudonyms: Pseudonyms) -> str:
     """The beginning of a UUID names a card too; it stays the beginning of what stands for that one."""
-    known = [value for kind, value in made.given if kind == "uuid" and value.startswith(start)]
+    known = [value for kind, value in pseudonyms.given if kind == "uuid" and value.startswith(start)]
     if not known or start.startswith("0000"):
         return start
-    made.counts["uuid"] += 1
-    return f"{made.number('uuid', known[0]):08x}" + "-0000-0000-0000"[: max(0, len(start) - 8)]
+    pseudonyms.counts["uuid"] += 1
+    return f"{pseudonyms.number('uuid', known[0]):08x}" + "-0000-0000-0000"[: max(0, len(start) - 8)]
 
 
-def hexadecimal(value: str, made: Pseudonyms) -> str:
+def hexadecimal(value: str, pseudonyms: Pseudonyms) -> str:
     """A unique number in as many hexadecimal digits."""
     if int(value, 16) < 10_000:
         return value
-    made.counts["serial number"] += 1
-    return f"{made.number('unique id', str(int(value, 16))):0{len(value)}x}"
+    pseudonyms.counts["serial number"] += 1
+    return f"{pseudonyms.number('unique id', str(int(value, 16))):0{len(value)}x}"
 
 
-def _disk(value: str, made: Pseudonyms) -> str:
+def _disk(value: str, pseudonyms: Pseudonyms) -> str:
     plain = value.replace("-", "")
     if int(plain, 16) < 10_000 or value[:4] == "0000":
         return value
-    made.counts["uuid"] += 1
+    pseudonyms.counts["uuid"] += 1
     head, dash, tail = value.partition("-")
-    told = f"{made.number('disk', head if len(tail) == 2 else plain):0{len(head if len(tail) == 2 else plain)}x}"
-    return told + dash + tail if len(tail) == 2 or not dash else told[:4] + dash + told[4:]
+    digits = (
+        f"{pseudonyms.number('disk', head if len(tail) == 2 else plain):0{len(head if len(tail) == 2 else plain)}x}"
+    )
+    return digits + dash + tail if len(tail) == 2 or not dash else digits[:4] + dash + digits[4:]
 
 
-def _mac(found: re.Match[str], made: Pseudonyms) -> str:
-    value, between = found[0], found[1]
+def _mac(match: re.Match[str], pseudonyms: Pseudonyms) -> str:
+    value, between = match[0], match[1]
     plain = value.replace(between, "").lower()
     if len(set(plain)) == 1 or plain.startswith("0200000000") or plain.count("0") >= len(plain) - 4:
         return value
-    made.counts["hardware address"] += 1
-    told = f"{made.number('hardware address', plain):0{len(plain) - 2}x}"
-    return between.join(("02", *(told[at : at + 2] for at in range(0, len(told), 2))))
+    pseudonyms.counts["hardware address"] += 1
+    digits = f"{pseudonyms.number('hardware address', plain):0{len(plain) - 2}x}"
+    return between.join(("02", *(digits[at : at + 2] for at in range(0, len(digits), 2))))
 
 
-def _guid(value: str, made: Pseudonyms) -> str:
+def _guid(value: str, pseudonyms: Pseudonyms) -> str:
     plain = value.replace(":", "")
     if plain.count("0") >= 12:
         return value
-    made.counts["hardware address"] += 1
-    told = f"{made.number('hardware address', plain):016x}"
-    return ":".join(told[at : at + 4] for at in range(0, 16, 4))
+    pseudonyms.counts["hardware address"] += 1
+    digits = f"{pseudonyms.number('hardware address', plain):016x}"
+    return ":".join(digits[at : at + 4] for at in range(0, 16, 4))
 
 
-def _without_ipv4(body: str, made: Pseudonyms) -> str:
+def _without_ipv4(body: str, pseudonyms: Pseudonyms) -> str:
     parts, done = [], 0
-    for found in _IPV4.finditer(body):
-        start = found.start()
-        if start and (body[start - 1].isdigit() or body[start - 2 : start] in _joined(body, start)):
+    for match in _IPV4.finditer(body):
+        start = match.start()
+        if start and (body[start - 1].isdigit() or body[start - 2 : start] in _neighbours(body, start)):
             continue
-        if _public(found[0]) and _is_address(body, found):
-            parts += [body[done:start], ipv4(found[0], made)]
-            done = found.end()
+        if _public(match[0]) and _is_address(body, match):
+            parts += [body[done:start], ipv4(match[0], pseudonyms)]
+            done = match.end()
     return "".join(parts) + body[done:] if parts else body
 
 
-def _joined(body: str, start: int) -> tuple[str, ...]:
+def _neighbours(body: str, start: int) -> tuple[str, ...]:
     """1.2.3.4.5 is no address, whichever four of it are looked at."""
     return (body[start - 2] + ".",) if body[start - 1] == "." and body[start - 2 : start - 1].isalnum() else ()
 
@@ -279,9 +281,9 @@ def _public(value: str) -> bool:
     return ipaddress.IPv4Address(value).is_global and parts[0] != "0"
 
 
-def _is_address(body: str, found: re.Match[str]) -> bool:
-    before = body[max(0, found.start() - _AROUND) : found.start()].rpartition("\n")[2]
-    return _stands_as_one(before, found[0], body[found.end() : found.end() + 8])
+def _is_address(body: str, match: re.Match[str]) -> bool:
+    before = body[max(0, match.start() - _AROUND) : match.start()].rpartition("\n")[2]
+    return _stands_as_one(before, match[0], body[match.end() : match.end() + 8])
 
 
 @functools.lru_cache(10_000)
@@ -295,10 +297,10 @@ def _stands_as_one(before: str, value: str, after: str) -> bool:
         return False
     parts = [int(part) for part in value.split(".")]
     large = any(part > _SMALL for part in parts[:3])
-    return _told(before, large, parts[0] > _SMALL)
+    return _is_introduced(before, large, parts[0] > _SMALL)
 
 
-def _told(before: str, large: bool, large_first: bool) -> bool:
+def _is_introduced(before: str, large: bool, large_first: bool) -> bool:
     """What the word before it says of a number. A package's name is followed by its version."""
     plain = before.rstrip(_BETWEEN)
     between, word = before[len(plain) :], _WORD.search(plain)
@@ -311,42 +313,42 @@ def _told(before: str, large: bool, large_first: bool) -> bool:
     return large_first if package else large
 
 
-def ipv4(value: str, made: Pseudonyms) -> str:
+def ipv4(value: str, pseudonyms: Pseudonyms) -> str:
     """An address of the ranges that documentation uses."""
-    made.counts["public address"] += 1
-    number = made.number("ipv4", value) - 1
+    pseudonyms.counts["public address"] += 1
+    number = pseudonyms.number("ipv4", value) - 1
     return ("203.0.113", "198.51.100", "192.0.2")[number // 254 % 3] + f".{number % 254 + 1}"
 
 
-def _ipv6(value: str, made: Pseudonyms) -> str:
+def _ipv6(value: str, pseudonyms: Pseudonyms) -> str:
     try:
         address = ipaddress.IPv6Address(value)
     except ValueError:
         return value
     if address.is_link_local and b"\xff\xfe" in address.packed[8:]:  # made of the card's own address
-        made.counts["hardware address"] += 1
-        return f"fe80::{made.number('ipv6', value.lower()):x}"
+        pseudonyms.counts["hardware address"] += 1
+        return f"fe80::{pseudonyms.number('ipv6', value.lower()):x}"
     if not address.is_global:
         return value
-    made.counts["public address"] += 1
-    return f"2001:db8::{made.number('ipv6', value.lower()):x}"
+    pseudonyms.counts["public address"] += 1
+    return f"2001:db8::{pseudonyms.number('ipv6', value.lower()):x}"
 
 
-def _without_mail(body: str, made: Pseudonyms) -> str:
+def _without_mail(body: str, pseudonyms: Pseudonyms) -> str:
     parts, done, after = [], 0, 0
     while (at := body.find("@", after)) >= 0:
         after = at + 1
         start, least = at, max(done, at - 64)
         while start > least and (body[start - 1].isalnum() or body[start - 1] in "._+-"):
             start -= 1
-        found = _EMAIL.match(body, start) if start < at else None
-        if found and found.end() > at and not _shared(found[0]):
-            parts += [body[done:start], made.of("e-mail", found[0].lower(), "email{n}@example.com")]
-            done = after = found.end()
+        match = _EMAIL.match(body, start) if start < at else None
+        if match and match.end() > at and not _is_shared(match[0]):
+            parts += [body[done:start], pseudonyms.of("e-mail", match[0].lower(), "email{n}@example.com")]
+            done = after = match.end()
     return "".join(parts) + body[done:] if parts else body
 
 
-def _shared(mail: str) -> bool:
+def _is_shared(mail: str) -> bool:
     """An address of nobody: documentation's, a service's account, a unit's name."""
     domain = mail.rpartition("@")[2].lower()
     return (

@@ -59,25 +59,25 @@ _LEAST_DIGITS = 4  # of a number that may open something
 _LOUD = ("PASS", "PWD", "PW")  # ends of variables' names
 
 
-def without_secrets(body: str, made: Pseudonyms) -> str:
+def without_secrets(body: str, pseudonyms: Pseudonyms) -> str:
     """The text without what would open a door. Lines stay lines."""
     if "-----BEGIN " in body:
-        body = _BLOCK.sub(lambda found: _block(found[0], made), body)
-    body = without_blocks(without_forms(body, made), made)
+        body = _BLOCK.sub(lambda match: _block(match[0], pseudonyms), body)
+    body = without_blocks(without_forms(body, pseudonyms), pseudonyms)
     if "://" in body and "@" in body:
-        body = _LOGIN.sub(lambda found: "://" + _login(found["login"], made) + "@", body)
-    return _without_named(body, made)
+        body = _LOGIN.sub(lambda match: "://" + _login(match["login"], pseudonyms) + "@", body)
+    return _without_named(body, pseudonyms)
 
 
-def _block(block: str, made: Pseudonyms) -> str:
+def _block(block: str, pseudonyms: Pseudonyms) -> str:
     """A key in as many lines as it had."""
     tail = block[len(block.rstrip()) :] if "-----END " not in block else ""
     block = block.removesuffix(tail)
-    return made.of("private key", block) + "\n" * block.count("\n") + tail
+    return pseudonyms.of("private key", block) + "\n" * block.count("\n") + tail
 
 
-def _login(login: str, made: Pseudonyms) -> str:
-    return login if is_made(login) or login in ("git", "anonymous") else made.of("login", login)
+def _login(login: str, pseudonyms: Pseudonyms) -> str:
+    return login if is_made(login) or login in ("git", "anonymous") else pseudonyms.of("login", login)
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -97,60 +97,60 @@ def _is_secret(name: str, value: str) -> bool:
     return len(value) >= 8 and mixed and value[0] not in "/~$<"
 
 
-def _without_named(body: str, made: Pseudonyms) -> str:
+def _without_named(body: str, pseudonyms: Pseudonyms) -> str:
     """Values whose names say that they are secret, found by the words that say so."""
     parts, done = [], 0
     for start, end in _hints(body):
-        found = _after(body, start, end) if start >= done else None
-        if found:
-            quote = found["value"][0] if found["value"][0] in "\"'" and len(found["value"]) > 1 else ""
-            bare = found["value"].strip(quote) if quote else found["value"]
-            parts += [body[done : found.start("value")], quote + made.of("secret", bare) + quote]
-            done = found.end("value")
+        match = _after(body, start, end) if start >= done else None
+        if match:
+            quote = match["value"][0] if match["value"][0] in "\"'" and len(match["value"]) > 1 else ""
+            bare = match["value"].strip(quote) if quote else match["value"]
+            parts += [body[done : match.start("value")], quote + pseudonyms.of("secret", bare) + quote]
+            done = match.end("value")
     return "".join(parts) + body[done:] if parts else body
 
 
 def _after(body: str, start: int, end: int) -> re.Match[str] | None:
     """The value behind a word that says secret, if it is one."""
     word = body[start:end].lower()
-    found = _found(body, start, end, word)
-    if found is None:
+    match = _found(body, start, end, word)
+    if match is None:
         return None
-    bare = found["value"].strip("\"'\\")
+    bare = match["value"].strip("\"'\\")
     if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in words("password") or body[start:end] == "PIN"):
-        return found
-    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else found
+        return match
+    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else match
 
 
 def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
     if word in _RESTS:
         return _REST.match(body, end)
     if word in ("bearer", "basic"):
-        found = _BEARER.match(body, end)
-        return found if found and not found["value"].islower() and not found["value"].istitle() else None
+        match = _BEARER.match(body, end)
+        return match if match and not match["value"].islower() and not match["value"].istitle() else None
     least = max(0, start - 400)  # in a line without end, its beginning is far
     line = body[max(body.rfind("\n", least, start) + 1, least) : start]
     before = _NAME.match(line[:-81:-1])  # backwards: in a line of one long word every other way is slow
     name = (before[0][::-1] if before else "") + body[start:end]
     if word in ("key", "keys") and name == body[start:end]:
-        name = _spaced(line) + name
+        name = _word_before_key(line) + name
     of_file = body[max(0, start - 1) : end].lower() == "/passwd"  # /etc/passwd: what is said of it
     if (
-        (found := _ASSIGNED.match(body, end))
-        and not (of_file and found["between"].startswith(":"))
-        and _is_secret(name + (found["tail"] or ""), found["value"].strip("\"'"))
+        (match := _ASSIGNED.match(body, end))
+        and not (of_file and match["between"].startswith(":"))
+        and _is_secret(name + (match["tail"] or ""), match["value"].strip("\"'"))
     ):
-        return found
-    if (found := _TOLD.match(body, end)) and (
-        is_mixed(found["value"]) if word in words("password") else is_secret(name) and is_key(found["value"])
+        return match
+    if (match := _TOLD.match(body, end)) and (
+        is_mixed(match["value"]) if word in words("password") else is_secret(name) and is_key(match["value"])
     ):
-        return found
+        return match
     if (
         (word in words("password") or (word == "login" and body.startswith(" with ", end)))
-        and (found := _BESIDE.match(body, end))
-        and is_mixed(found["value"], strictly=True)
+        and (match := _BESIDE.match(body, end))
+        and is_mixed(match["value"], strictly=True)
     ):
-        return found
+        return match
     return _further(body, end, name, line, word)
 
 
@@ -158,18 +158,18 @@ def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[s
     """What an option is given, what stands in a row of words, what stands apart from its name."""
     if (
         name.startswith("-")
-        and (found := _OPTION.match(body, end))
-        and _is_secret(name, found["value"])
-        and not is_secret(found["value"])  # `set --secret dbPassword …`: what follows is the name
+        and (match := _OPTION.match(body, end))
+        and _is_secret(name, match["value"])
+        and not is_secret(match["value"])  # `set --secret dbPassword …`: what follows is the name
     ):
-        return found
-    if word in _NETRC_WORDS and _NETRC.search(line) and (found := _SPACED.match(body, end)):
-        return found
-    found = apart(body, end, name, line + body[end - len(word) : end])
-    return found if found and _is_secret(name, found["value"].strip("\"'")) else None
+        return match
+    if word in _NETRC_WORDS and _NETRC.search(line) and (match := _SPACED.match(body, end)):
+        return match
+    match = apart(body, end, name, line + body[end - len(word) : end])
+    return match if match and _is_secret(name, match["value"].strip("\"'")) else None
 
 
-def _spaced(line: str) -> str:
+def _word_before_key(line: str) -> str:
     """The word before `key`, where both together say what it opens: `api key`, `access key`."""
     before = _WORD_BEFORE.search(line)
     return before["word"].lower() + "_" if before and before["word"].lower() in words("secret key") else ""

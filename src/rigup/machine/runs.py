@@ -28,35 +28,35 @@ class Run(NamedTuple):
 
 def runs(lines: list[str]) -> list[Run]:
     """The commands of a session, in order; one of which nobody knows what it starts has no program."""
-    typed = [(number, told) for number, line in enumerate(lines) if (told := typed_part(line)) is not None][:_MOST]
+    typed = [(number, text) for number, line in enumerate(lines) if (text := typed_part(line)) is not None][:_MOST]
     ends = [*(number for number, _ in typed[1:]), *([len(lines)] if typed else ())]
     return [
-        Run(_program(told), number, end, _INSTALLS.match(_bare(told)) is not None)
-        for (number, told), end in zip(typed, ends, strict=True)
+        Run(_program(text), number, end, _INSTALLS.match(_bare(text)) is not None)
+        for (number, text), end in zip(typed, ends, strict=True)
     ]
 
 
 def without_stale(body: str) -> str:
     """The text without what a program printed before packages were changed and it was started again; lines keep their numbers."""
     lines = body.split("\n")
-    told = runs(lines)
-    if not any(run.installs for run in told):
+    session_runs = runs(lines)
+    if not any(run.installs for run in session_runs):
         return body
-    last_change = max(run.first for run in told if run.installs)
-    again = {run.program for run in told if run.program and run.first > last_change}
-    for run in told:
+    last_change = max(run.first for run in session_runs if run.installs)
+    again = {run.program for run in session_runs if run.program and run.first > last_change}
+    for run in session_runs:
         if run.program in again and run.first < last_change:
             lines[run.first : run.end] = [""] * (run.end - run.first)
     return "\n".join(lines)
 
 
-def _bare(told: str) -> str:
-    return _BEFORE.sub("", told.strip(), count=1) if _BEFORE.match(told.strip()) else told.strip()
+def _bare(command: str) -> str:
+    return _BEFORE.sub("", command.strip(), count=1) if _BEFORE.match(command.strip()) else command.strip()
 
 
-def _program(told: str) -> str:
-    """The program and what it is told to run: `python train.py`, `python -m x`, `python -c`, `docker run`."""
-    words = _bare(told).split()
+def _program(command: str) -> str:
+    """The program and what it runs: `python train.py`, `python -m x`, `python -c`, `docker run`."""
+    words = _bare(command).split()
     if not words or not re.match(r"[\w./~\\:-]+\Z", words[0]):
         return ""
     if _PYTHON.match(words[0]):

@@ -64,10 +64,10 @@ class Snapshot:
     def write(self, folder: str) -> None:
         """Write the tree. Raises OSError where the folder cannot be written."""
         os.makedirs(folder, exist_ok=True)
-        made = {folder}
+        created = {folder}
         for entry in self.entries():
             with suppress(OSError):  # what cannot stand here costs itself only
-                _place(folder + entry.path, entry, made)
+                _place(folder + entry.path, entry, created)
         for name, content in self.companions().items():
             Path(folder, name).write_bytes(content)
 
@@ -76,10 +76,10 @@ class Snapshot:
         links = {self.real(posixpath.dirname(path)) + "/" + posixpath.basename(path): path for path in self.links}
         bodies = {self.real(path): body for path, body in self.files.items()}
         folders = {self.real(path) for path in self.folders}
-        there = {self.real(path) for path in self.there | self.nodes.keys()} | bodies.keys()
-        above = {folder for path in (*there, *links, *folders) for folder in _above(path)} | folders
+        files = {self.real(path) for path in self.there | self.nodes.keys()} | bodies.keys()
+        above = {folder for path in (*files, *links, *folders) for folder in _above(path)} | folders
         yield from (Entry(path) for path in sorted(above - links.keys()) if path)
-        for path in sorted(there - above - links.keys()):
+        for path in sorted(files - above - links.keys()):
             yield Entry(path, bodies.get(path, "").encode("utf-8", "surrogatepass"))
         yield from (Entry(path, target=self.links[links[path]]) for path in sorted(links))
 
@@ -100,8 +100,8 @@ class Snapshot:
 
     def companions(self) -> dict[str, bytes]:
         """What stands beside the file system, by file name."""
-        told = {
-            "commands": self._said(),
+        contents = {
+            "commands": self._command_rows(),
             "nodes": self.nodes,
             "who": self.who,
             "absent": sorted(self.absent),
@@ -109,12 +109,12 @@ class Snapshot:
             "refused": self.refused,
             "partial": self.partial,
         }
-        return {name + ".json": json.dumps(content, indent=1).encode() for name, content in told.items()}
+        return {name + ".json": json.dumps(content, indent=1).encode() for name, content in contents.items()}
 
-    def _said(self) -> list[dict[str, Any]]:
+    def _command_rows(self) -> list[dict[str, Any]]:
         """Rows of commands.json: what others recorded, then what readers asked for and got."""
-        rows = [{"argv": said.argv, "exit": said.exit, "stdout": said.output} for said in self.recorded]
-        known = {(said.argv, said.output, said.exit) for said in self.recorded}
+        rows = [{"argv": run.argv, "exit": run.exit, "stdout": run.output} for run in self.recorded]
+        known = {(run.argv, run.output, run.exit) for run in self.recorded}
         for argv, answer in self.commands.items():
             if (argv, answer.body, answer.exit) in known:
                 continue
@@ -128,12 +128,12 @@ def _above(path: str) -> Iterator[str]:
         yield path
 
 
-def _place(target: str, entry: Entry, made: set[str]) -> None:
+def _place(target: str, entry: Entry, created: set[str]) -> None:
     """Something new; where something stands already it stays. `made` are folders that need not be asked for again."""
     above = target if entry.body is None and entry.target is None else os.path.dirname(target)
-    if above not in made:
+    if above not in created:
         os.makedirs(above, exist_ok=True)
-        made.add(above)
+        created.add(above)
     if above != target and not os.path.lexists(target):
         if entry.target is not None:
             os.symlink(entry.target, target)

@@ -42,12 +42,14 @@ def open_source(path: str | None) -> list[Source]:
         host = Local(still=True)
         return [Source(Place(world=world_of(host)), host)]
     if path == "-":
-        return _piped(sys.stdin.buffer.read(MOST_STREAM))
+        return _from_pipe(sys.stdin.buffer.read(MOST_STREAM))
     if not os.path.lexists(path):
-        told = _("{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input.")
-        raise SourceError(told.format(path=path))
+        sentence = _(
+            "{path} does not exist. Give a report, a log, a folder of them or a capture; - reads standard input."
+        )
+        raise SourceError(sentence.format(path=path))
     try:
-        return _piped(_of_pipe(path), path) if stat.S_ISFIFO(os.stat(path).st_mode) else _opened(path)
+        return _from_pipe(_of_pipe(path), path) if stat.S_ISFIFO(os.stat(path).st_mode) else _open(path)
     except FileNotFoundError as error:
         raise SourceError(_("{path} leads nowhere.").format(path=path)) from error
     except PermissionError as error:
@@ -55,20 +57,20 @@ def open_source(path: str | None) -> list[Source]:
         raise SourceError(refused.format(path=error.filename or path)) from error
 
 
-def _opened(path: str) -> list[Source]:
+def _open(path: str) -> list[Source]:
     """A captured machine, a part of one, an archive of either, or texts."""
     from rigup.machine.tree import Tree, is_tree, mount_of  # none of them is needed for this machine
 
     if os.path.isfile(path):
-        if streamed := _collected(path):
+        if streamed := _from_script_output(path):
             return streamed
-        path = _unpacked(path)
+        path = _unpack(path)
     if os.path.isdir(path) and is_tree(path):
         return _tree(path)
     if os.path.isdir(path) and (mount := mount_of(path)):
         return [Source(Place(world="host"), Tree(path, mount))]
     files, cut = _files(path)
-    return [_pasted(files, cut)]
+    return [_from_texts(files, cut)]
 
 
 def _of_pipe(path: str) -> bytes:
@@ -77,11 +79,11 @@ def _of_pipe(path: str) -> bytes:
         return pipe.read(MOST_STREAM)
 
 
-def _piped(body: bytes, name: str = "standard input") -> list[Source]:
+def _from_pipe(body: bytes, name: str = "standard input") -> list[Source]:
     """A pipe: what a collecting script printed, or a text."""
     if not _is_stream(body):
-        return [_pasted({name: body[:MOST_TEXT]}, named([name] if len(body) > MOST_TEXT else [], TOO_MUCH))]
-    return _streamed(body)
+        return [_from_texts({name: body[:MOST_TEXT]}, named([name] if len(body) > MOST_TEXT else [], TOO_MUCH))]
+    return _from_stream(body)
 
 
 def _is_stream(head: bytes) -> bool:
@@ -93,22 +95,22 @@ def _is_stream(head: bytes) -> bool:
     return stream.is_stream(head)
 
 
-def _collected(path: str) -> list[Source] | None:
+def _from_script_output(path: str) -> list[Source] | None:
     """What a collecting script printed into a file; None for any other file."""
     with open(path, "rb") as file:
         head = file.read(_STREAM_HEAD)
-        return _streamed(head + file.read(MOST_STREAM)) if _is_stream(head) else None
+        return _from_stream(head + file.read(MOST_STREAM)) if _is_stream(head) else None
 
 
-def _streamed(body: bytes) -> list[Source]:
+def _from_stream(body: bytes) -> list[Source]:
     from rigup.machine.collect import stream, tree
 
-    made = stream.parse(body)
-    first, *inside = _tree(tree.kept(made))
-    return [first._replace(left_out=made.left_out()), *inside]
+    collected = stream.parse(body)
+    first, *inside = _tree(tree.kept(collected))
+    return [first._replace(left_out=collected.left_out()), *inside]
 
 
-def _unpacked(path: str) -> str:
+def _unpack(path: str) -> str:
     """The folder of an archive; a file that is none stays itself. What unpacks is loaded for this alone."""
     from rigup.machine.archive import ArchiveError, is_archive, unpacked
 
@@ -154,11 +156,11 @@ def _tree_at(folder: str, place: Place) -> Source:
     tree = Tree(folder)
     if not place.world:
         place = place._replace(world=world_of(tree))
-    heard = [said for said in tree.recorded() if not (said.asked and said.argv in _declared())]
-    told = [text for said in heard for text in _answers(said.argv, said.output, place)]
-    for text in told:
+    heard = [recording for recording in tree.recorded() if not (recording.asked and recording.argv in _commands())]
+    texts = [text for recording in heard for text in _answers(recording.argv, recording.output, place)]
+    for text in texts:
         text.whole = True
-    return Source(place, tree, tuple(told))
+    return Source(place, tree, tuple(texts))
 
 
 def _answers(argv: tuple[str, ...], output: str, place: Place) -> list[Text]:
@@ -173,11 +175,11 @@ def _answers(argv: tuple[str, ...], output: str, place: Place) -> list[Text]:
     return [Text(name, f'$ python -c "{argv[-1]}"\n{texts[0].body}', place, lines=lines)]
 
 
-def _declared() -> set[tuple[str, ...]]:
+def _commands() -> set[tuple[str, ...]]:
     """Commands that readers ask for: their answers are given to who asks, as on a live machine."""
     from rigup.machine.reader import READERS, Run
 
-    return {given.argv for reader in READERS.values() for given in reader.inputs if isinstance(given, Run)}
+    return {query.argv for reader in READERS.values() for query in reader.inputs if isinstance(query, Run)}
 
 
 def _files(path: str) -> tuple[dict[str, bytes], list[str]]:
@@ -186,13 +188,13 @@ def _files(path: str) -> tuple[dict[str, bytes], list[str]]:
         return {readable(os.path.basename(path)): _read(path, MOST_TEXT)}, _cut(
             {path: os.path.basename(path)}, MOST_TEXT
         )
-    found = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
-    found = [file for file in found if file.name != COVER]
-    if not found and not os.access(path, os.R_OK | os.X_OK):
+    paths = sorted(file for file in Path(path).rglob("*") if file.is_file() and not file.is_symlink())
+    paths = [file for file in paths if file.name != COVER]
+    if not paths and not os.access(path, os.R_OK | os.X_OK):
         raise PermissionError(13, "", path)
-    names = {str(file): str(file.relative_to(path)) for file in found[:_MOST_FILES]}
+    names = {str(file): str(file.relative_to(path)) for file in paths[:_MOST_FILES]}
     most = shares(map(os.path.getsize, names))
-    more = named((str(file.relative_to(path)) for file in found[_MOST_FILES:]), TOO_MUCH)
+    more = named((str(file.relative_to(path)) for file in paths[_MOST_FILES:]), TOO_MUCH)
     return {readable(name): _read(file, most) for file, name in names.items()}, [*_cut(names, most), *more]
 
 
@@ -213,21 +215,21 @@ def _read(path: str, most: int) -> bytes:
         return head + b"\n" + file.read(most // 2)
 
 
-def _pasted(files: dict[str, bytes], left_out: list[str]) -> Source:
+def _from_texts(files: dict[str, bytes], left_out: list[str]) -> Source:
     from rigup.machine.paste import texts_of
 
-    told = {name: decoded(body) for name, body in files.items()}
-    readable = {name: body for name, body in told.items() if body and body.strip()}
+    bodies = {name: decoded(body) for name, body in files.items()}
+    readable = {name: body for name, body in bodies.items() if body and body.strip()}
     if not readable:
-        raise SourceError(_why_nothing(told))
+        raise SourceError(_why_nothing(bodies))
     texts = [text for name, body in readable.items() for text in texts_of(name, body, _place_of(name))]
     return Source(Place(), None, tuple(texts), tuple(left_out))
 
 
 def texts_at(path: str) -> dict[str, str]:
     """The readable texts at a path, or in the archive there, as `open_source` takes them. Raises SourceError."""
-    told = {name: decoded(body) for name, body in _files(_unpacked(path) if os.path.isfile(path) else path)[0].items()}
-    return {name: body for name, body in told.items() if body and body.strip()}
+    texts = {name: decoded(body) for name, body in _files(_unpack(path) if os.path.isfile(path) else path)[0].items()}
+    return {name: body for name, body in texts.items() if body and body.strip()}
 
 
 def _place_of(name: str) -> Place:
@@ -239,14 +241,14 @@ def _place_of(name: str) -> Place:
     return place
 
 
-def _why_nothing(told: dict[str, str | None]) -> str:
-    if not told:
+def _why_nothing(bodies: dict[str, str | None]) -> str:
+    if not bodies:
         return _("There is no file to read there. Give a report, a log, or a folder of them.")
-    if all(body is None for body in told.values()):
+    if all(body is None for body in bodies.values()):
         return _("{names} holds no text but binary data. Give the text that a program printed.").format(
-            names=", ".join(list(told)[:3])
+            names=", ".join(list(bodies)[:3])
         )
-    return _("{names} is empty. Give the text that a program printed.").format(names=", ".join(list(told)[:3]))
+    return _("{names} is empty. Give the text that a program printed.").format(names=", ".join(list(bodies)[:3]))
 
 
 def decoded(body: bytes) -> str | None:

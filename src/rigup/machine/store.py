@@ -56,7 +56,7 @@ class Facts:
         if not same:
             near = [fact for fact in index.near(new) if _meet(fact, new) and new.same_as(fact)]
             same = (near if len(near) == 1 else []) or ([] if near else self._only_candidate(new, index))
-        return self._joined(same, new) if same else self._add(new)
+        return self._join(same, new) if same else self._add(new)
 
     def _hear(self, new: Symptom) -> Symptom:
         """The same message in the same place is one symptom, however often it was said."""
@@ -70,9 +70,9 @@ class Facts:
 
     def _add(self, new: T) -> T:
         """A subject of its own; of too many of a kind the first ones count, for rules look at them side by side."""
-        there = self._by_kind[type(new)]
-        if len(there) < MOST_SUBJECTS:
-            there.append(new)
+        known_facts = self._by_kind[type(new)]
+        if len(known_facts) < MOST_SUBJECTS:
+            known_facts.append(new)
             self._index[type(new)].put(new)
         else:
             self._left_out[type(new)] += 1
@@ -86,30 +86,30 @@ class Facts:
         """A statement without a key is about "the GPU", where there is one."""
         if not new.keys:
             return []
-        there = (fact for fact in index.on_node(new) if _meet(fact, new))
+        candidates = (fact for fact in index.on_node(new) if _meet(fact, new))
         if new.keyed():
-            alone = list(islice(there, 2))
+            alone = list(islice(candidates, 2))
             return [fact for fact in alone if len(alone) == 1 and not fact.keyed() and not new.contradicts(fact)]
-        fitting = list(islice((fact for fact in there if not new.contradicts(fact)), 2))
+        fitting = list(islice((fact for fact in candidates if not new.contradicts(fact)), 2))
         return fitting if len(fitting) == 1 else []
 
-    def _joined(self, same: list[Fact], new: Fact) -> Fact:
+    def _join(self, same: list[Fact], new: Fact) -> Fact:
         """One statement may show that two facts are one card: they become one."""
-        kept = same[0]
-        kept.absorb(new.fields)
+        first = same[0]
+        first.absorb(new.fields)
         for twin in same[1:]:
-            if not kept.contradicts(twin):
-                kept.absorb(twin.fields)
-                self._by_kind[type(kept)].remove(twin)
-                self._index[type(kept)].drop(twin)
-        kept.place = kept.place.meet(new.place) or kept.place
-        self._index[type(kept)].put(kept)
-        return kept
+            if not first.contradicts(twin):
+                first.absorb(twin.fields)
+                self._by_kind[type(first)].remove(twin)
+                self._index[type(first)].drop(twin)
+        first.place = first.place.meet(new.place) or first.place
+        self._index[type(first)].put(first)
+        return first
 
     def unite_gpus(self) -> None:
         """Cards that two tools list under keys which the other does not know become one.
 
-        Unlike cards are told apart by name and maker. Of cards alike the n-th of one list is the n-th of
+        Unlike cards differ by name and maker. Of cards alike the n-th of one list is the n-th of
         the other: NVML counts by PCI address, and so does CUDA among equals.
         """
         for place in {gpu.place for gpu in self.of(Gpu)}:
@@ -145,14 +145,14 @@ def _all_alike(gpus: list[Gpu]) -> bool:
     return all(not gpus[0].knows("name") or gpu.get("name") == gpus[0].get("name") for gpu in gpus)
 
 
-def _meet(one: Fact, two: Fact) -> bool:
-    return one.place.meet(two.place) is not None
+def _meet(fact: Fact, other: Fact) -> bool:
+    return fact.place.meet(other.place) is not None
 
 
-def _may_be(one: Gpu, other: Gpu) -> bool:
+def _may_be(gpu: Gpu, other: Gpu) -> bool:
     """Not known to differ, and not both counted by the same tool."""
-    shared = [key for key in Gpu.keys if one.knows(key) and other.knows(key)]
-    return not shared and not one.contradicts(other)
+    shared = [key for key in Gpu.keys if gpu.knows(key) and other.knows(key)]
+    return not shared and not gpu.contradicts(other)
 
 
 def _order(gpu: Gpu) -> tuple[str, int, int]:
@@ -162,9 +162,9 @@ def _order(gpu: Gpu) -> tuple[str, int, int]:
 
 def _write_readably(new: Fact) -> None:
     """A value that an escape in somebody's JSON made unwritable is made one that can be shown."""
-    for name, told in new.fields.items():
+    for name, reading in new.fields.items():
         if (
-            not (isinstance(told.value, str) and told.value.isascii())
-            and (value := all_readable(told.value)) != told.value
+            not (isinstance(reading.value, str) and reading.value.isascii())
+            and (value := all_readable(reading.value)) != reading.value
         ):
-            new.fields[name] = told._replace(value=value)
+            new.fields[name] = reading._replace(value=value)

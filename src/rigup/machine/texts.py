@@ -92,8 +92,8 @@ class Text:
         """
         done, count, vain, searched, spent = 0, 0, (0, -1), 0, 0.0
         reach = _NEAR if lines == 1 else _NEAR_LINES
-        there = [word for word in beside or () if self.spots(word)]
-        if beside and not there:
+        beside_words = [word for word in beside or () if self.spots(word)]
+        if beside and not beside_words:
             return
         for at in spots[:_MOST_SPOTS]:
             if at < done or count >= most:
@@ -105,7 +105,7 @@ class Text:
                 continue
             if start < vain[1]:  # spots side by side: further, so that few stretches cover them all
                 end = self._edge(here + (lines * _FAR if lines > 1 else 1), at + reach * _FAR)
-            if (there and not self._one_of(there, start, end)) or not self._may_hold(needs, start, end):
+            if (beside_words and not self._one_of(beside_words, start, end)) or not self._may_hold(needs, start, end):
                 vain = (start, end)
                 continue
             if spent > MOST_ROW_SECONDS or searched > MOST_SEARCHED:
@@ -162,15 +162,15 @@ class Text:
         found = sorted(found + self._returns(found), key=lambda turn: turn[:2])
         place, turns = self.given, []
         for start, number, hit in found:
-            place = _turned(place, speakers()[number] if number >= 0 else _BACK, hit, self.given)
+            place = _place_after(place, speakers()[number] if number >= 0 else _BACK, hit, self.given)
             turns.append((start, place))
         return turns
 
-    def _returns(self, found: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
+    def _returns(self, turns: list[tuple[int, int, "Hit"]]) -> list[tuple[int, int, "Hit"]]:
         """The prompt at which somebody typed a command that leads elsewhere is, when it comes again, outside."""
-        typed = [hit for _, number, hit in found if speakers()[number].kind == "container"]
-        asked = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
-        hits = (hit for form, start in asked.items() for hit in self._later(form, start))
+        typed = [hit for _, number, hit in turns if speakers()[number].kind == "container"]
+        prompts = {form: hit.start for hit in reversed(typed) if (form := _own_prompt(self._line(hit.start)))}
+        hits = (hit for form, start in prompts.items() for hit in self._later(form, start))
         return [(hit.start, -1, hit) for hit in hits]
 
     def _later(self, form: str, start: int) -> Iterator["Hit"]:
@@ -188,10 +188,10 @@ class Text:
 
     def spots(self, literal: str) -> list[int]:
         """Where a literal that somebody declared occurs; in what was read for one reader, any that it asks for."""
-        found = self.index.get(literal)
-        if found is None and self.fresh:
-            found = self.index[literal] = places_of(literal, self.body)
-        return found or []
+        offsets = self.index.get(literal)
+        if offsets is None and self.fresh:
+            offsets = self.index[literal] = places_of(literal, self.body)
+        return offsets or []
 
     @cached_property
     def index(self) -> dict[str, list[int]]:
@@ -200,10 +200,10 @@ class Text:
 
     def may_hold(self, needs: Need) -> bool:
         """Whether the words stand in it that a pattern needs; looking for them in a long text takes longer than to compile."""
-        return needs is None or len(self.body) > _SHORT or _holds(self._folded, needs)
+        return needs is None or len(self.body) > _SHORT or _holds(self._casefolded_body, needs)
 
     @cached_property
-    def _folded(self) -> str:
+    def _casefolded_body(self) -> str:
         return self.body.casefold()
 
     def place(self, at: int) -> Place:
@@ -221,19 +221,19 @@ def _holds(folded: str, needs: str | list[Any]) -> bool:
 
 
 def _own_prompt(line: str) -> str:
-    """The form of the prompt that a typed line begins with; empty where it has none that could be told again."""
+    """The form of the prompt that a typed line begins with; empty where it has none that can be recognised again."""
     command = re.search(r"\b(?:docker|podman|nerdctl|kubectl|apptainer|singularity)\b", line)
-    if command and (told := re.match(_WHO, line)) and told.end() <= command.start():
-        return r"^(?:\([\w. -]{1,40}\) ?)?\[?" + re.escape(told["who"]) + r"(?:[: ~\]][^\n]{0,200}?)?[$#%>❯➜](?: |$)"
-    if command and (told := re.match(_SIGN, line)) and not re.search(_STAYS, line):
-        return "^" + re.escape(told["who"]) + r"[ \t]{1,3}(?=[a-z./~])"
+    if command and (prompt := re.match(_WHO, line)) and prompt.end() <= command.start():
+        return r"^(?:\([\w. -]{1,40}\) ?)?\[?" + re.escape(prompt["who"]) + r"(?:[: ~\]][^\n]{0,200}?)?[$#%>❯➜](?: |$)"
+    if command and (prompt := re.match(_SIGN, line)) and not re.search(_STAYS, line):
+        return "^" + re.escape(prompt["who"]) + r"[ \t]{1,3}(?=[a-z./~])"
     return ""
 
 
-def _turned(place: Place, row: Speaker, hit: "Hit", given: Place) -> Place:
+def _place_after(place: Place, row: Speaker, hit: "Hit", given: Place) -> Place:
     """The place after a turn. The name may come from the text: (?P<name>…).
 
-    Node and moment stay until another is told; a plain prompt is back where the text itself stands. An
+    Node and moment stay until another is named; a plain prompt is back where the text itself stands. An
     unnamed container inside a named one is that one: its own prompt does not know what it was called.
     """
     name = hit.found().get("name", row.name)
@@ -273,8 +273,8 @@ class Hit:
 
     def where(self, group: str = "") -> Where:
         """Where a group, or the whole match, stands."""
-        told = group in self.match.groupdict() and self.match[group] is not None
-        return self.text.where(self.match.start(group) if told else self.start)
+        is_matched = group in self.match.groupdict() and self.match[group] is not None
+        return self.text.where(self.match.start(group) if is_matched else self.start)
 
 
 # A prompt of a shell, of Windows or of Python, and what follows it.

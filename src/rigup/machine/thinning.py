@@ -32,26 +32,26 @@ def thinned(body: str) -> Numbered:
     lines = body.split("\n")
     if len(body) < _LONG:
         return list(enumerate(lines, 1))
-    told = list(_joined(lines, _spread(_rare(body, len(lines)), _AROUND)))
-    return told if sum(len(line) for _, line in told) < _LONG else _near_words(told)
+    numbered = list(_with_gaps(lines, _spread(_rare(body, len(lines)), _AROUND)))
+    return numbered if sum(len(line) for _, line in numbered) < _LONG else _near_words(numbered)
 
 
-def _near_words(told: Numbered) -> Numbered:
+def _near_words(numbered: Numbered) -> Numbered:
     """Those near a word, of lines of which some were left out already."""
-    body = "\n".join(line for _, line in told)
+    body = "\n".join(line for _, line in numbered)
     starts = [0, *(match.end() for match in re.finditer("\n", body))]
     spots = [spots for word, spots in literals_in(body).items() if len(word) >= _WORD or len(spots) <= _SELDOM]
     near = {bisect_right(starts, at) - 1 for some in spots for at in some}
-    ends = {*range(_END), *range(len(told) - _END, len(told))}
-    kept = _spread([number in near or number in ends for number in range(len(told))], _NEAR)
-    numbers = [number for number, _ in told]
-    return [(numbers[number - 1], line) for number, line in _joined([line for _, line in told], kept)]
+    ends = {*range(_END), *range(len(numbered) - _END, len(numbered))}
+    wanted = _spread([number in near or number in ends for number in range(len(numbered))], _NEAR)
+    numbers = [number for number, _ in numbered]
+    return [(numbers[number - 1], line) for number, line in _with_gaps([line for _, line in numbered], wanted)]
 
 
 def _rare(body: str, count: int) -> list[bool]:
     """For each line whether it is one of few of its form."""
     forms = body.encode().translate(None, _COUNTED).split(b"\n")
-    most = _allowed(forms)
+    most = _lines_per_form(forms)
     seen: dict[bytes, int] = defaultdict(int)
     rare = []
     for number, form in enumerate(forms):
@@ -61,7 +61,7 @@ def _rare(body: str, count: int) -> list[bool]:
     return rare
 
 
-def _allowed(forms: list[bytes]) -> dict[bytes, int]:
+def _lines_per_form(forms: list[bytes]) -> dict[bytes, int]:
     """How many lines of each form that comes too often are read."""
     often = [form for form, count in Counter(forms).items() if count > _KEPT]
     return {form: _KEPT_TELLING if literals_in(form.decode("utf-8", "replace")) else _KEPT for form in often}
@@ -69,17 +69,17 @@ def _allowed(forms: list[bytes]) -> dict[bytes, int]:
 
 def _spread(wanted: list[bool], around: int) -> list[bool]:
     """The lines that are wanted, and so many on either side of each."""
-    kept, done = wanted.copy(), 0
-    for number in (number for number, one in enumerate(wanted) if one):
+    marked, done = wanted.copy(), 0
+    for number in (number for number, is_wanted in enumerate(wanted) if is_wanted):
         first, last = max(number - around, done), min(number + around + 1, len(wanted))
-        kept[first:last] = [True] * (last - first)
+        marked[first:last] = [True] * (last - first)
         done = last
-    return kept
+    return marked
 
 
-def _joined(lines: list[str], kept: list[bool]) -> Iterator[tuple[int, str]]:
+def _with_gaps(lines: list[str], marked: list[bool]) -> Iterator[tuple[int, str]]:
     apart = False
-    for number, (line, stays) in enumerate(zip(lines, kept, strict=True), 1):
+    for number, (line, stays) in enumerate(zip(lines, marked, strict=True), 1):
         if stays:
             apart = False
             yield number, line

@@ -61,7 +61,9 @@ class Tree:
         self.looked = frozenset(_strings(_load(self.root, "looked.json")))
         self.refused = {path: str(why) for path, why in _object(_load(self.root, "refused.json")).items()}
         self.partial = tuple("/" + path.strip("/") for path in _strings(_load(self.root, "partial.json")))
-        self._commands = [made for said in _rows(_load(self.root, "commands.json")) if (made := _recorded(said))]
+        self._commands = [
+            recording for row in _rows(_load(self.root, "commands.json")) if (recording := _recording(row))
+        ]
 
     # -- paths ---------------------------------------------------------------------------------------
     def find(self, pattern: str) -> list[str]:
@@ -70,8 +72,8 @@ class Tree:
         above = [part for part in self.mount.split("/") if part]
         if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
             return []
-        found = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
-        return sorted({*found, *(node for node in self._nodes_alone if _path_match(node, pattern))})
+        paths = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
+        return sorted({*paths, *(node for node in self._nodes_alone if _path_match(node, pattern))})
 
     @functools.cached_property
     def _nodes_alone(self) -> list[str]:
@@ -136,15 +138,15 @@ class Tree:
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:  # noqa: ARG002
         """What that very command printed when it was recorded; one that is not recorded was not run."""
         wanted = question(argv)
-        for said in self._commands:
-            if question(said.argv) == wanted:
-                known = said.state == "known"
-                return Answer(said.output if known else None, said.state, said.why, said.exit)
+        for recording in self._commands:
+            if question(recording.argv) == wanted:
+                known = recording.state == "known"
+                return Answer(recording.output if known else None, recording.state, recording.why, recording.exit)
         return Answer(None, "unseen")
 
     def recorded(self) -> list[Recorded]:
         """All recorded commands that answered: one may answer a reader that would have asked in other words."""
-        return [said for said in self._commands if said.state == "known"]
+        return [recording for recording in self._commands if recording.state == "known"]
 
     def variables(self) -> Answer:
         """The captured environment."""
@@ -208,16 +210,16 @@ def _strings(loaded: Any) -> list[str]:
     return [path for path in _rows(loaded) if isinstance(path, str)]
 
 
-def _recorded(said: Any) -> Recorded | None:
+def _recording(row: Any) -> Recorded | None:
     """One row of commands.json; a malformed one costs itself only."""
-    argv = said.get("argv") if isinstance(said, dict) else None
+    argv = row.get("argv") if isinstance(row, dict) else None
     if not isinstance(argv, list) or not argv:
         return None
-    output = str(said.get("stdout") or "")[:LIMIT] + str(said.get("stderr") or "")[:LIMIT]
-    code, state = said.get("exit"), said.get("state", "known")
+    output = str(row.get("stdout") or "")[:LIMIT] + str(row.get("stderr") or "")[:LIMIT]
+    code, state = row.get("exit"), row.get("state", "known")
     return Recorded(
         tuple(map(str, argv)), code if isinstance(code, int) else 0, output,
-        state if state in _STATES else "known", str(said.get("why") or "")[:1000], said.get("asked") is True,
+        state if state in _STATES else "known", str(row.get("why") or "")[:1000], row.get("asked") is True,
     )  # fmt: skip
 
 

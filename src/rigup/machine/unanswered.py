@@ -18,43 +18,43 @@ _SAMPLE, _NOISE = 4000, 0.1  # characters that are looked at, and which part of 
 _MOST_SAID = 160
 
 
-def hung(given: Run) -> Unanswered:
+def hung(query: Run) -> Unanswered:
     """A program that was waited for in vain."""
-    return Unanswered(shown(given), "hung", given.seconds, vendor=given.wakes)
+    return Unanswered(shown(query), "hung", query.seconds, vendor=query.wakes)
 
 
-def refused(given: Run, answer: Answer) -> Unanswered | None:
+def refused(query: Run, answer: Answer) -> Unanswered | None:
     """Of an answer without a body: what is not there was never asked."""
     if answer.state != "refused" or answer.why == "the device sleeps":
         return None
     if answer.exit in _LATE:
-        return hung(given)
-    return Unanswered(shown(given), "not-started", answer.exit, answer.why[:_MOST_SAID], given.wakes)
+        return hung(query)
+    return Unanswered(shown(query), "not-started", answer.exit, answer.why[:_MOST_SAID], query.wakes)
 
 
-def spoilt(given: Run, text: Text, understood: bool) -> Unanswered | None:
+def spoilt(query: Run, text: Text, understood: bool) -> Unanswered | None:
     """Of an answer with a body. `understood`: a reader made something of it."""
-    command, said = shown(given), _first_words(text.body)
+    command, first_words = shown(query), _first_words(text.body)
     status = text.exit_status or 0
     ended_by = -status if status < 0 else status - 128 if status in _SIGNALS and status != _PIPE else 0
     if status in _LATE:
-        return hung(given)
+        return hung(query)
     if ended_by:
-        return Unanswered(command, "crashed", ended_by, said, given.wakes)
+        return Unanswered(command, "crashed", ended_by, first_words, query.wakes)
     if (understood and status != _NOT_STARTED) or status == _NOT_FOUND:
         return None
     if _is_noise(text.body):
-        return Unanswered(command, "garbage", status, said, given.wakes)
-    answered = not given.says or (re.search(given.says, text.body, re.MULTILINE) and (said or not status))
+        return Unanswered(command, "garbage", status, first_words, query.wakes)
+    answered = not query.says or (re.search(query.says, text.body, re.MULTILINE) and (first_words or not status))
     if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
         return None
-    how: Silence = "failed" if said and status else "garbage" if said else "silent"
-    return Unanswered(command, how, status, said, given.wakes)
+    how: Silence = "failed" if first_words and status else "garbage" if first_words else "silent"
+    return Unanswered(command, how, status, first_words, query.wakes)
 
 
 def unheard(facts: Facts) -> bool:
     """Whether a maker's tool did not answer where its maker's card or module is: then nobody can call that healthy."""
-    return any(_is_here(one.vendor, facts) for one in facts.unanswered if one.vendor in _MAKERS)
+    return any(_is_here(unanswered.vendor, facts) for unanswered in facts.unanswered if unanswered.vendor in _MAKERS)
 
 
 def _is_here(vendor: str, facts: Facts) -> bool:

@@ -52,8 +52,8 @@ def members(path: str, most_read: int = _MOST_READ) -> Iterator[Member]:
 
     Raises TooMuch, and what tarfile and zipfile raise.
     """
-    found = _of_tar(path, most_read) if is_tar(path) else _of_zip(path)
-    for count, member in enumerate(found):
+    entries = _of_tar(path, most_read) if is_tar(path) else _of_zip(path)
+    for count, member in enumerate(entries):
         if count >= MOST_MEMBERS:
             raise TooMuch
         yield member
@@ -62,7 +62,7 @@ def members(path: str, most_read: int = _MOST_READ) -> Iterator[Member]:
 def is_tar(path: str) -> bool:
     """Whether a file begins as a tar does, packed or not."""
     try:
-        with _plain(path) as file, _metered(file):
+        with _plain(path) as file, _open_metered(file):
             return True
     except TooMuch:  # whoever unpacks it will say so
         return True
@@ -73,7 +73,7 @@ def is_tar(path: str) -> bool:
 
 
 def _of_tar(path: str, most_read: int) -> Iterator[Member]:
-    with _plain(path) as file, _metered(file, most_read) as archive:
+    with _plain(path) as file, _open_metered(file, most_read) as archive:
         for entry in archive:
             archive.__dict__["members"] = []  # it would keep every entry that it has seen
             if entry.isreg():
@@ -89,7 +89,7 @@ def _to_the_end(archive: tarfile.TarFile) -> None:
         pass
 
 
-def _metered(file: Any, most_read: int = _MOST_READ) -> tarfile.TarFile:
+def _open_metered(file: Any, most_read: int = _MOST_READ) -> tarfile.TarFile:
     meter: Any = _Meter(file, most_read)
     return tarfile.open(fileobj=meter, mode="r|", tarinfo=_Info)
 
@@ -106,12 +106,12 @@ class _Info(tarfile.TarInfo):
             raise ReadError(str(error)) from error
 
     def _proc_pax(self, archive: tarfile.TarFile) -> Any:
-        return self._bounded()._then("_proc_pax", archive)
+        return self._check_bounds()._then("_proc_pax", archive)
 
     def _proc_gnulong(self, archive: tarfile.TarFile) -> Any:
-        return self._bounded()._then("_proc_gnulong", archive)
+        return self._check_bounds()._then("_proc_gnulong", archive)
 
-    def _bounded(self) -> "_Info":
+    def _check_bounds(self) -> "_Info":
         if self.size > _LONGEST_HEADER:
             raise TooMuch
         return self
@@ -119,10 +119,10 @@ class _Info(tarfile.TarInfo):
     def _then(self, name: str, archive: tarfile.TarFile) -> Any:
         return getattr(super(), name)(archive)
 
-    def _refused(self, *_given: object) -> NoReturn:
+    def _refuse(self, *_given: object) -> NoReturn:
         raise TooMuch
 
-    _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refused
+    _proc_sparse = _proc_gnusparse_00 = _proc_gnusparse_01 = _proc_gnusparse_10 = _refuse
 
 
 class _Meter:
@@ -163,7 +163,7 @@ class _Xz:
 
 
 def _plain(path: str) -> Any:
-    """The file without its packing, told by how it begins."""
+    """The file without its packing, which its first bytes show."""
     with open(path, "rb") as file:
         head = file.read(6)
     if head.startswith(b"\x1f\x8b"):
@@ -174,7 +174,7 @@ def _plain(path: str) -> Any:
 
 
 def _of_zip(path: str) -> Iterator[Member]:
-    _measured(path)
+    _check_directory(path)
     with zipfile.ZipFile(path) as packed:
         for info in packed.infolist():
             name = info.filename.replace("\\", "/")
@@ -187,7 +187,7 @@ def _of_zip(path: str) -> Iterator[Member]:
                     yield Member(name, link, None if linked else body)
 
 
-def _measured(path: str) -> None:
+def _check_directory(path: str) -> None:
     """Refuse a directory that would fill the memory before its first entry is seen."""
     with open(path, "rb") as file:
         file.seek(max(0, os.path.getsize(path) - 66_000))

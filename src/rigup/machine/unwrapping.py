@@ -30,17 +30,17 @@ def unwrapped(source: str, body: str, place: Place, numbers: list[int]) -> list[
     """
     if not any(mark in body for mark in _MARKS):
         return []
-    joined = list(_joined(body))
+    joined = list(_join(body))
     return [Text(source, "\n".join(text for _, text in joined), place, lines=[numbers[n - 1] for n, _ in joined] + [0])] if joined else []  # fmt: skip
 
 
-def _joined(body: str) -> Iterator[tuple[int, str]]:
+def _join(body: str) -> Iterator[tuple[int, str]]:
     rows = [(number, *_inner(line)) for number, line in enumerate(body.split("\n", _TALLEST)[:_TALLEST], 1)]
     for _, alike in groupby(rows, key=lambda row: row[1]):
         part = [(number, text) for number, _, text in alike]
         at = 0
         while at < len(part):
-            count = _broken(part, at) if _SPEAKS.search(part[at][1]) else 1
+            count = _count_of_parts(part, at) if _SPEAKS.search(part[at][1]) else 1
             if count >= _LEAST:
                 yield part[at][0], " ".join(text.strip() for _, text in part[at : at + count])
             at += count
@@ -52,9 +52,9 @@ def _inner(line: str) -> tuple[str, str]:
     return (box["before"], box["text"].rstrip()) if box else ("", line.rstrip())
 
 
-def _broken(part: list[tuple[int, str]], at: int) -> int:
+def _count_of_parts(part: list[tuple[int, str]], at: int) -> int:
     """How many lines belong together; what does not hold of three does not hold of more, for they are no narrower."""
-    lines = [part[at][1], *_continued(part[at + 1 : at + _MOST], part[at][1])]
+    lines = [part[at][1], *_continuations(part[at + 1 : at + _MOST], part[at][1])]
     count = _LEAST
     if len(lines) < count or not _full(lines[:count]):
         return 1
@@ -63,7 +63,7 @@ def _broken(part: list[tuple[int, str]], at: int) -> int:
     return count
 
 
-def _continued(part: list[tuple[int, str]], first: str) -> Iterator[str]:
+def _continuations(part: list[tuple[int, str]], first: str) -> Iterator[str]:
     """The lines that may go on with a message: none that begins as the message did, or as a log's line or a sentence does."""
     before = first
     for _, text in part:
@@ -77,7 +77,11 @@ def _continued(part: list[tuple[int, str]], first: str) -> Iterator[str]:
 def _full(lines: list[str]) -> bool:
     """Whether no line but the last had room for the first word of the next."""
     width = max(map(len, lines))
-    return width in _WIDTHS and all(lines) and all(len(one) + 1 + _first(two) > width for one, two in pairwise(lines))
+    return (
+        width in _WIDTHS
+        and all(lines)
+        and all(len(line) + 1 + _first(following) > width for line, following in pairwise(lines))
+    )
 
 
 def _first(line: str) -> int:

@@ -79,14 +79,14 @@ class Witness(Local):
 
 def within(log: str, began: float) -> str:
     """Lines of a kernel log from its start, or from `began` on; one without a stamp goes with the line before it."""
-    kept, keep = [], True
+    lines, keep = [], True
     for line in log.splitlines():
         if stamp := _STAMP.match(line):
             at = float(stamp[1])
             keep = at <= _START or at >= began - _SLACK
         if keep:
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def witnessed(ended: Ended) -> list[Source]:
@@ -98,19 +98,19 @@ def witnessed(ended: Ended) -> list[Source]:
 
 def _texts(ended: Ended, place: Place, host: Witness) -> list[Text]:
     name = " ".join(ended.argv)[:60]
-    found = texts_of(name, words_of(ended.output), place)
-    found += texts_of("end of " + name, how_it_ended(ended, _killed(ended, host)), place)
+    texts = texts_of(name, words_of(ended.output), place)
+    texts += texts_of("end of " + name, how_it_ended(ended, _oom_kills(ended, host)), place)
     if ended.interpreter:
-        found += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
-    return found
+        texts += texts_of("interpreter of " + name, "$ which python\n" + ended.interpreter + "\n", place)
+    return texts
 
 
 def words_of(output: bytes) -> str:
-    """What a program said, also between bytes that are no text."""
+    """What a program printed, also between bytes that are no text."""
     return _UNSPOKEN.sub("", without_escapes(output.decode("utf-8", "replace")))
 
 
-def _killed(ended: Ended, host: Witness) -> int:
+def _oom_kills(ended: Ended, host: Witness) -> int:
     """How many of its processes the kernel killed for want of memory: its log names them, the control group counts."""
     if ended.status in (0, 1) and not ended.oom_kills:
         return 0
@@ -125,7 +125,7 @@ def how_it_ended(ended: Ended, killed: int = 0) -> str:
     if ended.status < 0:
         lines = [
             _SAID.get(signal.Signals(-ended.status), "signal " + str(-ended.status))
-            if _known(-ended.status)
+            if _is_signal(-ended.status)
             else "ended"
         ]
     if killed:
@@ -133,5 +133,5 @@ def how_it_ended(ended: Ended, killed: int = 0) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _known(number: int) -> bool:
-    return number in {one.value for one in signal.Signals}
+def _is_signal(number: int) -> bool:
+    return number in {signal_number.value for signal_number in signal.Signals}

@@ -69,26 +69,26 @@ class WorkerPool(Generic[T]):
         while True:
             next_late = min(self._late_at.copy().values(), default=time.monotonic() + _SOON)
             self._woken.wait(max(0.01, next_late - time.monotonic()))
-            if told := self._taken() or self._given_up():
-                return told
+            if done := self._take_ended() or self._given_up():
+                return done
 
     def _call(self) -> None:
-        """The worker is told of quick jobs when all of them are given."""
+        """Give the worker the quick jobs once all of them are known."""
         if not self._quick:
             return
         if not self._serving:
             self._serve_anew()
         self._calls.put(True)
 
-    def _taken(self) -> list[Done[T]]:
+    def _take_ended(self) -> list[Done[T]]:
         """What ended since the last time; one that comes too late was given up."""
         with self._lock:
             self._woken.clear()
             ended, self._ended = self._ended, []
-            told = [done for done in ended if self._seconds.pop(done.name, None) is not None]
-        for done in told:
+            done_in_time = [done for done in ended if self._seconds.pop(done.name, None) is not None]
+        for done in done_in_time:
             self._late_at.pop(done.name, None)
-        return told
+        return done_in_time
 
     def _given_up(self) -> list[Done[T]]:
         late = [name for name, limit in list(self._late_at.items()) if limit <= time.monotonic()]

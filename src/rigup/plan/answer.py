@@ -19,35 +19,38 @@ _STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 
 
 def answer(choice: Choice, link: int = 0) -> plan.Plan:
-    """A choice with its steps, as a plan; `link` is a speed in bits a second, 0 if nobody said."""
+    """A choice with its steps, as a plan; `link`: bits a second, 0 if unknown."""
     from rigup.plan.cost import cost
     from rigup.plan.environment import folder
     from rigup.plan.mends import mends
     from rigup.plan.steps import steps
 
-    made = steps(choice)
+    planned_steps = steps(choice)
     return plan.Plan(
-        verdict=verdict(choice, made),
+        verdict=verdict(choice, planned_steps),
         wish=list(choice.wish.packages),
         environment=_environment(choice, folder(choice)),
-        packages=named_plainly({**choice.packages, **_beside(choice)}),
+        packages=named_plainly({**choice.packages, **_companion_versions(choice)}),
         requirements=list(choice.requirements),
         resolution=_resolution(choice),
         indexes=list(choice.indexes),
         variables=choice.variables,
-        system=[plan.Change(change=one.change, from_=one.have, to=one.to, why=one.why) for one in choice.changes],
-        devices=[device_json(device, told) for device, told in choice.devices],
-        turned_down=[
-            plan.TurnedDown(candidate=one.candidate, because=one.because, source=one.source)
-            for one in choice.turned_down
+        system=[
+            plan.Change(change=change.change, from_=change.have, to=change.to, why=change.why)
+            for change in choice.changes
         ],
-        mends=mends(choice, made),
+        devices=[device_json(device, served) for device, served in choice.devices],
+        turned_down=[
+            plan.TurnedDown(candidate=rejected.candidate, because=rejected.because, source=rejected.source)
+            for rejected in choice.turned_down
+        ],
+        mends=mends(choice, planned_steps),
         smallest_change=choice.smallest_change or None,
         others=[answer(other, link) for other in choice.others],
         warnings=list(choice.warnings),
         assumed=list(choice.site.assumed),
-        cost=cost(choice, made, link),
-        steps=made,
+        cost=cost(choice, planned_steps, link),
+        steps=planned_steps,
     )
 
 
@@ -61,43 +64,43 @@ def _environment(choice: Choice, path: str) -> plan.Place:
         path=path,
         python=choice.python,
         system=choice.site.system,
-        channels=list(dict.fromkeys(one.build.channel for one in choice.chosen if one.build.channel)),
+        channels=list(dict.fromkeys(judged.build.channel for judged in choice.chosen if judged.build.channel)),
         installed=sorted(choice.site.installed),
         image=image(choice.site, choice.chosen[0].build, choice.python) if in_image else UNSET,
     )
 
 
-def _beside(choice: Choice) -> dict[str, str]:
+def _companion_versions(choice: Choice) -> dict[str, str]:
     """What was asked for beside and what comes along of torch's family, with the versions that the resolver found."""
-    names = (*COMPANIONS, *(name_of(told) for told in choice.requirements))
-    found = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}
+    names = (*COMPANIONS, *(name_of(requirement) for requirement in choice.requirements))
+    versions = {name: choice.resolution.version(name) for name in names} if choice.resolution else {}
     own = {rigup_torch.NAME: __version__} if choice.wish.with_rigup else {}
-    return {name: version for name, version in found.items() if version} | own
+    return {name: version for name, version in versions.items() if version} | own
 
 
 def _resolution(choice: Choice) -> plan.Resolution | None:
     """The whole set, by whom it was resolved, and what of it is not."""
-    told = choice.resolution
-    if told is None:
+    resolution = choice.resolution
+    if resolution is None:
         return None
     packages = [
-        {key: value for key, value in msgspec.structs.asdict(one).items() if value or key in ("name", "version")}
-        for one in told.packages
+        {key: value for key, value in msgspec.structs.asdict(package).items() if value or key in ("name", "version")}
+        for package in resolution.packages
     ]
     return plan.Resolution(
-        by=told.by or None,
-        whole=told.whole,
-        because=list(told.because),
-        refused=told.refused or None,
+        by=resolution.by or None,
+        whole=resolution.whole,
+        because=list(resolution.because),
+        refused=resolution.refused or None,
         packages=msgspec.convert(packages, list[plan.Package]),
     )
 
 
-def verdict(choice: Choice, made: list[Step]) -> Literal["ready", "possible", "impossible"]:
+def verdict(choice: Choice, steps: list[Step]) -> Literal["ready", "possible", "impossible"]:
     """Ready: nothing is left to do."""
     if not choice.possible:
         return "impossible"
-    return "ready" if all(step.state == "satisfied" for step in made) else "possible"
+    return "ready" if all(step.state == "satisfied" for step in steps) else "possible"
 
 
 def named_plainly(packages: dict[str, str]) -> dict[str, str]:
@@ -105,13 +108,13 @@ def named_plainly(packages: dict[str, str]) -> dict[str, str]:
     return packages | {name.partition("[")[0]: version for name, version in packages.items()}
 
 
-def device_json(device: Device, told: Served) -> plan.ServedDevice:
+def device_json(device: Device, served: Served) -> plan.ServedDevice:
     """A device with whether it is served."""
     known = {
         "index": device.index, "vendor": device.vendor, "name": device.name, "isa": device.isa, "pci_id": device.pci_id,
         "pci_address": device.pci_address, "integrated": device.integrated, "memory": device.memory,
     }  # fmt: skip
-    kept = {key: value for key, value in known.items() if value not in (None, "", {})}
+    fields = {key: value for key, value in known.items() if value not in (None, "", {})}
     return msgspec.convert(
-        {**kept, "served": told.served, "state": _STATES[told.how], "because": told.because}, plan.ServedDevice
+        {**fields, "served": served.served, "state": _STATES[served.how], "because": served.because}, plan.ServedDevice
     )

@@ -17,8 +17,8 @@ IMAGE = "rigup-environment"
 
 
 def toolkit_steps(change: Change, site: Site) -> Iterator[Step]:
-    """NVIDIA's container toolkit, told to the engine that the change names ("docker"), else docker."""
-    engine = next((one for one in _ENGINES if one in change.to.lower()), "docker")
+    """NVIDIA's container toolkit, registered with the engine that the change names, else docker."""
+    engine = next((name for name in _ENGINES if name in change.to.lower()), "docker")
     yield from _toolkit(site, engine, change.why)
 
 
@@ -29,8 +29,8 @@ def _toolkit(site: Site, engine: str, because: str) -> Iterator[Step]:
     writes = tuple(recipe.writes) if recipe else ()
     yield _at_host(make_as("set-up-container-toolkit", {}, KINDS, commands, undo, writes=writes, because=because), site)
     if engine in ("podman", "apptainer"):
-        told = _("{engine} takes the devices from this description.").format(engine=engine)
-        yield _at_host(make("describe-devices", {}, KINDS, because=told), site)
+        reason = _("{engine} takes the devices from this description.").format(engine=engine)
+        yield _at_host(make("describe-devices", {}, KINDS, because=reason), site)
     else:
         argv = (("nvidia-ctk", "runtime", "configure", "--runtime=" + engine), ("systemctl", "restart", engine))
         yield _at_host(make_as("tell-engine", {"engine": engine}, KINDS, argv), site)
@@ -43,7 +43,7 @@ def _at_host(step: Step, site: Site) -> Step:
 
 def engine_steps(change: Change, site: Site) -> Iterator[Step]:
     """A container engine from the distribution."""
-    engine = next((one for one in _ENGINES if one in change.to.lower()), "podman")
+    engine = next((name for name in _ENGINES if name in change.to.lower()), "podman")
     params = {"engine": engine, "package": engine_package(engine, site.distribution)}
     yield make("install-engine", {k: v for k, v in params.items() if v}, KINDS, because=change.why, **inside(site))
 
@@ -87,7 +87,7 @@ def _with_apptainer(choice: Choice) -> Iterator[Step]:
 
 def _vendors(choice: Choice) -> set[str]:
     """Makers of the devices that are served."""
-    return {device.vendor for device, told in choice.devices if told.served}
+    return {device.vendor for device, served in choice.devices if served.served}
 
 
 def _devices(choice: Choice, engine: str) -> list[str]:

@@ -27,42 +27,42 @@ class LinkError(ValueError):
 
 def speed(text: str) -> int:
     """Bits a second of "50Mbit", "100 Mbit/s", "1Gbps" or "6 MB/s". Raises LinkError."""
-    found = _LINK.fullmatch(text)
-    if found is None or not float(found[1]):
+    match = _LINK.fullmatch(text)
+    if match is None or not float(match[1]):
         raise LinkError(_("{link} is no speed: write for instance 50Mbit or 6MB/s.").format(link=text[:60]))
-    eight = 8 if found[3] == "B" or found[3].lower().startswith("byte") else 1
-    return int(float(found[1]) * _SCALES[found[2].lower()] * eight)
+    eight = 8 if match[3] == "B" or match[3].lower().startswith("byte") else 1
+    return int(float(match[1]) * _SCALES[match[2].lower()] * eight)
 
 
-def cost(choice: Choice, made: list[Step], link: int = 0) -> Cost:
+def cost(choice: Choice, steps: list[Step], link: int = 0) -> Cost:
     """What is still to be paid.
 
     Args:
         choice: what was chosen.
-        made: its steps with their states.
-        link: bits a second, 0 if nobody said.
+        steps: its steps with their states.
+        link: bits a second, 0 if unknown.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    left = [step for step in made if step.state != "satisfied"]
+    left = [step for step in steps if step.state != "satisfied"]
     installs = any(step.kind in _INSTALLS for step in left)
     known, unknown = _of_packages(choice) if installs else ([], [])
-    known += [one for one in (_new(step, choice) for step in left) if one]
+    known += [part for part in (_new(step, choice) for step in left) if part]
     of_system = {step.kind: system_weight(step.kind) for step in left if step.kind in _systems() and _here(step)}
-    known += [one for one in of_system.values() if one]
-    unknown += [_systems()[kind] for kind, one in of_system.items() if one is None]
+    known += [part for part in of_system.values() if part]
+    unknown += [_systems()[kind] for kind, part in of_system.items() if part is None]
     unknown += [
         _("Python {python}").format(python=step.params["python"]) for step in left if _brings_python(step, choice)
     ]
-    download = sum(one.download for one in known)
+    download = sum(part.download for part in known)
     return Cost(
         download_bytes=download,
-        disk_bytes=sum(one.kept for one in known),
-        exact=all(one.exact and (one.disk or not one.download) for one in known) and not unknown,
+        disk_bytes=sum(part.kept for part in known),
+        exact=all(part.exact and (part.disk or not part.download) for part in known) and not unknown,
         not_counted=list(dict.fromkeys(unknown)),
-        restarts=sum(step.kind == "restart-machine" or _elsewhere(step) for step in left),
+        restarts=sum(step.kind == "restart-machine" or _is_elsewhere(step) for step in left),
         root=any(step.root for step in left),
         link=link or None,
         seconds=round(download * 8 / link) if link else None,
@@ -71,36 +71,38 @@ def cost(choice: Choice, made: list[Step], link: int = 0) -> Cost:
 
 def _of_packages(choice: Choice) -> tuple[list[Weight], list[str]]:
     """What goes into the environment: as it was resolved, and where nobody could be asked by the tables."""
-    told = choice.resolution
-    if told is None or not told.packages:
+    resolution = choice.resolution
+    if resolution is None or not resolution.packages:
         return _weights(groups(choice), choice.site.system)
     have = {name_of(name): version for name, version in choice.site.installed.items()}
-    coming = [one for one in told.packages if have.get(one.name) != one.version]
+    coming = [package for package in resolution.packages if have.get(package.name) != package.version]
     compiles = not (choice.site.uv and choice.wish.manager != "conda")
     share = compiled_share(choice.python) if compiles else 0.0
-    known = [_resolved(one, share) for one in coming if one.size]
-    unseen = {one.name for one in coming if not one.size}
+    known = [_resolved(package, share) for package in coming if package.size]
+    unseen = {package.name for package in coming if not package.size}
     left = [
         group._replace(wanted=tuple(word for word in group.wanted if name_of(word) in unseen))
         for group in groups(choice)
         if group.build
     ]
     by_tables, unknown = _weights(left, choice.site.system)
-    nobody = [one.name for one in coming if one.url and (one.built or not one.size)]
+    nobody = [package.name for package in coming if package.url and (package.built or not package.size)]
     return known + by_tables, [*unknown, *nobody]
 
 
-def _resolved(one: Resolved, compiled: float) -> Weight:
-    disk = one.disk + int(one.sources * compiled)
+def _resolved(package: Resolved, compiled: float) -> Weight:
+    disk = package.disk + int(package.sources * compiled)
     return Weight(
-        download=one.size if not one.url.startswith("file:") else 0, disk=disk, exact=bool(one.disk) and not one.built
+        download=package.size if not package.url.startswith("file:") else 0,
+        disk=disk,
+        exact=bool(package.disk) and not package.built,
     )
 
 
 def _new(step: Step, choice: Choice) -> Weight | None:
     """An environment that is made, before anything is in it."""
-    made = seeded(step.kind, step.params) if step.kind.startswith("make-environment") else _pip_of(step, choice)
-    return msgspec.structs.replace(made, exact=True) if made else None
+    part = seeded(step.kind, step.params) if step.kind.startswith("make-environment") else _pip_of(step, choice)
+    return msgspec.structs.replace(part, exact=True) if part else None
 
 
 def _pip_of(step: Step, choice: Choice) -> Weight | None:
@@ -130,16 +132,16 @@ def _systems() -> dict[str, str]:
     }  # fmt: skip
 
 
-def _elsewhere(step: Step) -> bool:
+def _is_elsewhere(step: Step) -> bool:
     """A restart that is not a step of its own: on the host of a container, on Windows, by hand."""
     return bool(step.restart) and step.where != "here"
 
 
-def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
+def _weights(all_groups: Iterable[Group], system: str) -> tuple[list[Weight], list[str]]:
     known: list[Weight] = []
     unknown: list[str] = []
     seen: set[str] = set()  # a later group names what came before, so that nothing of that is replaced
-    for group in told:
+    for group in all_groups:
         build = group.build.build if group.build else None
         if build and (build.image or build.conda):
             unknown.append(build.image or build.conda[0])
@@ -149,9 +151,9 @@ def _weights(told: Iterable[Group], system: str) -> tuple[list[Weight], list[str
             if name_of(name) in seen:
                 continue
             seen.add(name_of(name))
-            found = _one(name, version, build, system)
-            if found is not None:
-                known.append(found)
+            known_weight = _weight(name, version, build, system)
+            if known_weight is not None:
+                known.append(known_weight)
             elif plain(name) not in _SMALL:
                 unknown.append(name)
     return known, unknown
@@ -170,11 +172,11 @@ _SMALL = (
 )  # a few megabytes, or counted with torch
 
 
-def _one(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
-    """A build for ROCm, or for the CPU alone, weighs what it weighs: nothing is said of it by another's."""
-    found = weight(name, version, build.variant if build else "", system)
-    if found or (build and (build.kind == "rocm" or build.variant == "cpu")):
-        return found
+def _weight(name: str, version: str, build: Candidate | None, system: str) -> Weight | None:
+    """A build for ROCm, or for the CPU alone, weighs what it weighs: another build's weight does not hold for it."""
+    exact = weight(name, version, build.variant if build else "", system)
+    if exact or (build and (build.kind == "rocm" or build.variant == "cpu")):
+        return exact
     return weight(name, version, "", system) or _bare(name, version, system)
 
 

@@ -48,14 +48,14 @@ def _on_linux(change: Change, site: Site) -> Iterator[Step]:
     at = recipes.system(site.distribution, site.release)
     branch = branch_of(change.to)
     module = module_for(site, branch)
-    found = recipes.recipe(at, branch, module, use_of(site)) if at else None
-    provider = recipes.provider(found.provider) if found else None
-    if at is None or found is None or provider is None:
+    recipe = recipes.recipe(at, branch, module, use_of(site)) if at else None
+    provider = recipes.provider(recipe.provider) if recipe else None
+    if at is None or recipe is None or provider is None:
         yield _unknown(change, site)
-    elif found.lines:
-        yield _by_configuration(found, provider, change, branch)
+    elif recipe.lines:
+        yield _by_configuration(recipe, provider, change, branch)
     else:
-        yield from _packages(_Way(site, at, found, provider, branch, module), change)
+        yield from _packages(_Way(site, at, recipe, provider, branch, module), change)
 
 
 class _Way:
@@ -86,8 +86,8 @@ class _Way:
     @property
     def other_source(self) -> str:
         """The provider that the driver which is there came from, where it is another one than the new one's."""
-        there = self.site.there.driver_source
-        return there if there != (self.provider.name or self.provider.id) else ""
+        source = self.site.there.driver_source
+        return source if source != (self.provider.name or self.provider.id) else ""
 
     @property
     def clashes(self) -> bool:
@@ -103,8 +103,8 @@ class _Way:
             return _(
                 "Drivers of two providers on one machine break each other; nobody has seen where this one came from."
             )
-        told = _("Drivers of two providers on one machine break each other; this one came from {source}.")
-        return told.format(source=provider_name(self.other_source))
+        template = _("Drivers of two providers on one machine break each other; this one came from {source}.")
+        return template.format(source=provider_name(self.other_source))
 
 
 def _packages(way: _Way, change: Change) -> Iterator[Step]:
@@ -156,23 +156,23 @@ def _beside(way: _Way) -> Iterator[Step]:
 def _by_configuration(recipe: Recipe, provider: Provider, change: Change, branch: str) -> Step:
     """Systems that are described and not changed: the lines are the person's to write."""
     lines = [line.replace("{branch}", branch) for line in recipe.lines]
-    told = sentences(change.why, _(recipe.note))
+    reason = sentences(change.why, _(recipe.note))
     apply = tuple(tuple(argv) for argv in provider.apply)
-    return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=told)
+    return make_as("write-configuration", {"lines": " ".join(lines)}, KINDS, apply, because=reason)
 
 
 def _unknown(change: Change, site: Site) -> Step:
-    told = _(
+    template = _(
         "How {distribution} installs it, the tables do not tell: use the distribution's own way, not the .run file."
     )
     name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
-    because = sentences(change.why, told.format(distribution=name))
+    because = sentences(change.why, template.format(distribution=name))
     return make("install-driver", {"vendor": "NVIDIA", "branch": change.to}, KINDS, because=because, **seen(site))
 
 
 def _status(at: System) -> str:
-    told = _("Support of {system} has ended: {status}.")
-    return told.format(system=at.id, status=at.status) if "ended" in at.status else ""
+    template = _("Support of {system} has ended: {status}.")
+    return template.format(system=at.id, status=at.status) if "ended" in at.status else ""
 
 
 def _spoken(module: str) -> str:
@@ -187,10 +187,10 @@ def branch_of(version: str) -> str:
 def module_for(site: Site, branch: str) -> str:
     """The kernel module for those of the machine's cards that the branch drives: "open" or "closed"."""
     cards = [device.isa for device in site.gpus if device.vendor == "nvidia" and device.isa]
-    told = {open_module(isa) for isa in cards if _drives(branch, isa)} or {open_module(isa) for isa in cards}
-    if "impossible" in told and ("only" not in told or site.open_module is False):
+    modules = {open_module(isa) for isa in cards if _drives(branch, isa)} or {open_module(isa) for isa in cards}
+    if "impossible" in modules and ("only" not in modules or site.open_module is False):
         return "closed"
-    if "only" in told:
+    if "only" in modules:
         return "open"
     if site.open_module is not None and version_key(site.nvidia_driver or "")[:1] == version_key(branch)[:1]:
         return "open" if site.open_module else "closed"

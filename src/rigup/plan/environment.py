@@ -41,10 +41,10 @@ def steps(choice: Choice) -> Iterator[Step]:
     yield from _loader(choice.site)
     yield from making(choice)
     yield from toolkit.conda_steps(choice, folder(choice))
-    told = groups(choice)
-    if in_conda := [group for group in told if group.conda]:
+    all_groups = groups(choice)
+    if in_conda := [group for group in all_groups if group.conda]:
         yield toolkit.conda_packages(choice, folder(choice), in_conda)
-    for group in told:
+    for group in all_groups:
         if not group.conda:
             yield _install(choice, group)
     yield from programs.steps(choice, interpreter(choice))
@@ -205,14 +205,14 @@ def _install(choice: Choice, group: Group) -> Step:
         wanted = ("--require-hashes", "-r", str(hashed_path(group.wanted, choice.wish.terms)))
     if not uv or choice.wish.manager == "conda":
         argv = (python, "-m", "pip", "install", *wanted, *group.options)
-        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_because(group))
-        return _titled(step, group, choice)
+        step = make_as("install-into-environment", params, KINDS, (*_pip(choice), argv), because=_reason(group))
+        return _with_title(step, group, choice)
     strategy = ("--index-strategy", "unsafe-best-match") if group.extra_indexes and not group.offline else ()
     plain = ("env", "-u", _BACKEND) if _BACKEND in choice.site.variables and choice.site.system != "windows" else ()
     options = (*group._replace(terms=()).options, *as_uv(group.terms), *strategy)
     argv = (*plain, uv, "pip", "install", "--python", python, *wanted, *options)
-    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_because(group))
-    return _titled(step, group, choice)
+    step = make_as("install-with-uv", {**params, "uv": uv}, KINDS, (argv,), because=_reason(group))
+    return _with_title(step, group, choice)
 
 
 def _pip(choice: Choice) -> tuple[tuple[str, ...], ...]:
@@ -222,36 +222,36 @@ def _pip(choice: Choice) -> tuple[tuple[str, ...], ...]:
     return ((interpreter(choice), "-m", "ensurepip"),) if lacks else ()
 
 
-def _titled(step: Step, group: Group, choice: Choice) -> Step:
+def _with_title(step: Step, group: Group, choice: Choice) -> Step:
     """Where what was asked for brings much along, the title names that alone, as far as it is not there, and how much it is."""
     have = {name_of(name): version for name, version in _kept_packages(choice).items()}
-    coming = [one for one in group.wanted if have.get(name_of(one)) != one.partition("==")[2]]
-    named = [one for one in group.wanted[: group.named] if one in coming]
+    coming = [want for want in group.wanted if have.get(name_of(want)) != want.partition("==")[2]]
+    named = [want for want in group.wanted[: group.named] if want in coming]
     if not group.named or len(coming) == len(named) or not coming:
         return step
     if not named:
         return structs.replace(
             step, title=_("install what is needed beside ({count} packages)").format(count=len(coming))
         )
-    told = _("install {packages} with dependencies ({count} packages in all)")
-    return structs.replace(step, title=told.format(packages=", ".join(named), count=len(coming)))
+    template = _("install {packages} with dependencies ({count} packages in all)")
+    return structs.replace(step, title=template.format(packages=", ".join(named), count=len(coming)))
 
 
 def _kept_packages(choice: Choice) -> dict[str, str]:
     return choice.site.installed if choice.site.python == choice.python else {}
 
 
-def _because(group: Group) -> str:
+def _reason(group: Group) -> str:
     """Why this build; a CPU build on a machine with a GPU says so first."""
-    one = group.build
-    if one is None and ALONE in group.flags:
+    judged = group.build
+    if judged is None and ALONE in group.flags:
         return _("It was asked for beside; these are the releases that fit the rest.")
-    if one is None:
+    if judged is None:
         return _("It was asked for beside; any release that fits is taken.")
-    if one.build.kind == "cpu" and one.served:
+    if judged.build.kind == "cpu" and judged.served:
         return _("This build runs on the CPU alone: the GPU here is not served.")
-    told = next((told.because for told in one.served if told.served), "")
-    return told or _("It runs on the CPU.")
+    because = next((served.because for served in judged.served if served.served), "")
+    return because or _("It runs on the CPU.")
 
 
 # -- variables ---------------------------------------------------------------------------------------

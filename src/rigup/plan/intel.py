@@ -21,7 +21,7 @@ def steps(choice: Choice) -> Iterator[Step]:
 
     """
     site = choice.site
-    if not any(computes_on_intel(one.build) for one in choice.chosen) or not _serves_intel(choice):
+    if not any(computes_on_intel(judged.build) for judged in choice.chosen) or not _serves_intel(choice):
         return
     if (site.wsl or site.system == "windows") and not _in_use(choice):
         because = _("Programs compute on an Intel GPU through its graphics driver; old ones do not know newer cards.")
@@ -32,33 +32,35 @@ def steps(choice: Choice) -> Iterator[Step]:
 
 def _in_use(choice: Choice) -> bool:
     """The build stands there already: nobody who computes is told to install what nobody can look for."""
-    return all(name.partition("[")[0] in choice.site.installed for one in choice.chosen for name in one.build.packages)
+    return all(
+        name.partition("[")[0] in choice.site.installed for judged in choice.chosen for name in judged.build.packages
+    )
 
 
 def _serves_intel(choice: Choice) -> bool:
-    return any(device.vendor == "intel" and told.served for device, told in choice.devices)
+    return any(device.vendor == "intel" and served.served for device, served in choice.devices)
 
 
 def _on_linux(choice: Choice) -> Iterator[Step]:
     site = choice.site
     because = _("The wheels bring their libraries, and reach the GPU through Level Zero of the system.")
-    found = compute_packages(site.distribution, site.release)
-    if found is None and _in_use(choice):
+    compute = compute_packages(site.distribution, site.release)
+    if compute is None and _in_use(choice):
         return
-    if found is None:
+    if compute is None:
         yield make("get-intel-compute", {"address": compute_address("linux")}, KINDS, because=because)
         return
-    if found.setup and not _there(found, site):
-        yield _source(found, site)
-    yield system_packages(found.packages, site, because)
+    if compute.setup and not _is_at_hand(compute, site):
+        yield _source(compute, site)
+    yield system_packages(compute.packages, site, because)
 
 
-def _source(found: Compute, site: Site) -> Step:
-    setup, undo = tuple(map(tuple, found.setup)), tuple(map(tuple, found.undo))
+def _source(compute: Compute, site: Site) -> Step:
+    setup, undo = tuple(map(tuple, compute.setup)), tuple(map(tuple, compute.undo))
     return make_as(
-        "add-package-source", {"provider": found.provider}, KINDS, setup, undo, because=found.source, **inside(site)
+        "add-package-source", {"provider": compute.provider}, KINDS, setup, undo, because=compute.source, **inside(site)
     )
 
 
-def _there(found: Compute, site: Site) -> bool:
-    return all(name in site.there.packages for name in found.packages)
+def _is_at_hand(compute: Compute, site: Site) -> bool:
+    return all(name in site.there.packages for name in compute.packages)

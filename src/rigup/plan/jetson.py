@@ -16,7 +16,7 @@ def steps(choice: Choice) -> Iterator[Step]:
     site = choice.site
     if not site.jetpack or site.root is False or choice.wish.manager in _IN_IMAGES:
         return
-    chosen = {one.build.packages.get("torch", "") for one in choice.chosen}
+    chosen = {judged.build.packages.get("torch", "") for judged in choice.chosen}
     needed = next((row.before for row in jetson_wheels(site.jetpack) if row.torch in chosen and row.before), [])
     if needed:
         because = _("NVIDIA's build of torch for this module is linked against them.")

@@ -41,24 +41,26 @@ def _satisfied(step: Step, choice: Choice) -> bool:
 
 def _installed(step: Step, choice: Choice) -> bool:
     have = choice.site.installed if choice.site.python == choice.python else {}
-    asked = step.params["packages"]
+    packages = step.params["packages"]
     if step.kind == "install-with-conda":
-        told = [one for one in groups(choice) if one.conda and set(one.conda) <= set(asked.split())]
+        matching = [group for group in groups(choice) if group.conda and set(group.conda) <= set(packages.split())]
     else:
-        told = [one for one in groups(choice) if " ".join(one.wanted) == asked][:1]
-    return bool(told) and bool(have) and all(_there(want, have) for one in told for want in one.wanted)
+        matching = [group for group in groups(choice) if " ".join(group.wanted) == packages][:1]
+    return bool(matching) and bool(have) and all(_is_met(want, have) for group in matching for want in group.wanted)
 
 
-def _there(wanted: str, have: dict[str, str]) -> bool:
+def _is_met(wanted: str, have: dict[str, str]) -> bool:
     """A requirement is met by what is installed; a pinned version without a local part by any build of it."""
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
     if "://" in wanted:  # a file by its address: its name begins with the package's
         return canonicalize_name(wanted.rpartition("/")[2].partition("-")[0]) in map(canonicalize_name, have)
-    asked = Requirement(wanted)
-    version = {canonicalize_name(name): told for name, told in have.items()}.get(canonicalize_name(plain(asked.name)))
-    return version is not None and asked.specifier.contains(version, prereleases=True)
+    requirement = Requirement(wanted)
+    version = {canonicalize_name(name): release for name, release in have.items()}.get(
+        canonicalize_name(plain(requirement.name))
+    )
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
 
 
 def _not_wanted_any_more(step: Step, choice: Choice) -> bool:
@@ -68,5 +70,5 @@ def _not_wanted_any_more(step: Step, choice: Choice) -> bool:
     return (
         step.kind in ("get-uv", "get-uv-alone")
         and bool(have)
-        and all(_there(want, have) for one in done for want in one.wanted)
+        and all(_is_met(want, have) for group in done for want in group.wanted)
     )

@@ -56,9 +56,9 @@ def kernel_steps(change: Change, site: Site) -> Iterator[Step]:
     offered = offered_kernel(site.distribution, site.release)
     enough = not offered or version_key(offered)[:2] >= version_key(change.to)[:2]
     commands = filled(recipe.commands, {"release": site.release}) if recipe and enough else ()
-    told = "" if commands else _("This distribution's own kernel is older: its next release has a newer one.")
+    note = "" if commands else _("This distribution's own kernel is older: its next release has a newer one.")
     yield make_as(
-        "install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, told), **seen(site)
+        "install-kernel", {"version": change.to}, KINDS, commands, because=sentences(change.why, note), **seen(site)
     )
 
 

@@ -24,22 +24,22 @@ def mended(fix: Fix, site: Site) -> Fix:
         KnowledgeError: a table is malformed.
 
     """
-    told = [one for step in fix.steps for one in _spelt(step, site)]
-    return structs.replace(fix, steps=[_judged(step, site) for step in (*told, *_restart(told, fix.steps, site))])
+    steps = [part for step in fix.steps for part in _spelt(step, site)]
+    return structs.replace(fix, steps=[_judged(step, site) for step in (*steps, *_restart(steps, fix.steps, site))])
 
 
-def _restart(told: list[Step], before: list[Step], site: Site) -> list[Step]:
+def _restart(steps: list[Step], before: list[Step], site: Site) -> list[Step]:
     """What was spelt out and counts from the next start on ends with that, so that the rest waits for it."""
-    spelt = any(step.restart and step.where == "here" for step in told if step not in before)
-    if not spelt or any(step.kind == "restart-machine" for step in told):
+    spelt = any(step.restart and step.where == "here" for step in steps if step not in before)
+    if not spelt or any(step.kind == "restart-machine" for step in steps):
         return []
     return [make("restart-machine", {}, KINDS, **seen(site))]
 
 
 def _spelt(step: Step, site: Site) -> list[Step]:
     more = _MORE.get(step.kind)
-    found = list(more(step.params, site)) if more and step.where != "host-of-container" else []
-    return found if any(one.commands for one in found) else [step]
+    parts = list(more(step.params, site)) if more and step.where != "host-of-container" else []
+    return parts if any(part.commands for part in parts) else [step]
 
 
 def _judged(step: Step, site: Site) -> Step:

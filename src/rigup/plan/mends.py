@@ -20,32 +20,32 @@ _SAME = {
 }  # fmt: skip
 
 
-def mends(choice: Choice, made: Iterable[Step]) -> list[Mended]:
+def mends(choice: Choice, steps: Iterable[Step]) -> list[Mended]:
     """The findings that the steps mend, in the doctor's order.
 
     Packages mend a finding only in the environment that it is about: a new one beside it leaves that as it is.
     """
-    left = [step for step in made if step.state != "satisfied"]
-    told = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
-    return [Mended(cause=one.cause, title=one.title, steps=ids) for one, ids in told if ids]
+    left = [step for step in steps if step.state != "satisfied"]
+    pairs = ((trouble, _ids(trouble, left, choice)) for trouble in choice.site.troubles if trouble.severity != "note")
+    return [Mended(cause=trouble.cause, title=trouble.title, steps=ids) for trouble, ids in pairs if ids]
 
 
 def _ids(trouble: Trouble, left: list[Step], choice: Choice) -> list[str]:
     """Steps by which the whole of a finding's fix is done; none where a part of it is missing."""
-    found = [[step.id for step in left if _does(asked, step, choice)] for asked in trouble.asks]
-    return list(dict.fromkeys(one for ids in found for one in ids)) if all(found) else []
+    by_ask = [[step.id for step in left if _does(request, step, choice)] for request in trouble.asks]
+    return list(dict.fromkeys(ident for ids in by_ask for ident in ids)) if all(by_ask) else []
 
 
-def _does(asked: Asked, step: Step, choice: Choice) -> bool:
+def _does(request: Asked, step: Step, choice: Choice) -> bool:
     if step.kind in _PACKAGES and not (choice.site.has_environment and choice.site.environment):
         return False
-    if step.kind == asked.kind:
-        return all(step.params.get(name) == value for name, value in asked.params.items())
-    if step.kind not in _SAME.get(asked.kind, ()):
+    if step.kind == request.kind:
+        return all(step.params.get(name) == value for name, value in request.params.items())
+    if step.kind not in _SAME.get(request.kind, ()):
         return False
-    return _same_word("name", asked, step) and _same_word("group", asked, step)
+    return _same_word("name", request, step) and _same_word("group", request, step)
 
 
-def _same_word(name: str, asked: Asked, step: Step) -> bool:
+def _same_word(name: str, request: Asked, step: Step) -> bool:
     """A variable or a group has to be the one that is asked for."""
-    return name not in step.params or asked.params.get(name) in (None, step.params[name])
+    return name not in step.params or request.params.get(name) in (None, step.params[name])

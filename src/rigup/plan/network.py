@@ -1,4 +1,4 @@
-"""Steps for programs that want to be told of a proxy or a mirror, each in its own way."""
+"""Steps that set a proxy or a mirror in programs, each in its own way."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from rigup.knowledge.holes import filled
 from rigup.knowledge.mirrors import mirrored
 from rigup.knowledge.package_managers import package_manager
-from rigup.knowledge.surroundings import proxy as told_by
+from rigup.knowledge.surroundings import proxy as proxy_row
 from rigup.language import _
 from rigup.stack.choice import Choice
 from rigup.steps import KINDS, Step, make_as
@@ -30,7 +30,7 @@ def proxy_steps(choice: Choice, programs: Iterable[str], python: str = "") -> It
     """
     address = choice.site.sources.proxy
     for program in programs if address else ():
-        row = told_by(program)
+        row = proxy_row(program)
         if row is None:
             continue
         plain = _ADDRESS.fullmatch(address)
@@ -60,7 +60,10 @@ def programs_of_work(choice: Choice) -> tuple[str, ...]:
 def variables(choice: Choice) -> dict[str, tuple[str, str]]:
     """Variables of the environment with the reason for each: what the devices need, and where models come from."""
     because = _("The devices need it; it is set in this environment alone.")
-    found = {name: (value, because) for name, value in choice.variables.items()}
+    settings = {name: (value, because) for name, value in choice.variables.items()}
     if choice.wish.mirror and (hub := mirrored(choice.wish.mirror, "hub")):
-        found[HUB] = (hub, _("Models come from the mirror that was asked for; a token is never sent there by rigup."))
-    return found
+        settings[HUB] = (
+            hub,
+            _("Models come from the mirror that was asked for; a token is never sent there by rigup."),
+        )
+    return settings

@@ -30,10 +30,10 @@ class Group(NamedTuple):
         extra_indexes, find_links: asked beside.
         offline: only the folders are asked: there is no network.
         conda: what conda is asked for in place of pip; empty for wheels.
-        flags: what the installer is told beside the places.
+        flags: further options of the installer.
         build: what was chosen; None for what was asked for beside.
         named: how many of `wanted`, at its beginning, were asked for or chosen; the others are what these need.
-        terms: options with their values that files of requirements say, "" for no value.
+        terms: options with their values from files of requirements, "" for no value.
         bound: its packages come from its index alone, by the word of such a file.
 
     """
@@ -52,15 +52,15 @@ class Group(NamedTuple):
 
     @property
     def places(self) -> list[tuple[str, str]]:
-        """Options with their values, which say where packages lie."""
-        told = [("--index-url", self.only)] if self.only else []
-        told += [("--extra-index-url", url) for url in self.extra_indexes]
-        told = [] if self.offline else told
-        return told + [("--find-links", place) for place in self.find_links]
+        """Options with their values that name the places of packages."""
+        options = [("--index-url", self.only)] if self.only else []
+        options += [("--extra-index-url", url) for url in self.extra_indexes]
+        options = [] if self.offline else options
+        return options + [("--find-links", place) for place in self.find_links]
 
     @property
     def options(self) -> list[str]:
-        """What pip and uv are told of the places."""
+        """The places as words of pip's and uv's command line."""
         offline = ["--no-index"] if self.offline else []
         terms = [word for pair in self.terms for word in pair if word]
         return [*self.flags, *offline, *terms, *(word for pair in self.places for word in pair)]
@@ -72,21 +72,23 @@ def groups(choice: Choice) -> list[Group]:
     A person's own places are kept: an index of theirs is asked beside a vendor's one. Addresses with a password
     in them are left to pip's own configuration, which has them, and not told in a plan.
     """
-    found = [
-        group for group in (*_of_builds(choice), *_beside(choice), *_of_rigup(choice)) if group.wanted or group.conda
+    all_groups = [
+        group
+        for group in (*_of_builds(choice), *_groups_beside(choice), *_of_rigup(choice))
+        if group.wanted or group.conda
     ]
-    found = [*_bound(choice, found), *found]
-    told = choice.resolution
-    made = _exact(choice, found, told) if told and told.packages else _carried(found)
+    all_groups = [*_bound_groups(choice, all_groups), *all_groups]
+    resolution = choice.resolution
+    final = _exact(choice, all_groups, resolution) if resolution and resolution.packages else _carried(all_groups)
     terms = _terms(choice)
     own = (rigup_torch.pinned(),)
-    return [group if group.conda or group.wanted == own else group._replace(terms=terms) for group in made]
+    return [group if group.conda or group.wanted == own else group._replace(terms=terms) for group in final]
 
 
 def _terms(choice: Choice) -> tuple[tuple[str, str], ...]:
-    """What files of requirements say, as options; bounds go along where nobody has resolved the whole within them."""
-    terms, told = choice.wish.terms, choice.resolution
-    bounds = terms.constraints and not (told and told.whole)
+    """The terms of files of requirements as options; bounds go along where nobody has resolved the whole within them."""
+    terms, resolution = choice.wish.terms, choice.resolution
+    bounds = terms.constraints and not (resolution and resolution.whole)
     return (*terms.options, *((("--constraint", str(constraints_path(terms))),) if bounds else ()))
 
 
@@ -96,14 +98,14 @@ def constraints_path(terms: Terms) -> Path:
     return state() / "terms" / f"bounds-{digest}.txt"
 
 
-def _bound(choice: Choice, found: list[Group]) -> Iterator[Group]:
+def _bound_groups(choice: Choice, all_groups: list[Group]) -> Iterator[Group]:
     """What a file takes from one index alone comes first, by itself, so that what comes later finds it there.
 
     A build that has an index of its own comes from that.
     """
     places = choice.wish.terms.bound
     open_groups = [
-        group for group in found if not (group.conda or group.flags or (group.build and group.build.build.index))
+        group for group in all_groups if not (group.conda or group.flags or (group.build and group.build.build.index))
     ]
     words = [word for group in open_groups for word in group.wanted if name_of(word) in places]
     for url in dict.fromkeys(places[name_of(word)] for word in words):
@@ -111,10 +113,10 @@ def _bound(choice: Choice, found: list[Group]) -> Iterator[Group]:
         yield Group(mine, only=url, flags=(ALONE,), bound=True)
 
 
-def _carried(found: list[Group]) -> Iterator[Group]:
+def _carried(all_groups: list[Group]) -> Iterator[Group]:
     """Where nothing is resolved, what comes later names what came before, so that nothing of that is replaced."""
     before: dict[str, str] = {}
-    for group in found:
+    for group in all_groups:
         pins = {name_of(word): word for word in group.wanted if "==" in word}
         more = (
             ()
@@ -127,20 +129,22 @@ def _carried(found: list[Group]) -> Iterator[Group]:
 
 
 def _of_builds(choice: Choice) -> Iterator[Group]:
-    return (_of_build(choice, one) for one in choice.chosen)
+    return (_of_build(choice, judged) for judged in choice.chosen)
 
 
-def _beside(choice: Choice) -> Iterator[Group]:
+def _groups_beside(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
-    built = {told: row for told in choice.requirements if (row := build_of(name_of(told))) and row.options}
-    cuda = next((one.build.cuda for one in choice.chosen if one.build.cuda), "").partition(".")[0]
-    before = (one.format(cuda=cuda) for row in built.values() for one in row.before)
-    plain = (*(told for told in choice.requirements if told not in built), *before)
+    built = {word: row for word in choice.requirements if (row := build_of(name_of(word))) and row.options}
+    cuda = next((judged.build.cuda for judged in choice.chosen if judged.build.cuda), "").partition(".")[0]
+    before = (requirement.format(cuda=cuda) for row in built.values() for requirement in row.before)
+    plain = (*(word for word in choice.requirements if word not in built), *before)
     if plain:
         yield _placed(choice, tuple(dict.fromkeys(plain)), "", (), (), None)
-    for told, row in built.items():
-        links = tuple(url for one in choice.chosen for name, url in one.build.folders.items() if name == row.package)
-        yield _placed(choice, (told,), "", (), links, None)._replace(flags=tuple(row.options))
+    for word, row in built.items():
+        links = tuple(
+            url for judged in choice.chosen for name, url in judged.build.folders.items() if name == row.package
+        )
+        yield _placed(choice, (word,), "", (), links, None)._replace(flags=tuple(row.options))
 
 
 def _of_rigup(choice: Choice) -> Iterator[Group]:
@@ -162,38 +166,42 @@ ALONE = "--no-deps"
 """What installers are told where everything is named: nothing is looked for beside."""
 
 
-def _exact(choice: Choice, found: list[Group], told: Resolution) -> Iterator[Group]:
+def _exact(choice: Choice, all_groups: list[Group], resolution: Resolution) -> Iterator[Group]:
     """The same groups with what a resolver made of them: every package by its exact version, each where it is bound.
 
     What a build needs and what was asked for beside come with the group that asks the default places. What is built
     where it is installed comes last, in its own way. Where something is not resolved, installers still look for what
     it needs, and every version that is known is told them, so that none of them changes.
     """
-    asked = {name_of(word): None for group in found for word in group.wanted}
-    apart = {name_of(word) for group in found if group.flags and not group.bound for word in group.wanted}
-    places = dict.fromkeys(one.index for one in told.packages if one.index)
+    names = {name_of(word): None for group in all_groups for word in group.wanted}
+    apart = {name_of(word) for group in all_groups if group.flags and not group.bound for word in group.wanted}
+    places = dict.fromkeys(package.index for package in resolution.packages if package.index)
     for url in places:
-        like = next(group for group in found if group.only == url)
-        yield _named(like, [one for one in told.packages if one.index == url], asked, told)
-    if default := [one for one in told.packages if not one.index and one.name not in apart]:
-        like = next((group for group in found if _is_default(group)), None) or _placed(choice, (), "", (), (), None)
-        fixed = () if told.whole else tuple(one.pin for one in told.packages if one.index)
-        rest = _named(like, default, asked, told)
-        yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), told)
-    yield from (group for group in found if group.conda)
-    yield from (_built_here(group, told) for group in found if group.flags and not group.bound)
+        like = next(group for group in all_groups if group.only == url)
+        yield _pinned_group(
+            like, [package for package in resolution.packages if package.index == url], names, resolution
+        )
+    if default := [package for package in resolution.packages if not package.index and package.name not in apart]:
+        like = next((group for group in all_groups if _is_default(group)), None) or _placed(
+            choice, (), "", (), (), None
+        )
+        fixed = () if resolution.whole else tuple(package.pin for package in resolution.packages if package.index)
+        rest = _pinned_group(like, default, names, resolution)
+        yield _reached(rest._replace(wanted=(*rest.wanted, *fixed)), resolution)
+    yield from (group for group in all_groups if group.conda)
+    yield from (_built_here(group, resolution) for group in all_groups if group.flags and not group.bound)
 
 
-def _built_here(group: Group, told: Resolution) -> Group:
+def _built_here(group: Group, resolution: Resolution) -> Group:
     """With the release that is the index's newest for it, where that is known; all that it needs has come before."""
-    versions = {one.name: one.pin for one in told.packages}
+    versions = {package.name: package.pin for package in resolution.packages}
     wanted = tuple(word if "://" in word else versions.get(name_of(word), word) for word in group.wanted)
     return group._replace(wanted=wanted, flags=tuple(dict.fromkeys((*group.flags, ALONE))))
 
 
-def _reached(group: Group, told: Resolution) -> Group:
+def _reached(group: Group, resolution: Resolution) -> Group:
     """Without the default index, where nobody answered there and other places had it all."""
-    if not told.without_default or group.only:
+    if not resolution.without_default or group.only:
         return group
     first, *rest = group.extra_indexes or ("",)
     return group._replace(only=first, extra_indexes=tuple(rest), offline=group.offline or not first)
@@ -201,8 +209,8 @@ def _reached(group: Group, told: Resolution) -> Group:
 
 def _folder(url: str) -> str:
     """The folder of a file of this machine; "" of one that lies elsewhere."""
-    told = urlsplit(url)
-    return os.path.dirname(unquote(told.path)) if told.scheme == "file" else ""
+    address = urlsplit(url)
+    return os.path.dirname(unquote(address.path)) if address.scheme == "file" else ""
 
 
 def _is_default(group: Group) -> bool:
@@ -211,48 +219,44 @@ def _is_default(group: Group) -> bool:
     return not (own or group.flags or group.conda)
 
 
-def _named(like: Group, packages: list[Resolved], asked: Iterable[str], told: Resolution) -> Group:
+def _pinned_group(like: Group, packages: list[Resolved], names: Iterable[str], resolution: Resolution) -> Group:
     """A group of exact versions, those that were asked for first. A folder that has all of them is asked alone."""
-    order = {name: place for place, name in enumerate(asked)}
-    mine = sorted(packages, key=lambda one: (order.get(one.name, len(order)), one.name))
-    named = sum(one.name in order for one in mine)
-    wanted = tuple(one.pin for one in mine)
-    if not told.whole:
+    order = {name: place for place, name in enumerate(names)}
+    mine = sorted(packages, key=lambda package: (order.get(package.name, len(order)), package.name))
+    named = sum(package.name in order for package in mine)
+    wanted = tuple(package.pin for package in mine)
+    if not resolution.whole:
         return like._replace(wanted=wanted, named=named)
-    in_folders = all(_folder(one.url) in like.find_links for one in mine)
+    in_folders = all(_folder(package.url) in like.find_links for package in mine)
     extra = () if like.build and like.build.build.index else like.extra_indexes
     return like._replace(
-        wanted=wanted,
-        named=named,
-        flags=(ALONE,),
-        offline=like.offline or in_folders,
-        extra_indexes=extra,
+        wanted=wanted, named=named, flags=(ALONE,), offline=like.offline or in_folders, extra_indexes=extra
     )
 
 
 def channel(choice: Choice) -> str:
     """The channel that conda takes builds from: the mirror's where one was asked for."""
-    own = next((one.build.channel for one in choice.chosen if one.build.channel), "conda-forge")
+    own = next((judged.build.channel for judged in choice.chosen if judged.build.channel), "conda-forge")
     return (mirrored(choice.wish.mirror, "conda") if choice.wish.mirror else "") or own
 
 
-def _of_build(choice: Choice, one: Judged) -> Group:
-    names = {plain(name) for name in (*one.build.packages, *pins(one, choice.site))}
-    kept = {name: version for name, version in choice.packages.items() if plain(name) in names}
-    wanted = tuple(one.build.files.get(plain(name)) or pinned(name, version) for name, version in kept.items())
-    return _placed(choice, wanted, one.build.index, one.build.extra_indexes, one.build.links, one)
+def _of_build(choice: Choice, judged: Judged) -> Group:
+    names = {plain(name) for name in (*judged.build.packages, *pins(judged, choice.site))}
+    versions = {name: version for name, version in choice.packages.items() if plain(name) in names}
+    wanted = tuple(judged.build.files.get(plain(name)) or pinned(name, version) for name, version in versions.items())
+    return _placed(choice, wanted, judged.build.index, judged.build.extra_indexes, judged.build.links, judged)
 
 
 def _placed(
-    choice: Choice, wanted: tuple[str, ...], index: str, extra: tuple[str, ...], links: tuple[str, ...], one: Judged | None
+    choice: Choice, wanted: tuple[str, ...], index: str, extra: tuple[str, ...], links: tuple[str, ...], judged: Judged | None
 ) -> Group:  # fmt: skip
     sources = choice.site.sources
     own = mirror(choice) or plain_address(sources.index)
     beside = own if index and index != own else ""
-    kept = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
+    urls = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
     return Group(
-        wanted, index or own, tuple(dict.fromkeys(kept)), tuple(dict.fromkeys((*links, *sources.find_links))), one,
-        (choice.site.network is False or sources.no_index) and bool(sources.find_links), one.build.conda if one else (),
+        wanted, index or own, tuple(dict.fromkeys(urls)), tuple(dict.fromkeys((*links, *sources.find_links))), judged,
+        (choice.site.network is False or sources.no_index) and bool(sources.find_links), judged.build.conda if judged else (),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Where steps are taken, seen from the site: what `make` has to be told of it."""
+"""Where steps are taken, seen from the site: the arguments of `make` for it."""
 
 from collections.abc import Iterable
 from typing import TypedDict

@@ -13,15 +13,17 @@ def steps(choice: Choice, python: str) -> Iterator[Step]:
     """Fetch the code and install what it requires, with the Python of the environment. Raises KnowledgeError."""
     because = _("{title} is a program and no package: it runs from its own folder.")
     for row in (
-        one for one in asked_for(choice.wish.asked()) if one.steps and choice.wish.manager in ("venv", "conda")
+        program
+        for program in asked_for(choice.wish.asked())
+        if program.steps and choice.wish.manager in ("venv", "conda")
     ):
-        told = because.format(title=row.title)
+        reason = because.format(title=row.title)
         folder = row.url.rpartition("/")[2]
-        yield make("clone-program", {"url": row.url, "folder": folder}, KINDS, because=told)
+        yield make("clone-program", {"url": row.url, "folder": folder}, KINDS, because=reason)
         file = f"{folder}/{row.requirements}"
         params = {"python": python, "requirements": file}
         argv = (python, "-m", "pip", "install", "-r", file, *_pins(choice))
-        yield make_as("install-requirements", params, KINDS, (argv,), because=told)
+        yield make_as("install-requirements", params, KINDS, (argv,), because=reason)
 
 
 def _pins(choice: Choice) -> tuple[str, ...]:

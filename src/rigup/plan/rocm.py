@@ -17,37 +17,39 @@ def driver_steps(change: Change, site: Site) -> Iterator[Step]:
     if site.wsl or site.system == "windows":
         yield make("install-windows-driver", {"version": change.to, "address": _WINDOWS}, KINDS, because=change.why)
         return
-    found = _found(change, site, "dkms") if owns_kernel(site) else None
-    if found is None:
+    recipe = _installation(change, site, "dkms") if owns_kernel(site) else None
+    if recipe is None:
         yield make("install-driver", {"vendor": "AMD", "branch": change.to}, KINDS, because=change.why, **seen(site))
         return
-    yield _source(found, site)
+    yield _source(recipe, site)
     yield make_as(
-        "install-amdgpu-driver", {"version": found.version}, KINDS, found.headers + found.install, found.undo,
+        "install-amdgpu-driver", {"version": recipe.version}, KINDS, recipe.headers + recipe.install, recipe.undo,
         because=change.why, **seen(site),
     )  # fmt: skip
 
 
 def library_steps(change: Change, site: Site) -> Iterator[Step]:
     """ROCm's libraries and tools; inside WSL those that speak to the Windows driver."""
-    found = _found(change, site, "wsl" if site.wsl else "rocm")
-    if found is None:
-        told = _("AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch.")
+    recipe = _installation(change, site, "wsl" if site.wsl else "rocm")
+    if recipe is None:
+        template = _(
+            "AMD has no packages of it for {system}; its containers have them, and so have the wheels of torch."
+        )
         name = " ".join(part for part in (site.distribution, site.release) if part) or _("this system")
-        because = sentences(change.why, told.format(system=name))
+        because = sentences(change.why, template.format(system=name))
         yield make_as("install-rocm-release", {"version": change.to}, KINDS, (), because=because)
         return
-    yield _source(found, site)
+    yield _source(recipe, site)
     yield make_as(
-        "install-rocm-release", {"version": found.version}, KINDS, found.install, found.undo, because=change.why,
+        "install-rocm-release", {"version": recipe.version}, KINDS, recipe.install, recipe.undo, because=change.why,
         **inside(site),
     )  # fmt: skip
 
 
-def _found(change: Change, site: Site, usecase: str) -> Installation | None:
+def _installation(change: Change, site: Site, usecase: str) -> Installation | None:
     return installation(change.to, usecase, site.distribution, site.release, site.kernel)
 
 
-def _source(found: Installation, site: Site) -> Step:
-    name = _("AMD's ROCm {version}").format(version=found.version)
-    return make_as("add-package-source", {"provider": name}, KINDS, found.setup, because=found.source, **inside(site))
+def _source(recipe: Installation, site: Site) -> Step:
+    name = _("AMD's ROCm {version}").format(version=recipe.version)
+    return make_as("add-package-source", {"provider": name}, KINDS, recipe.setup, because=recipe.source, **inside(site))

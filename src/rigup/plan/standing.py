@@ -11,8 +11,8 @@ from rigup.steps import Step
 
 def stands(step: Step, choice: Choice) -> bool:
     """It is there; False also where nobody looked."""
-    asked = _ASKED.get(step.kind)
-    return asked is not None and asked(step, choice.site)
+    check = _ASKED.get(step.kind)
+    return check is not None and check(step, choice.site)
 
 
 def _member(step: Step, site: Site) -> bool:
@@ -21,8 +21,8 @@ def _member(step: Step, site: Site) -> bool:
 
 def _logged_in(_step: Step, site: Site) -> bool:
     """Groups that count already: nobody waits for a next login."""
-    there = site.there
-    return bool(there.groups) and set(there.assigned) <= set(there.groups)
+    system = site.there
+    return bool(system.groups) and set(system.assigned) <= set(system.groups)
 
 
 def _toolkit_of_containers(_step: Step, site: Site) -> bool:
@@ -52,7 +52,7 @@ def _rocm(step: Step, site: Site) -> bool:
 def _has(name: str, version: str, site: Site) -> bool:
     """A toolkit of the same major and minor release."""
     wanted = version_key(version)[:2]
-    return bool(wanted) and any(version_key(one)[:2] == wanted for one in site.there.toolkits.get(name, ()))
+    return bool(wanted) and any(version_key(release)[:2] == wanted for release in site.there.toolkits.get(name, ()))
 
 
 def _amd_driver(step: Step, site: Site) -> bool:
@@ -63,7 +63,7 @@ def _amd_driver(step: Step, site: Site) -> bool:
 def _kernel(step: Step, site: Site) -> bool:
     """A kernel that is new enough is installed, and waits for a restart."""
     least = version_key(step.params["version"])[:2]
-    return bool(least) and any(version_key(one)[:2] >= least for one in site.there.kernels)
+    return bool(least) and any(version_key(release)[:2] >= least for release in site.there.kernels)
 
 
 def _option(step: Step, site: Site) -> bool:
@@ -77,12 +77,14 @@ def _argument(step: Step, site: Site) -> bool:
 
 def _fabric(step: Step, site: Site) -> bool:
     branch = re.escape(step.params["branch"])
-    return any("fabricmanager" in name and re.match(branch + r"\b", told) for name, told in site.there.packages.items())
+    return any(
+        "fabricmanager" in name and re.match(branch + r"\b", release) for name, release in site.there.packages.items()
+    )
 
 
 def _packages(step: Step, site: Site) -> bool:
-    asked = re.split(r"[,\s]+", step.params["packages"])
-    return all(name in site.there.packages for name in asked if name)
+    names = re.split(r"[,\s]+", step.params["packages"])
+    return all(name in site.there.packages for name in names if name)
 
 
 _ASKED: dict[str, Callable[[Step, Site], bool]] = {

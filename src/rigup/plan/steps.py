@@ -29,5 +29,5 @@ def _all(choice: Choice) -> Iterator[Step]:
 
 
 def _judged(step: Step, choice: Choice) -> Step:
-    found, because = state(step, choice)
-    return structs.replace(step, state=found, because=because if found == "blocked" else step.because or because)
+    how, because = state(step, choice)
+    return structs.replace(step, state=how, because=because if how == "blocked" else step.because or because)

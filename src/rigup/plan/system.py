@@ -27,9 +27,12 @@ def steps(choice: Choice) -> Iterator[Step]:
         KnowledgeError: a table is malformed.
 
     """
-    before = [step for change in choice.changes if change.change in _FIRST for step in _of(change, choice)]
+    before = [step for change in choice.changes if change.change in _FIRST for step in _steps(change, choice)]
     after = [
-        step for change in choice.changes if change.change not in (*_FIRST, *_ELSEWHERE) for step in _of(change, choice)
+        step
+        for change in choice.changes
+        if change.change not in (*_FIRST, *_ELSEWHERE)
+        for step in _steps(change, choice)
     ]
     after += (*intel.steps(choice), *jetson.steps(choice))
     both = before + after
@@ -40,7 +43,7 @@ def steps(choice: Choice) -> Iterator[Step]:
     yield from after
 
 
-def _of(change: Change, choice: Choice) -> Iterator[Step]:
+def _steps(change: Change, choice: Choice) -> Iterator[Step]:
     if change.change == "toolkit":
         yield from toolkit.steps(change, choice)
     elif change.change in _OF_SITE:

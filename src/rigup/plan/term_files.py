@@ -25,7 +25,7 @@ _IMAGES = ("dockerfile", "apptainer")
 
 def hashed_path(wanted: Iterable[str], terms: Terms) -> Path:
     """Where the file of a group's packages with their hashes lies."""
-    return state() / _FOLDER / _named(_hashed(wanted, terms))
+    return state() / _FOLDER / _file_name(_hashed(wanted, terms))
 
 
 def is_hashed(group: Group, terms: Terms) -> bool:
@@ -51,11 +51,14 @@ def write_files(choice: Choice) -> None:
 
 
 def _hashed(wanted: Iterable[str], terms: Terms) -> str:
-    lines = (" ".join([one, *(f"--hash={told}" for told in terms.hashes.get(name_of(one), ()))]) for one in wanted)
+    lines = (
+        " ".join([requirement, *(f"--hash={digest}" for digest in terms.hashes.get(name_of(requirement), ()))])
+        for requirement in wanted
+    )
     return "\n".join([*lines, ""])
 
 
-def _named(text: str) -> str:
+def _file_name(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:20] + ".txt"
 
 
@@ -72,22 +75,22 @@ def _write(path: Path, text: str) -> None:
 # -- what does not go with them ----------------------------------------------------------------------
 
 
-def not_by_hash(terms: Terms, told: Resolution) -> str:
+def not_by_hash(terms: Terms, resolution: Resolution) -> str:
     """Why a set cannot be installed by the hashes that a file gives, as a sentence; "" where it can."""
-    own = [one for one in told.packages if terms.hashed and one.name != rigup_torch.NAME]
-    if without := [one.pin for one in own if not terms.hashes.get(one.name)]:
-        said = _("{files} want a hash of everything, and there is none of: {packages}.")
-        return said.format(files=", ".join(terms.files), packages=", ".join(without[:10]))
-    for one in own:
-        known = [value for value in terms.hashes[one.name] if value.startswith("sha256:")]
-        if one.sha256 and len(known) == len(terms.hashes[one.name]) and "sha256:" + one.sha256 not in known:
-            said = _("{package} is {url}, and that file has none of the hashes that {files} give for it.")
-            return said.format(package=one.pin, url=one.url or one.index, files=", ".join(terms.files))
+    own = [package for package in resolution.packages if terms.hashed and package.name != rigup_torch.NAME]
+    if without := [package.pin for package in own if not terms.hashes.get(package.name)]:
+        template = _("{files} want a hash of everything, and there is none of: {packages}.")
+        return template.format(files=", ".join(terms.files), packages=", ".join(without[:10]))
+    for package in own:
+        known = [value for value in terms.hashes[package.name] if value.startswith("sha256:")]
+        if package.sha256 and len(known) == len(terms.hashes[package.name]) and "sha256:" + package.sha256 not in known:
+            template = _("{package} is {url}, and that file has none of the hashes that {files} give for it.")
+            return template.format(package=package.pin, url=package.url or package.index, files=", ".join(terms.files))
     return ""
 
 
 def unkept(choice: Choice, form: str) -> list[str]:
-    """What of the terms a form of the plan has no way to say, as options of pip."""
+    """The terms that a form of the plan cannot express, as options of pip."""
     terms = choice.wish.terms
     return [] if form in _WHOLE else list(dict.fromkeys(_unkept(terms, choice, form in _IMAGES)))
 
@@ -103,9 +106,9 @@ def _unkept(terms: Terms, choice: Choice, image: bool) -> Iterator[str]:
 
 def elsewhere(choice: Choice) -> Iterator[str]:
     """A sentence for each package that a file takes from one index and whose chosen build lies at another."""
-    for one in choice.chosen:
-        for name in one.build.packages:
-            told = choice.wish.terms.bound.get(name_of(name), "")
-            if told and one.build.index and told.rstrip("/") != one.build.index.rstrip("/"):
-                said = _("{package} comes from {index} in place of {other}, which {files} name: that is the build for this machine.")  # fmt: skip
-                yield said.format(package=name, index=one.build.index, other=told, files=", ".join(choice.wish.terms.files))  # fmt: skip
+    for judged in choice.chosen:
+        for name in judged.build.packages:
+            index = choice.wish.terms.bound.get(name_of(name), "")
+            if index and judged.build.index and index.rstrip("/") != judged.build.index.rstrip("/"):
+                template = _("{package} comes from {index} in place of {other}, which {files} name: that is the build for this machine.")  # fmt: skip
+                yield template.format(package=name, index=judged.build.index, other=index, files=", ".join(choice.wish.terms.files))  # fmt: skip

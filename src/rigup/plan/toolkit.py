@@ -42,25 +42,25 @@ def steps(change: Change, choice: Choice) -> Iterator[Step]:
 def of_system(change: Change, site: Site) -> Iterator[Step]:
     """A toolkit for the whole system; see `steps`."""
     cuda, _cudnn = wanted(change)
-    found = (
+    recipe = (
         system_toolkit(cuda, site.distribution, site.release, site.machine, site.wsl)
         if site.system == "linux"
         else None
     )
-    if found is None:
-        told = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
-        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, told))
+    if recipe is None:
+        note = _("NVIDIA has no packages of it for this system: a conda environment can have it (--in conda).")
+        yield make("install-toolkit", {"version": cuda or change.to}, KINDS, because=sentences(change.why, note))
         return
-    yield from _from_repository(found, change, site)
+    yield from _from_repository(recipe, change, site)
 
 
-def _from_repository(found: Toolkit, change: Change, site: Site) -> Iterator[Step]:
+def _from_repository(recipe: Toolkit, change: Change, site: Site) -> Iterator[Step]:
     cuda, cudnn = wanted(change)
     place = inside(site)
     name = _("NVIDIA's CUDA repository")
-    yield make_as("add-package-source", {"provider": name}, KINDS, found.setup, because=found.source, **place)
+    yield make_as("add-package-source", {"provider": name}, KINDS, recipe.setup, because=recipe.source, **place)
     yield make_as(
-        "install-cuda-toolkit", {"version": cuda}, KINDS, found.install, found.undo, because=change.why, **place
+        "install-cuda-toolkit", {"version": cuda}, KINDS, recipe.install, recipe.undo, because=change.why, **place
     )
     commands = system_cudnn(cudnn, cuda, site.distribution) if cudnn else ()
     if commands:
@@ -74,10 +74,10 @@ def conda_steps(choice: Choice, environment: str) -> Iterator[Step]:
             yield from _compat_steps(choice, environment, compat[1], change.why)
             continue
         cuda, cudnn = wanted(change) if change.change == "toolkit" else ("", "")
-        found = conda_toolkit(cuda) if cuda else None
-        if found is None:
+        recipe = conda_toolkit(cuda) if cuda else None
+        if recipe is None:
             continue
-        yield _with_conda(environment, found.channel, found.packages, change.why)
+        yield _with_conda(environment, recipe.channel, recipe.packages, change.why)
         if cudnn:
             names = (f"cudnn={cudnn}", f"cuda-version={cuda}")
             yield _with_conda(environment, "conda-forge", names, change.why)
@@ -97,17 +97,19 @@ def _compat_steps(choice: Choice, environment: str, release: str, why: str) -> I
     yield make_as("set-environment-variable", params, KINDS, commands, (("rm", "-f", script),), because=because)
 
 
-def conda_packages(choice: Choice, environment: str, told: list[Group]) -> Step:
+def conda_packages(choice: Choice, environment: str, all_groups: list[Group]) -> Step:
     """Builds of conda-forge, all in one call: the solver sees them together. Packages by pip come after them."""
-    packages = tuple(dict.fromkeys(spec for group in told for spec in group.conda))
-    because = next((one.because for group in told if group.build for one in group.build.served if one.served), "")
+    packages = tuple(dict.fromkeys(spec for group in all_groups for spec in group.conda))
+    because = next(
+        (served.because for group in all_groups if group.build for served in group.build.served if served.served), ""
+    )
     step = _with_conda(environment, channel(choice), packages, because or _("It runs on the CPU."))
-    cuda = max((group.build.build.cuda for group in told if group.build), key=version_key, default="")
+    cuda = max((group.build.build.cuda for group in all_groups if group.build), key=version_key, default="")
     return structs.replace(step, commands=tuple(_shown_cuda(argv, cuda, choice.site) for argv in step.commands))
 
 
 def _shown_cuda(argv: tuple[str, ...], cuda: str, site: Site) -> tuple[str, ...]:
-    """Where no driver is to be seen, conda's solver has to be told which CUDA the machine will have."""
+    """Where no driver is to be seen, conda's solver needs the CUDA that the machine will have."""
     unseen = cuda and not site.nvidia_driver and site.system == "linux"
     return ("env", "CONDA_OVERRIDE_CUDA=" + cuda, *argv) if unseen else argv
 

@@ -23,9 +23,9 @@ def asked_in(words: Iterable[str], paths: Iterable[str]) -> Asked:
 
     """
     every = [of_file(path) for path in paths]
-    if every and not any(one.words for one in every):
+    if every and not any(file.words for file in every):
         raise WishError(
-            _("{paths}: no package is named there.").format(paths=", ".join(one.terms.files[0] for one in every))
+            _("{paths}: no package is named there.").format(paths=", ".join(file.terms.files[0] for file in every))
         )
     return together([Asked(tuple(words)), *every])
 
@@ -36,20 +36,20 @@ def of_file(path: str) -> Asked:
 
     plain, parts = projects.split(path)
     a_project = plain.endswith(".toml")
-    found = projects.of_project(plain, parts) if a_project else requirement_files.of_requirements(path)
-    return found._replace(words=tuple(map(_as_package, found.words)))
+    asked = projects.of_project(plain, parts) if a_project else requirement_files.of_requirements(path)
+    return asked._replace(words=tuple(map(_as_package, asked.words)))
 
 
 def _as_package(word: str) -> str:
     """A file of requirements names packages, also where a program has the same name: any release says so."""
     try:
-        told = Requirement(word)
+        requirement = Requirement(word)
     except InvalidRequirement:
         return word
-    row = programs().get(canonicalize_name(told.name))
-    if row and row.library and not told.specifier and not told.extras:
-        told.specifier = SpecifierSet(">=0")
-    return str(told) if told.specifier else word
+    row = programs().get(canonicalize_name(requirement.name))
+    if row and row.library and not requirement.specifier and not requirement.extras:
+        requirement.specifier = SpecifierSet(">=0")
+    return str(requirement) if requirement.specifier else word
 
 
 def wished(asked: Asked, site: Site, *, mirror: str = "", usual_mirror: str = "", **options: Any) -> tuple[Wish, Site]:
@@ -69,8 +69,8 @@ def wished(asked: Asked, site: Site, *, mirror: str = "", usual_mirror: str = ""
     """
     terms = asked.terms
     if terms.index and mirror:
-        said = _("{file} names the index {url}, and the mirror {mirror} was asked for too. Keep one of them.")
-        raise WishError(said.format(file=", ".join(terms.files), url=terms.index, mirror=mirror))
+        template = _("{file} names the index {url}, and the mirror {mirror} was asked for too. Keep one of them.")
+        raise WishError(template.format(file=", ".join(terms.files), url=terms.index, mirror=mirror))
     words = read_wishes(asked.words, site)
     words = tuple(bounded(words, terms, {**_here(), **marker_environment(site)})) if terms.constraints else words
     usual = "" if terms.index else usual_mirror
@@ -87,8 +87,8 @@ def fits_python(wish: Wish, python: str) -> None:
     """Raise WishError where a project is not for the Python that was chosen."""
     wanted = wish.terms.python
     if wanted and python and not SpecifierSet(wanted).contains(_release(python), prereleases=True):
-        said = _("{file} is for Python {wanted}, and {python} was chosen. Name one that fits with --python.")
-        raise WishError(said.format(file=", ".join(wish.terms.files), wanted=wanted, python=python))
+        template = _("{file} is for Python {wanted}, and {python} was chosen. Name one that fits with --python.")
+        raise WishError(template.format(file=", ".join(wish.terms.files), wanted=wanted, python=python))
 
 
 def _release(python: str) -> str:
@@ -97,6 +97,6 @@ def _release(python: str) -> str:
     return plain + ".99" if plain.count(".") == 1 else plain
 
 
-def kept_terms(told: Any) -> Terms:
+def kept_terms(fields: Any) -> Terms:
     """Terms as a journal has kept them."""
-    return msgspec.convert(told, Terms)
+    return msgspec.convert(fields, Terms)

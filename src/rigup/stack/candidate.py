@@ -43,7 +43,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         glibc, macos: the lowest that it runs on.
         lowest_cpu: an instruction set without which it does not start ("avx").
         own_blas: its matrix products come from rocBLAS as its ROCm ships it.
-        isa_min: the oldest NVIDIA chip on which it works, where that is not told by `code`.
+        isa_min: the oldest NVIDIA chip on which it works, where `code` does not give it.
         extra_isas: targets for which it must be asked by an extra, by target ("gfx1032" -> "device-gfx1032").
         extra_of: the package that has those extras, "" the first one.
         untested: targets among them that its makers build and do not test.
@@ -56,11 +56,11 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
         any_cudnn: it asks for any cuDNN of its line, so that the newest is taken.
         mind: what a person has to see to, as a sentence.
         folders: addresses of folders in which the makers of packages on it keep wheels for it, by package.
-        origins: what pip is told in place of the names of packages on it ("apex@git+https://…"), by package.
+        origins: pip's argument in place of the names of packages on it ("apex@git+https://…"), by package.
         narrowed_by: what stands on it and has a wheel for fewer Pythons.
         open: packages on it of which the tables know no release for it: the index decides.
         trial: why nobody can vouch for it on any device, as a sentence; "" where its makers released it.
-        source: the table that says so.
+        source: the table that it comes from.
 
     """
 
@@ -120,7 +120,7 @@ class Served(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         how: "native", "trial" (an override, or nobody has tried) or "no".
         because: one sentence.
-        source: the table that says so.
+        source: the table that it comes from.
         override: value of HSA_OVERRIDE_GFX_VERSION under which it works.
         extra: the extra by which the device's code is asked for.
         change: what must change before it works.

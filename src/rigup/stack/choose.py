@@ -30,7 +30,7 @@ from rigup.stack.variables import for_devices, of_driver
 from rigup.stack.weigh import Judged, served_count, serves_all, wanted
 from rigup.stack.wish import Wish, WishError
 
-Told = tuple[tuple[Device, Served], ...]
+ServedDevices = tuple[tuple[Device, Served], ...]
 _LANGUAGE_MODELS = "llama-cpp-python"
 
 
@@ -44,130 +44,140 @@ def choose(wish: Wish, site: Site) -> Choice:
     """
     _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    kept = _with_what_is_there(wish, site)
-    wish = kept if kept is not wish and not decide(kept, site).stuck else wish
-    found = decide(wish, inside(wish, site))
-    whole = serves_all(found.taken, site) and not found.stuck
+    whole_wish = _with_what_is_there(wish, site)
+    wish = whole_wish if whole_wish is not wish and not decide(whole_wish, site).stuck else wish
+    decision = decide(wish, inside(wish, site))
+    whole = serves_all(decision.taken, site) and not decision.stuck
     choice = Choice(
         wish=wish, site=site, remedy=None if whole else smallest(wish, site, solved),
         turned_down=(
-            *turned_down(found.refused, site), *_translations(found, site), *_without_gpu(found, site),
-            *(unheard(wish, site) if found.stuck else ()), *(() if whole else instead(wish, site)),
+            *turned_down(decision.refused, site), *_translations(decision, site), *_without_gpu(decision, site),
+            *(unheard(wish, site) if decision.stuck else ()), *(() if whole else instead(wish, site)),
         ),
     )  # fmt: skip
-    if found.conflict:
-        choice = split(choice, found.conflict, choose)
-    return _without_a_stack(choice, found) if found.stuck else _with_a_stack(choice, found)
+    if decision.conflict:
+        choice = split(choice, decision.conflict, choose)
+    return _without_a_stack(choice, decision) if decision.stuck else _with_a_stack(choice, decision)
 
 
 def _check_mirror(name: str) -> None:
     """Raise WishError for a mirror that the tables do not know, naming those that they do."""
     known = mirror_names() if name else []
-    if name and name.lower() not in {one.lower() for one in known}:
-        told = _("{name} is no mirror that the tables know. Known are: {names}.")
-        raise WishError(told.format(name=name[:60], names=", ".join(known)))
+    if name and name.lower() not in {mirror.lower() for mirror in known}:
+        template = _("{name} is no mirror that the tables know. Known are: {names}.")
+        raise WishError(template.format(name=name[:60], names=", ".join(known)))
 
 
 def _with_what_is_there(wish: Wish, site: Site) -> Wish:
     """Who asks for something beside keeps the framework of the environment: nothing is renewed that nobody named."""
-    there = {} if frameworks.called(wish.asked()) else frameworks.frameworks_in(site.installed)
-    pinned = tuple(f"{name}=={version.partition('+')[0]}" for name, version in there.items())
+    present = {} if frameworks.called(wish.asked()) else frameworks.frameworks_in(site.installed)
+    pinned = tuple(f"{name}=={version.partition('+')[0]}" for name, version in present.items())
     return msgspec.structs.replace(wish, packages=(*wish.packages, *pinned)) if pinned else wish
 
 
-def _translations(found: Decision, site: Site) -> tuple[TurnedDown, ...]:
+def _translations(decision: Decision, site: Site) -> tuple[TurnedDown, ...]:
     """Where a device is left out for which no build was made at all."""
     idle = {device.vendor for device in wanted(site)} - {
-        device.vendor for one in found.looked_at for device, told in _each(one, site) if told.served
+        device.vendor for judged in decision.looked_at for device, served in _pairs(judged, site) if served.served
     }
-    return translations(idle, {one.build.kind for one in found.looked_at})
+    return translations(idle, {judged.build.kind for judged in decision.looked_at})
 
 
-def _without_gpu(found: Decision, site: Site) -> Iterator[TurnedDown]:
+def _without_gpu(decision: Decision, site: Site) -> Iterator[TurnedDown]:
     """Where there is no device, and nothing of what was asked for runs without one."""
-    able = [one.build for one in found.looked_at if not one.refusal and one.build.kind != "cpu"]
-    if found.stuck and able and not site.gpus:
+    able = [judged.build for judged in decision.looked_at if not judged.refusal and judged.build.kind != "cpu"]
+    if decision.stuck and able and not site.gpus:
         newest = max(able, key=lambda build: version_key(build.version))
         because = _("{build} needs a GPU, and none is known there.").format(build=newest.label)
         yield TurnedDown(candidate=newest.label, because=because, source=newest.source)
 
 
-def _each(one: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
-    return zip(site.gpus, one.served, strict=True)
+def _pairs(judged: Judged, site: Site) -> Iterable[tuple[Device, Served]]:
+    return zip(site.gpus, judged.served, strict=True)
 
 
-def _without_a_stack(choice: Choice, found: Decision) -> Choice:
+def _without_a_stack(choice: Choice, decision: Decision) -> Choice:
     """Each device with why the build that came nearest does not serve it."""
     nothing = unserved(_("Nothing that was asked for can be installed there."))
     devices = tuple(
-        (device, next((one.served[place] for one in found.looked_at if not one.served[place].served), nothing))
+        (
+            device,
+            next((judged.served[place] for judged in decision.looked_at if not judged.served[place].served), nothing),
+        )
         for place, device in enumerate(choice.site.gpus)
     )
     return msgspec.structs.replace(choice, devices=devices)
 
 
-def _with_a_stack(choice: Choice, found: Decision) -> Choice:
+def _with_a_stack(choice: Choice, decision: Decision) -> Choice:
     wish, site = choice.wish, choice.site
-    taken = found.taken
-    variables, devices = for_devices(tuple(_devices(taken, found, site)))
+    taken = decision.taken
+    variables, devices = for_devices(tuple(_devices(taken, decision, site)))
     variables = variables | of_driver(devices, inside(wish, site))
     packages = {
         name: version
-        for one in taken
-        for name, version in (_with_extras(one) | one.build.beside | pins(one, site)).items()
+        for judged in taken
+        for name, version in (_with_extras(judged) | judged.build.beside | pins(judged, site)).items()
     }
     packages |= _numpy(wish, taken, site)
     return msgspec.structs.replace(
         choice, chosen=taken, packages=packages, requirements=tuple(_requirements(wish, taken, packages)),
-        indexes=tuple(dict.fromkeys(url for one in taken for url in _places(one) if url)), devices=devices,
-        variables={name: value for one in taken for name, value in one.build.variables.items()} | variables,
+        indexes=tuple(dict.fromkeys(url for judged in taken for url in _places(judged) if url)), devices=devices,
+        variables={name: value for judged in taken for name, value in judged.build.variables.items()} | variables,
         python=taken[0].python or python_for(taken[0].build, inside(wish, site), wish), changes=tuple(_changes(taken)),
         others=choice.others or _others(wish, site, taken[0]),
         warnings=(*_warnings(wish, taken, devices, site), *_instead(choice, taken, devices)),
     )  # fmt: skip
 
 
-def _warnings(wish: Wish, taken: tuple[Judged, ...], devices: Told, site: Site) -> Iterator[str]:
-    """What a person has to see to: of the builds, and of packages of which there is a word to say."""
-    idle = {device.vendor for device, told in devices if not told.served}
+def _warnings(wish: Wish, taken: tuple[Judged, ...], devices: ServedDevices, site: Site) -> Iterator[str]:
+    """What a person has to see to: of the builds, and of packages with a warning in the tables."""
+    idle = {device.vendor for device, served in devices if not served.served}
     yield from words_of(wish.asked())
     yield from (note(word) for word in words_for(wish.asked(), idle))
-    yield from (one.build.mind for one in taken if one.build.mind)
-    yield from contradictions(wish.asked(), {name: told for one in taken for name, told in one.build.packages.items()})
+    yield from (judged.build.mind for judged in taken if judged.build.mind)
+    yield from contradictions(
+        wish.asked(), {name: release for judged in taken for name, release in judged.build.packages.items()}
+    )
     numpy = wish.asked().get("numpy")
-    found = [(one.build.label, below) for one in taken for below in _too_new(one, site)]
-    for label, below in found if numpy and numpy.specifier else ():
+    limits = [(judged.build.label, below) for judged in taken for below in _too_new(judged, site)]
+    for label, below in limits if numpy and numpy.specifier else ():
         if numpy and not may_be_below(numpy, below):
-            told = _(
+            template = _(
                 "{build} was compiled for NumPy below {below}: with the NumPy that was asked for it cannot take arrays."
             )
-            yield told.format(build=label, below=below)
+            yield template.format(build=label, below=below)
 
 
-def _instead(choice: Choice, taken: Iterable[Judged], devices: Told) -> Iterator[str]:
+def _instead(choice: Choice, taken: Iterable[Judged], devices: ServedDevices) -> Iterator[str]:
     """What the devices can still be used for, where nothing that was asked for reaches any of them."""
     site, instead = choice.site, Wish(packages=(_LANGUAGE_MODELS,))
-    idle = [device for device, told in devices if device in wanted(site) and not told.served]
-    if choice.remedy or not idle or len(idle) < len(wanted(site)) or any(_is(one, _LANGUAGE_MODELS) for one in taken):
+    idle = [device for device, served in devices if device in wanted(site) and not served.served]
+    if (
+        choice.remedy
+        or not idle
+        or len(idle) < len(wanted(site))
+        or any(_is(judged, _LANGUAGE_MODELS) for judged in taken)
+    ):
         return
-    for one in solved(instead, site):
-        if served_count(one, site):
-            told = _(
+    for judged in solved(instead, site):
+        if served_count(judged, site):
+            template = _(
                 "No build of it reaches {device}. Language models do, by {build}: `rigup plan llama.cpp` plans it."
             )
-            yield told.format(device=idle[0].label, build=one.build.label)
+            yield template.format(device=idle[0].label, build=judged.build.label)
 
 
-def _is(one: Judged, name: str) -> bool:
-    return one.build.package == name
+def _is(judged: Judged, name: str) -> bool:
+    return judged.build.package == name
 
 
-def _places(one: Judged) -> tuple[str, ...]:
-    return (one.build.index, *one.build.extra_indexes, *one.build.links)
+def _places(judged: Judged) -> tuple[str, ...]:
+    return (judged.build.index, *judged.build.extra_indexes, *judged.build.links)
 
 
 def _changes(taken: Iterable[Judged]) -> Iterable[Change]:
-    return {change.change: change for one in taken for change in one.changes}.values()
+    return {change.change: change for judged in taken for change in judged.changes}.values()
 
 
 def _numpy(wish: Wish, taken: Iterable[Judged], site: Site) -> dict[str, str]:
@@ -175,50 +185,52 @@ def _numpy(wish: Wish, taken: Iterable[Judged], site: Site) -> dict[str, str]:
 
     Wheels of old releases do not say so themselves, and conda's do.
     """
-    asked = wish.asked().get("numpy")
-    found = [below for one in taken for below in _too_new(one, site)]
-    return {"numpy": "<" + min(found, key=version_key)} if found and not (asked and asked.specifier) else {}
+    requirement = wish.asked().get("numpy")
+    limits = [below for judged in taken for below in _too_new(judged, site)]
+    return (
+        {"numpy": "<" + min(limits, key=version_key)} if limits and not (requirement and requirement.specifier) else {}
+    )
 
 
-def _too_new(one: Judged, site: Site) -> Iterator[str]:
+def _too_new(judged: Judged, site: Site) -> Iterator[str]:
     """The first NumPy that a build does not fit; what stands in an image fits what is there."""
-    if not one.build.conda and not one.build.image:
-        told = (
-            numpy_below(name.partition("[")[0], version, site.system) for name, version in one.build.packages.items()
+    if not judged.build.conda and not judged.build.image:
+        bounds = (
+            numpy_below(name.partition("[")[0], version, site.system) for name, version in judged.build.packages.items()
         )
-        yield from filter(None, told)
+        yield from filter(None, bounds)
 
 
 def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str]) -> Iterator[str]:
     """What comes after the frameworks: packages that stand on them, and what the tables do not know."""
-    beside = {name for one in taken for name in one.build.beside} | ({"numpy"} & packages.keys())
+    beside = {name for judged in taken for name in judged.build.beside} | ({"numpy"} & packages.keys())
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
-    origins = {name: told for one in taken for name, told in one.build.origins.items()}
-    for name, told in wish.asked().items():
+    origins = {name: origin for judged in taken for name, origin in judged.build.origins.items()}
+    for name, requirement in wish.asked().items():
         if name in beside:
             yield name + (packages[name] if not packages[name][:1].isdigit() else "==" + packages[name])
-        elif name not in known and not frameworks.stands_for(name, told):
-            yield origins.get(name) or bounded(told, packages)
+        elif name not in known and not frameworks.stands_for(name, requirement):
+            yield origins.get(name) or bounded(requirement, packages)
     if "numpy" in packages and "numpy" not in wish.asked():
         yield "numpy" + packages["numpy"]
 
 
-def _devices(taken: tuple[Judged, ...], found: Decision, site: Site) -> Iterator[tuple[Device, Served]]:
+def _devices(taken: tuple[Judged, ...], decision: Decision, site: Site) -> Iterator[tuple[Device, Served]]:
     """Each device with the word of the framework that serves it least; left to the CPU, with what kept a GPU build off."""
     order = ("no", "trial", "native")
     for place, device in enumerate(site.gpus):
-        least = min(taken, key=lambda one: order.index(one.served[place].how))
-        refused = [one for one in found.refused if made_for(one.build, {device.vendor})]
-        nearer = [one.served[place] for one in refused if not one.served[place].served]
-        why = [unserved(found.conflict, "torch_releases")] if found.conflict else nearer
+        least = min(taken, key=lambda judged: order.index(judged.served[place].how))
+        refused = [judged for judged in decision.refused if made_for(judged.build, {device.vendor})]
+        nearer = [judged.served[place] for judged in refused if not judged.served[place].served]
+        why = [unserved(decision.conflict, "torch_releases")] if decision.conflict else nearer
         yield device, why[0] if least.build.kind == "cpu" and why else least.served[place]
 
 
 def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     """An environment of its own for the wanted devices that are left out, where one is possible."""
     left = [
-        device for device, told in _each(taken, site)
-        if device in wanted(site) and not told.served and not (device.vendor == "nvidia" and undriven(device, site))
+        device for device, served in _pairs(taken, site)
+        if device in wanted(site) and not served.served and not (device.vendor == "nvidia" and undriven(device, site))
     ]  # fmt: skip
     if not left or len(left) == len(wanted(site)):
         return ()
@@ -226,23 +238,23 @@ def _others(wish: Wish, site: Site, taken: Judged) -> tuple[Choice, ...]:
     return (other,) if other.chosen and served_count(other.chosen[0], other.site) else ()
 
 
-def pins(one: Judged, site: Site) -> dict[str, str]:
+def pins(judged: Judged, site: Site) -> dict[str, str]:
     """The cuDNN that the served chips still have, where the newest would be taken. Raises KnowledgeError."""
-    pin = cudnn_pin(one.build.cuda) if one.build.any_cudnn and not one.build.conda else None
-    chips = [device.isa for device, told in _each(one, site) if told.served and device.isa]
+    pin = cudnn_pin(judged.build.cuda) if judged.build.any_cudnn and not judged.build.conda else None
+    chips = [device.isa for device, served in _pairs(judged, site) if served.served and device.isa]
     old = pin is not None and any(isa_order(isa) < isa_order(pin.below) for isa in chips)
     return {pin.package: pin.version} if pin and old else {}
 
 
-def _with_extras(one: Judged) -> dict[str, str]:
+def _with_extras(judged: Judged) -> dict[str, str]:
     """Packages as pip takes them: where a device's code is an extra, it is asked for."""
-    extras = sorted({told.extra for told in one.served if told.extra})
+    extras = sorted({served.extra for served in judged.served if served.extra})
     if not extras:
-        return one.build.packages
-    owner = one.build.extra_of or one.build.package
+        return judged.build.packages
+    owner = judged.build.extra_of or judged.build.package
     return {
         _extended(name, extras) if name.partition("[")[0] == owner else name: version
-        for name, version in one.build.packages.items()
+        for name, version in judged.build.packages.items()
     }
 
 

@@ -44,27 +44,27 @@ def decide(wish: Wish, site: Site) -> Decision:
         KnowledgeError: a table is malformed.
 
     """
-    found = _in_order(wish, site)
-    if not found.stuck or wish.python or not found.taken or found.conflict:
-        return found
-    known = {python for one in found.looked_at for python in one.build.python if not python.endswith("t")}
+    decision = _in_order(wish, site)
+    if not decision.stuck or wish.python or not decision.taken or decision.conflict:
+        return decision
+    known = {python for option in decision.looked_at for python in option.build.python if not python.endswith("t")}
     for python in sorted(known, key=version_key, reverse=True):
         again = _in_order(msgspec.structs.replace(wish, python=python), site)
         if not again.stuck:
             return again
-    return found
+    return decision
 
 
 def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
     """The builds that would be taken; nothing where one cannot be had."""
-    found = decide(wish, inside(wish, site))
-    return () if found.stuck else found.taken
+    decision = decide(wish, inside(wish, site))
+    return () if decision.stuck else decision.taken
 
 
 class _Tried(NamedTuple):
     """Builds that were tried beside each other: of each framework all that were judged, and the one that was taken."""
 
-    told: tuple[tuple[Judged, ...], ...]
+    by_framework: tuple[tuple[Judged, ...], ...]
     taken: tuple[Judged, ...]
     stuck: bool = False
     conflict: str = ""
@@ -76,15 +76,20 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     Where its best build takes from another what that could reach alone, the next ones are tried.
     """
     first, *rest = frameworks.leads(wish.asked(), wish.manager)
-    told = _judged(first, wish, site)
-    ranked = sorted((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), reverse=True)
-    tried = [_Tried((told,), (), True)]
-    for one in _unlike(ranked) if rest else ranked[:1]:
-        tried.append(_beside(_Tried((told,), (one,)), rest, wish, site))
+    builds = _judged(first, wish, site)
+    ranked = sorted(
+        (option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True
+    )
+    tried = [_Tried((builds,), (), True)]
+    for option in _unlike(ranked) if rest else ranked[:1]:
+        tried.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
         if not tried[-1].conflict:
             break
     return _decision(
-        max(tried, key=lambda one: (not one.stuck, len(one.taken), _reach(one, site), -_weight(one))), site
+        max(
+            tried, key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt))
+        ),
+        site,
     )
 
 
@@ -94,16 +99,16 @@ def _judged(lead: frameworks.Lead, wish: Wish, site: Site) -> tuple[Judged, ...]
 
 def _unlike(ranked: list[Judged]) -> list[Judged]:
     """The best of those that share the same libraries."""
-    found = {tuple(sorted(one.build.pins.items())): one for one in reversed(ranked)}
-    return sorted(found.values(), key=ranked.index)[:_MOST]
+    by_pins = {tuple(sorted(option.build.pins.items())): option for option in reversed(ranked)}
+    return sorted(by_pins.values(), key=ranked.index)[:_MOST]
 
 
-def _reach(one: _Tried, site: Site) -> int:
-    return sum(served_count(build, site) for build in one.taken)
+def _reach(attempt: _Tried, site: Site) -> int:
+    return sum(served_count(build, site) for build in attempt.taken)
 
 
-def _weight(one: _Tried) -> int:
-    return sum(build.weight for build in one.taken)
+def _weight(attempt: _Tried) -> int:
+    return sum(build.weight for build in attempt.taken)
 
 
 def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
@@ -111,35 +116,41 @@ def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
     return best is None or served_count(best, site) < served_count(alone, site) or best.weight > alone.weight
 
 
-def _beside(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
+def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
     """The best builds of the other frameworks that stand beside those that were taken."""
     if not rest:
         return before
-    told = _judged(rest[0], _with_python(wish, before.taken), site)
-    able = sorted((one for one in told if usable(one, site)), key=lambda one: rank(one, site, wish), reverse=True)
-    builds = [one.build for one in before.taken]
-    best = next((one for one in able if not conflict(one.build, builds)), None)
+    of_framework = _judged(rest[0], _with_python(wish, before.taken), site)
+    able = sorted(
+        (option for option in of_framework if usable(option, site)),
+        key=lambda option: rank(option, site, wish),
+        reverse=True,
+    )
+    builds = [option.build for option in before.taken]
+    best = next((option for option in able if not conflict(option.build, builds)), None)
     lost = bool(able) and _loses(best, able[0], site)
     why = before.conflict or (conflict(able[0].build, builds) if lost else "")
     if best is None:
-        return _Tried((*before.told, told), before.taken, True, why)
-    return _beside(_Tried((*before.told, told), (*before.taken, best), False, why), rest[1:], wish, site)
+        return _Tried((*before.by_framework, of_framework), before.taken, True, why)
+    return _add_frameworks(
+        _Tried((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
+    )
 
 
 def _decision(tried: _Tried, site: Site) -> Decision:
     refused: list[Judged] = []
-    for place, told in enumerate(tried.told):
+    for place, of_framework in enumerate(tried.by_framework):
         best = tried.taken[place] if place < len(tried.taken) else None
-        others = [one.build for one in tried.taken if one is not best]
-        refused += [_told_of(one, others) for one in _above(told, best, site)]
-    looked_at = tuple(one for told in tried.told for one in told)
+        others = [option.build for option in tried.taken if option is not best]
+        refused += [_with_conflict(option, others) for option in _newer_or_rival(of_framework, best, site)]
+    looked_at = tuple(option for of_framework in tried.by_framework for option in of_framework)
     return Decision(tried.taken, looked_at, tuple(refused), tried.stuck, tried.conflict)
 
 
-def _told_of(one: Judged, others: Iterable[Candidate]) -> Judged:
+def _with_conflict(option: Judged, others: Iterable[Candidate]) -> Judged:
     """A build that nothing else speaks against, with what it takes from those beside it."""
-    why = conflict(one.build, others) if not one.refusal else ""
-    return msgspec.structs.replace(one, refusal=why) if why else one
+    why = conflict(option.build, others) if not option.refusal else ""
+    return msgspec.structs.replace(option, refusal=why) if why else option
 
 
 def _with_python(wish: Wish, taken: tuple[Judged, ...]) -> Wish:
@@ -149,15 +160,19 @@ def _with_python(wish: Wish, taken: tuple[Judged, ...]) -> Wish:
     return msgspec.structs.replace(wish, python=taken[0].python)
 
 
-def _above(told: Iterable[Judged], best: Judged | None, site: Site) -> list[Judged]:
+def _newer_or_rival(candidates: Iterable[Judged], best: Judged | None, site: Site) -> list[Judged]:
     """What somebody who wants the newest would ask about."""
     on_cpu = best is not None and bool(wanted(site)) and not served_count(best, site)
     floor = version_key(best.build.version) if best and not on_cpu else ()
     makers = {device.vendor for device in wanted(site)}
-    builds = list(told)
-    told = [one for one in builds if made_for(one.build, makers)] or (builds[:1] if on_cpu or best is None else [])
+    builds = list(candidates)
+    candidates = [option for option in builds if made_for(option.build, makers)] or (
+        builds[:1] if on_cpu or best is None else []
+    )
     return [
-        one for one in told if version_key(one.build.version) > floor or (one is not best and _rival(one, best, site))
+        option
+        for option in candidates
+        if version_key(option.build.version) > floor or (option is not best and _rival(option, best, site))
     ]
 
 
@@ -167,8 +182,8 @@ def made_for(build: Candidate, makers: set[str]) -> bool:
     return build.kind in kinds or not makers
 
 
-def _rival(one: Judged, best: Judged | None, site: Site) -> bool:
+def _rival(option: Judged, best: Judged | None, site: Site) -> bool:
     """A build of the same release that leaves a device out."""
     return best is None or (
-        one.build.version == best.build.version and served_count(one, site) < served_count(best, site)
+        option.build.version == best.build.version and served_count(option, site) < served_count(best, site)
     )

@@ -1,4 +1,4 @@
-"""Words of a wish that a person may have mistyped: told before anything of that name is fetched."""
+"""Words of a wish that a person may have mistyped, refused before anything of that name is fetched."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from rigup.stack.frameworks import known_names
 from rigup.stack.wish import FILES, WishError, installed_by_hand
 
 _SHORTEST = (
-    5  # letters of a name whose neighbours are told: of shorter ones too many other packages are one letter away
+    5  # letters of a name whose neighbours are proposed: of shorter ones too many other packages are one letter away
 )
 _PACKAGES = (".whl", ".tar.gz", ".zip")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,100}")
@@ -50,45 +50,48 @@ def _of_file(word: str) -> str:
     if os.path.isdir(word) or (os.path.exists(word) and word.endswith(_PACKAGES)):
         return installed_by_hand(word)
     if os.path.exists(word):
-        told = _(
+        template = _(
             "{word} is no file of wishes: a requirements.txt or a pyproject.toml is. Packages are named, not given as files."
         )
-        return told.format(word=word[:200])
-    told = _(
+        return template.format(word=word[:200])
+    template = _(
         "{word} looks like a file, and there is none of this name in {folder}. Name it by its path, or name packages."
     )
-    return told.format(word=word[:200], folder=os.getcwd())
+    return template.format(word=word[:200], folder=os.getcwd())
 
 
 def _check_spelling(word: str) -> None:
     """A name with a version is taken as it stands: whoever knows the version knows the package."""
-    found = _NAME.fullmatch(word.strip())
-    name = canonicalize_name(found[0]) if found else ""
+    match = _NAME.fullmatch(word.strip())
+    name = canonicalize_name(match[0]) if match else ""
     if not name or name in known_names() or name in other_names() or name in neighbours():
         return
-    if meant := _near(name):
-        told = _(
+    if nearest := _near(name):
+        template = _(
             "{word} is no package that the tables know. Did you mean {meant}? If you do mean {word}, name its version too: "
             "{word}==VERSION."
         )
-        raise WishError(told.format(word=word.strip(), meant=meant))
+        raise WishError(template.format(word=word.strip(), meant=nearest))
 
 
 def _near(name: str) -> str:
     """The known name that is one slip away: a letter left out, added, changed, or two that changed places."""
     plain = name.replace("-", "")
     known = sorted(
-        (one for one in {*known_names(), *other_names()} if len(one) >= _SHORTEST), key=lambda one: (len(one), one)
+        (word for word in {*known_names(), *other_names()} if len(word) >= _SHORTEST),
+        key=lambda word: (len(word), word),
     )
-    same = [one for one in known if one.replace("-", "") == plain]
-    return next(iter(same or [one for one in known if len(name) >= _SHORTEST - 1 and _one_slip(name, one)]), "")
+    same = [word for word in known if word.replace("-", "") == plain]
+    return next(iter(same or [word for word in known if len(name) >= _SHORTEST - 1 and _one_slip(name, word)]), "")
 
 
-def _one_slip(one: str, other: str) -> bool:
+def _one_slip(first: str, other: str) -> bool:
     """Whether two words are at most one slip apart."""
-    if abs(len(one) - len(other)) > 1 or one == other:
-        return one == other
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    left, right = one[start:], other[start:]
+    if abs(len(first) - len(other)) > 1 or first == other:
+        return first == other
+    start = next(
+        (at for at, (a, b) in enumerate(zip(first, other, strict=False)) if a != b), min(len(first), len(other))
+    )
+    left, right = first[start:], other[start:]
     swapped = left[:2] == right[1::-1] and left[2:] == right[2:]
     return swapped or left[1:] == right[1:] or left[1:] == right or left == right[1:]

@@ -31,36 +31,40 @@ class _Alternative(msgspec.Struct, frozen=True, kw_only=True):
     vendors: list[str] = []
 
 
-def turned_down(told: Iterable[Judged], site: Site) -> tuple[TurnedDown, ...]:
+def turned_down(options: Iterable[Judged], site: Site) -> tuple[TurnedDown, ...]:
     """One line for each reason and range of builds, the newest first."""
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for one in sorted(told, key=lambda one: (version_key(one.build.version), one.build.label), reverse=True):
-        because, source = _reason(one, site)
+    for judged in sorted(
+        options, key=lambda judged: (version_key(judged.build.version), judged.build.label), reverse=True
+    ):
+        because, source = _reason(judged, site)
         if because:
-            groups.setdefault((because.replace(one.build.label, "{}"), source), []).append(one)
+            groups.setdefault((because.replace(judged.build.label, "{}"), source), []).append(judged)
     lines = [_line(because, source, ones) for (because, source), ones in groups.items()]
     return tuple(lines[:_MOST])
 
 
-def _reason(one: Judged, site: Site) -> tuple[str, str]:
+def _reason(judged: Judged, site: Site) -> tuple[str, str]:
     """What kept a build off: that it cannot be installed, leaves a device out, is on trial, or asks for changes."""
-    if one.refusal:
-        return one.refusal, one.build.source
-    left = [told for device, told in zip(site.gpus, one.served, strict=True) if device in wanted(site)]
+    if judged.refusal:
+        return judged.refusal, judged.build.source
+    left = [served for device, served in zip(site.gpus, judged.served, strict=True) if device in wanted(site)]
     for how in ("no", "trial"):
-        for told in left:
-            if told.how == how:
-                return told.because, told.source or one.build.source
-    renews = _("{build} would renew what stands there: --prefer newest takes it.").format(build=one.build.label)
-    kept = (renews, one.build.source) if one.build.package in site.installed else ("", "")
-    return next(((change.why, change.source or one.build.source) for change in one.changes), kept)
+        for served in left:
+            if served.how == how:
+                return served.because, served.source or judged.build.source
+    renews = _("{build} would renew what stands there: --prefer newest takes it.").format(build=judged.build.label)
+    otherwise = (renews, judged.build.source) if judged.build.package in site.installed else ("", "")
+    return next(((change.why, change.source or judged.build.source) for change in judged.changes), otherwise)
 
 
 def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
     first, last = ones[0].build, ones[-1].build
     if len(ones) == 1:
         return TurnedDown(candidate=first.label, because=because.replace("{}", first.label), source=source)
-    variants = list(dict.fromkeys(told for one in ones if (told := one.build.variant or one.build.channel)))
+    variants = list(
+        dict.fromkeys(variant for judged in ones if (variant := judged.build.variant or judged.build.channel))
+    )
     span = first.version if first.version == last.version else _("{first} to {last}").format(
         first=last.version, last=first.version
     )  # fmt: skip
@@ -69,10 +73,10 @@ def _line(because: str, source: str, ones: list[Judged]) -> TurnedDown:
 
 
 def _of_each(because: str) -> str:
-    """A sentence about one build said of several."""
+    """A sentence about one build, turned to speak of several."""
     start = because.startswith("{}")
-    told = because.replace("{}", _("each of these"))
-    return told[:1].upper() + told[1:] if start else told
+    text = because.replace("{}", _("each of these"))
+    return text[:1].upper() + text[1:] if start else text
 
 
 def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
@@ -82,36 +86,36 @@ def unheard(wish: Wish, site: Site) -> Iterator[TurnedDown]:
         KnowledgeError: a table is malformed.
 
     """
-    asked = wish.asked()
-    ended = [(name, row.ended[name]) for row in families() for name in asked if name in row.ended]
+    wishes = wish.asked()
+    ended = [(name, row.ended[name]) for row in families() for name in wishes if name in row.ended]
     for name, instead in ended:
-        told = _("{name} has come to an end: {instead} has taken its place.").format(name=name, instead=instead)
-        yield TurnedDown(candidate=name, because=told, source="wheels")
-    yield from _of_other_torch(asked)
-    told_of = [row for row in asked_for(asked) if not row.package and not row.needs]
-    yield from (TurnedDown(candidate=row.title, because=sentence(row), source="meant") for row in told_of)
-    for lead in frameworks.leads(asked, wish.manager) if not ended and not told_of else ():
-        if not any(True for _one in lead.candidates({name: Requirement(name) for name in asked}, site)):
-            told = _("No build of {name} is known for {system} on {machine}.")
-            because = told.format(
+        message = _("{name} has come to an end: {instead} has taken its place.").format(name=name, instead=instead)
+        yield TurnedDown(candidate=name, because=message, source="wheels")
+    yield from _of_other_torch(wishes)
+    programs = [row for row in asked_for(wishes) if not row.package and not row.needs]
+    yield from (TurnedDown(candidate=row.title, because=sentence(row), source="meant") for row in programs)
+    for lead in frameworks.leads(wishes, wish.manager) if not ended and not programs else ():
+        if not any(True for _one in lead.candidates({name: Requirement(name) for name in wishes}, site)):
+            message = _("No build of {name} is known for {system} on {machine}.")
+            because = message.format(
                 name=lead.name.replace("_", "-"), system=_SYSTEMS.get(site.system, site.system), machine=site.machine
             )
             yield TurnedDown(candidate=lead.name.replace("_", "-"), because=because, source="wheels")
 
 
-def _of_other_torch(asked: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
+def _of_other_torch(wishes: Mapping[str, Requirement]) -> Iterator[TurnedDown]:
     """Members of torch's family whose releases that were asked for all belong to a torch that the wish excludes."""
-    releases = sorted({row.torch for row in builds()}, key=version_key) if "torch" in asked else []
-    for name in (one for one in COMPANIONS if one in asked):
+    releases = sorted({row.torch for row in builds()}, key=version_key) if "torch" in wishes else []
+    for name in (companion for companion in COMPANIONS if companion in wishes):
         versions = {torch: str(getattr(companions(torch), name, "") or "") for torch in releases}
-        fitting = [torch for torch, version in versions.items() if version and allows(asked[name], version)]
-        if fitting and not any(allows(asked["torch"], torch) for torch in fitting):
-            told = _("{package} belongs to torch {versions}, and {torch} was asked for.")
+        fitting = [torch for torch, version in versions.items() if version and allows(wishes[name], version)]
+        if fitting and not any(allows(wishes["torch"], torch) for torch in fitting):
+            template = _("{package} belongs to torch {versions}, and {torch} was asked for.")
             span = (
                 fitting[0] if len(fitting) == 1 else _("{first} to {last}").format(first=fitting[0], last=fitting[-1])
             )
-            because = told.format(package=asked[name], versions=span, torch=asked["torch"])
-            yield TurnedDown(candidate=str(asked[name]), because=because, source="torch_companions")
+            because = template.format(package=wishes[name], versions=span, torch=wishes["torch"])
+            yield TurnedDown(candidate=str(wishes[name]), because=because, source="torch_companions")
 
 
 def instead(wish: Wish, site: Site) -> Iterator[TurnedDown]:
@@ -121,12 +125,12 @@ def instead(wish: Wish, site: Site) -> Iterator[TurnedDown]:
         KnowledgeError: the table is malformed.
 
     """
-    asked, makers = wish.asked(), {device.vendor for device in site.gpus}
+    wishes, makers = wish.asked(), {device.vendor for device in site.gpus}
     for row in tables.rows("torch_addons", "alternative", _Alternative):
         here = (not row.systems or site.system in row.systems) and (not row.vendors or makers & set(row.vendors))
-        if row.package in asked and here:
-            told = _("What serves in its place there: {names}.").format(names=", ".join(row.instead))
-            yield TurnedDown(candidate=row.package, because=told, source="torch_addons")
+        if row.package in wishes and here:
+            because = _("What serves in its place there: {names}.").format(names=", ".join(row.instead))
+            yield TurnedDown(candidate=row.package, because=because, source="torch_addons")
 
 
 def translations(makers: set[str], kinds: set[str]) -> tuple[TurnedDown, ...]:
@@ -141,12 +145,12 @@ def translations(makers: set[str], kinds: set[str]) -> tuple[TurnedDown, ...]:
 
     """
     rows = tables.table("torch_addons").get("translation", [])
-    told = _(
+    template = _(
         "It translates CUDA calls for other makers' GPUs. That is a trial of its own, which neither the GPU's maker nor "
         "the package's supports: nothing is planned on it."
     )
     return tuple(
-        TurnedDown(candidate=row["name"], because=told, source="torch_addons")
+        TurnedDown(candidate=row["name"], because=template, source="torch_addons")
         for row in rows
         if row["of"] in kinds and makers & set(row["vendors"])
     )

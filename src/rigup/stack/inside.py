@@ -21,12 +21,12 @@ def inside(wish: Wish, site: Site) -> Site:
     if wish.manager not in IMAGES:
         apart = {"python": None, "pythons": ()} if wish.manager == "conda" and site.own_python else {}
         return site.but(holder=wish.manager, **apart)
-    found = base(site)
-    python = (found.python,) if found.python else ()
+    image_base = base(site)
+    python = (image_base.python,) if image_base.python else ()
     return site.but(
-        holder=wish.manager, system="linux", machine=_MACHINES.get(site.machine, site.machine), glibc=found.glibc, macos="",
+        holder=wish.manager, system="linux", machine=_MACHINES.get(site.machine, site.machine), glibc=image_base.glibc, macos="",
         wsl=site.wsl or site.system == "windows", container=site.container or site.system == "macos", conda=False,
-        python=found.python or None, pythons=python, installed={}, environment="", stands=False, rosetta=False,
+        python=image_base.python or None, pythons=python, installed={}, environment="", stands=False, rosetta=False,
     )  # fmt: skip
 
 

@@ -22,34 +22,34 @@ def _of_library(build: Candidate, site: Site) -> str:
     if site.system != "linux" or not build.glibc or site.glibc is None:
         return ""
     if site.glibc == NONE:
-        told = _("{build} needs glibc, and this system has musl: no wheel of it is made for musl.")
-        return told.format(build=build.label)
+        template = _("{build} needs glibc, and this system has musl: no wheel of it is made for musl.")
+        return template.format(build=build.label)
     if version_key(site.glibc) < version_key(build.glibc):
-        told = _("{build} needs glibc {least}; this system has {have}.")
-        return told.format(build=build.label, least=build.glibc, have=site.glibc)
+        template = _("{build} needs glibc {least}; this system has {have}.")
+        return template.format(build=build.label, least=build.glibc, have=site.glibc)
     return ""
 
 
 def _of_macos(build: Candidate, site: Site) -> str:
     if site.system != "macos" or not build.macos or not site.macos or not is_older(site.macos, build.macos):
         return ""
-    told = _("{build} needs macOS {least}; this is {macos}.")
-    return told.format(build=build.label, least=build.macos, macos=site.macos)
+    template = _("{build} needs macOS {least}; this is {macos}.")
+    return template.format(build=build.label, least=build.macos, macos=site.macos)
 
 
 def _of_processor(build: Candidate, site: Site) -> str:
     if not build.lowest_cpu or build.lowest_cpu not in site.lacks:
         return ""
-    told = _("{build} needs a processor with {name}.")
-    return told.format(build=build.label, name=build.lowest_cpu.upper())
+    template = _("{build} needs a processor with {name}.")
+    return template.format(build=build.label, name=build.lowest_cpu.upper())
 
 
 def _of_disk(build: Candidate, site: Site) -> str:
     need = room(build, site) if site.disk is not None else 0
     if site.disk is None or need <= site.disk:
         return ""
-    told = _("{build} needs {need:.1f} GB of room on the disk; {have:.1f} GB are free.")
-    return told.format(build=build.label, need=need / 1e9, have=site.disk / 1e9)
+    template = _("{build} needs {need:.1f} GB of room on the disk; {have:.1f} GB are free.")
+    return template.format(build=build.label, need=need / 1e9, have=site.disk / 1e9)
 
 
 def room(build: Candidate, site: Site) -> int:
@@ -69,16 +69,16 @@ def room(build: Candidate, site: Site) -> int:
 def _of_python(build: Candidate, wish: Wish) -> str:
     if not build.python or not wish.python or wish.python in build.python:
         return ""
-    told = _("{build} has no wheel for Python {python}; it has for {pythons}.")
-    return told.format(build=build.label, python=wish.python, pythons=", ".join(build.python))
+    template = _("{build} has no wheel for Python {python}; it has for {pythons}.")
+    return template.format(build=build.label, python=wish.python, pythons=", ".join(build.python))
 
 
 def _of_system(build: Candidate, site: Site) -> str:
     """A build that takes parts of the system: only root can add them, and to an image nobody does."""
-    asked = next((change for change in build.changes if change.root), None)
-    if asked is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
+    root_change = next((change for change in build.changes if change.root), None)
+    if root_change is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
         return ""
-    what = f"{change_name(asked.change)} {asked.to}" if asked.to[:1].isdigit() else asked.to
+    what = f"{change_name(root_change.change)} {root_change.to}" if root_change.to[:1].isdigit() else root_change.to
     if site.root is False and site.holder == "venv":
-        return sentences(asked.why, _("Only root can add {what}.").format(what=what))
-    return sentences(asked.why, _("Nothing adds {what} there.").format(what=what))
+        return sentences(root_change.why, _("Only root can add {what}.").format(what=what))
+    return sentences(root_change.why, _("Nothing adds {what} there.").format(what=what))

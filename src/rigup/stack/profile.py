@@ -1,4 +1,4 @@
-"""A machine that is not at hand, told in words: "2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11"."""
+"""A machine that is not at hand, described in words: "2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11"."""
 
 import re
 from collections.abc import Iterator
@@ -24,17 +24,17 @@ class ProfileError(Exception):
 
 def read_profile(text: str) -> Site:
     """A machine from words. Raises ProfileError for a part that means nothing."""
-    told: Changes = {}
+    fields: Changes = {}
     devices: list[tuple[Gpu, str]] = []
     for part in (piece.strip() for piece in re.split(r"[,;\n]", text)[:_MOST_PARTS]):
-        meant = said(" ".join(part.lower().split())) if part else {}
-        if meant is None:
+        changes = said(" ".join(part.lower().split())) if part else {}
+        if changes is None:
             devices += _devices(part)
         else:
-            told.update(meant)
-    if devices or "devices" in told:
-        told["devices"] = tuple(_device(number, *found) for number, found in enumerate(devices))
-    return completed(Site(**told, in_words=True))
+            fields.update(changes)
+    if devices or "devices" in fields:
+        fields["devices"] = tuple(_device(number, *device) for number, device in enumerate(devices))
+    return completed(Site(**fields, in_words=True))
 
 
 def read_profile_table(text: str) -> Site:
@@ -42,8 +42,8 @@ def read_profile_table(text: str) -> Site:
     import tomllib
 
     try:
-        told = tomllib.loads(text)
-        parts = [part for key, value in told.items() for part in _parts(key.replace("_", " "), value)]
+        table = tomllib.loads(text)
+        parts = [part for key, value in table.items() for part in _parts(key.replace("_", " "), value)]
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ProfileError(_("The profile is no TOML table: {error}.").format(error=str(error))) from error
     return read_profile(", ".join(parts))
@@ -54,14 +54,14 @@ def _parts(key: str, value: Any) -> Iterator[str]:
     if isinstance(value, bool):
         yield key if value else f"no {key}"
     elif isinstance(value, list):
-        yield from (part for one in value for part in _parts(key, one))
+        yield from (part for item in value for part in _parts(key, item))
     elif isinstance(value, str | int | float):
         plain = key in ("gpu", "gpus", "device", "devices", "os", "system", "distribution")
         yield str(value) if plain else f"{key} {value}"
 
 
 def completed(site: Site) -> Site:
-    """A machine with what follows from what is known of it; what is taken for granted is said."""
+    """A machine with what follows from what is known of it; assumptions are listed."""
     site = _with_jetpack(site)
     changes: Changes = {}
     if not site.macos and any(device.vendor == "apple" for device in site.gpus):
@@ -88,20 +88,20 @@ def _of_distribution(site: Site) -> Changes:
     row = distribution(site.distribution, site.release)
     if row is None:
         return {}
-    found: Changes = {"glibc": NONE if row.glibc == "musl" else row.glibc} if site.glibc is None else {}
+    changes: Changes = {"glibc": NONE if row.glibc == "musl" else row.glibc} if site.glibc is None else {}
     if row.python and not site.python and not site.pythons and not site.colab:
-        found |= {"python": row.python, "pythons": (row.python,), "own_python": True}
-    return found
+        changes |= {"python": row.python, "pythons": (row.python,), "own_python": True}
+    return changes
 
 
 def _with_jetpack(site: Site) -> Site:
-    """A module that was told without its JetPack runs the last one that there is for it."""
-    board = next((one for one in site.gpus if one.name.startswith("Jetson")), None)
+    """A module described without its JetPack runs the last one that there is for it."""
+    board = next((gpu for gpu in site.gpus if gpu.name.startswith("Jetson")), None)
     last = last_jetpack(board.isa or "") if board and site.in_words and site.system == "linux" else ""
     if board is None or site.jetpack or not last:
         return site
-    told = _("Nobody told which JetPack runs on {device}: {release}, the last one for it, was taken for granted.")
-    return site.but(jetpack=last, assumed=(*site.assumed, told.format(device=board.name, release=last)))
+    template = _("Nobody told which JetPack runs on {device}: {release}, the last one for it, was taken for granted.")
+    return site.but(jetpack=last, assumed=(*site.assumed, template.format(device=board.name, release=last)))
 
 
 def _of_jetson(site: Site) -> Changes:
@@ -109,12 +109,12 @@ def _of_jetson(site: Site) -> Changes:
     known = jetpack(site.jetpack) if site.jetpack else None
     if known is None:
         return {}
-    found: Changes = {"machine": "aarch64"}
+    changes: Changes = {"machine": "aarch64"}
     if not site.distribution and known.ubuntu:
-        found |= {"distribution": "ubuntu", "release": known.ubuntu}
+        changes |= {"distribution": "ubuntu", "release": known.ubuntu}
     if not site.python:
-        found |= {"python": known.python, "pythons": (known.python,), "own_python": True}
-    return found if site.glibc is not None or site.distribution else found | {"glibc": known.glibc}
+        changes |= {"python": known.python, "pythons": (known.python,), "own_python": True}
+    return changes if site.glibc is not None or site.distribution else changes | {"glibc": known.glibc}
 
 
 def _assumed(site: Site) -> Iterator[str]:
@@ -129,31 +129,31 @@ def _assumed(site: Site) -> Iterator[str]:
 
 def _assumed_python(site: Site) -> Iterator[str]:
     if site.own_python:
-        told = _(
+        template = _(
             "Nobody told of a Python: the one that the distribution has for its own, {python}, was taken for granted."
         )
-        yield told.format(python=site.python)
+        yield template.format(python=site.python)
     if (
         site.in_words
         and site.root is False
         and site.system == "linux"
-        and any(one.vendor == "intel" for one in site.gpus)
+        and any(gpu.vendor == "intel" for gpu in site.gpus)
     ):
         yield _("Only root can install Level Zero for Intel's GPUs: it was taken to be there.")
     parts = making_environments(site.distribution, site.python) if site.in_words and site.python else ()
     if parts and site.root is False and site.own_python:
-        told = _("{packages}, which makes environments and which only root can install, was taken to be there.")
-        yield told.format(packages=", ".join(parts))
+        template = _("{packages}, which makes environments and which only root can install, was taken to be there.")
+        yield template.format(packages=", ".join(parts))
 
 
 def _devices(part: str) -> list[tuple[Gpu, str]]:
     """Three cards of "2x RTX 3090 + GTX 1080 Ti", each with the PCI id that it was named by."""
-    found: list[tuple[Gpu, str]] = []
-    for piece in (one.strip() for one in re.split(r"\s\+\s|\+(?=\s?\d{1,2} ?x)|(?<=\w)\+(?=[A-Za-z])", part)):
+    gpus: list[tuple[Gpu, str]] = []
+    for piece in (text.strip() for text in re.split(r"\s\+\s|\+(?=\s?\d{1,2} ?x)|(?<=\w)\+(?=[A-Za-z])", part)):
         counted = _COUNTED.fullmatch(piece)
         count = min(int(counted["count"]), _MOST) if counted else 1
-        found += [_gpu(counted["name"] if counted else piece)] * count
-    return found[:_MOST]
+        gpus += [_gpu(counted["name"] if counted else piece)] * count
+    return gpus[:_MOST]
 
 
 def _gpu(name: str) -> tuple[Gpu, str]:
@@ -161,27 +161,27 @@ def _gpu(name: str) -> tuple[Gpu, str]:
     known = gpu_in_words(name)
     if known and is_known(*known):
         return known
-    raise ProfileError(_asked(name[:100], known[0].vendor if known else None))
+    raise ProfileError(_question(name[:100], known[0].vendor if known else None))
 
 
-def _asked(name: str, maker: str | None) -> str:
+def _question(name: str, maker: str | None) -> str:
     """What a person is asked who names a device that the tables do not know: nothing is taken for granted of it."""
-    told = _("{part} is neither a GPU that the catalogue knows nor a word of a profile.")
+    template = _("{part} is neither a GPU that the catalogue knows nor a word of a profile.")
     if maker is not None:
-        told = _("{part} is no GPU that the catalogue knows.")
-    meant = near(name)
-    nearly = _("Was one of these meant: {names}?").format(names=", ".join(meant)) if meant else ""
+        template = _("{part} is no GPU that the catalogue knows.")
+    nearest = near(name)
+    nearly = _("Was one of these meant: {names}?").format(names=", ".join(nearest)) if nearest else ""
     example = _("Write for instance: 2x RTX 3090, driver 535.129.03, ubuntu 22.04, python 3.11, no root.")
-    return sentences(told.format(part=name), nearly, _newer(name, maker), example)
+    return sentences(template.format(part=name), nearly, _newer(name, maker), example)
 
 
 def _newer(name: str, maker: str | None) -> str:
-    """How a GPU is told that is newer than the tables; Intel's have no such word."""
+    """How to name a GPU that is newer than the tables; Intel's have no such word."""
     targets = [target for vendor, target in (("nvidia", "sm_NN"), ("amd", "gfxNNNN")) if maker in (None, vendor)]
     if not targets:
         return ""
-    told = _("Of one that is newer than the catalogue, write the target too: {examples}.")
-    return told.format(examples=", ".join(f"{name} {target}" for target in targets))
+    template = _("Of one that is newer than the catalogue, write the target too: {examples}.")
+    return template.format(examples=", ".join(f"{name} {target}" for target in targets))
 
 
 def _device(index: int, gpu: Gpu, pci_id: str) -> Device:

@@ -27,29 +27,29 @@ _INSIDE_WSL = re.compile(r"wsl ?[12]? (?P<inner>\S.{1,60})|(?P<before>\S.{1,60}?
 
 
 def said(part: str) -> Changes | None:
-    """What a part says, in lower case and with single blanks; None for one that is no word of a profile."""
+    """The changes of a part, which is in lower case and with single blanks; None for one that is no word of a profile."""
     return _as_it_stands(part) or _on_a_machine(part)
 
 
 def _on_a_machine(part: str) -> Changes | None:
     """A system with its architecture in one part: "windows 11 arm64", "ubuntu 24.04 (aarch64)", "windows 11 on arm"."""
-    found = _WITH_MACHINE.fullmatch(part)
-    system = _as_it_stands(found["rest"].rstrip()) if found else None
-    if not found or not system or not {"system", "windows", "macos", "jetpack"} & system.keys():
+    match = _WITH_MACHINE.fullmatch(part)
+    system = _as_it_stands(match["rest"].rstrip()) if match else None
+    if not match or not system or not {"system", "windows", "macos", "jetpack"} & system.keys():
         return None
-    return system | (_machine(found) if found["machine"] else {"machine": "arm64"})
+    return system | (_machine(match) if match["machine"] else {"machine": "arm64"})
 
 
 def _as_it_stands(part: str) -> Changes | None:
     inside = _INSIDE_WSL.fullmatch(part)
-    found = _system(inside["inner"] or inside["before"]) if inside else _plainly(part)
-    return found | {"wsl": True} if found and inside else found
+    changes = _system(inside["inner"] or inside["before"]) if inside else _plainly(part)
+    return changes | {"wsl": True} if changes and inside else changes
 
 
 def _plainly(part: str) -> Changes | None:
     for pattern, meaning in _WORDS:
-        if found := re.fullmatch(pattern, part):
-            return meaning(found)
+        if match := re.fullmatch(pattern, part):
+            return meaning(match)
     return _system(part)
 
 
@@ -69,19 +69,19 @@ def _by_codename(part: str) -> Changes | None:
 
 def _by_number(part: str) -> Changes | None:
     """A distribution that nobody wrote down is Linux all the same; its C library is then not known."""
-    found = _SYSTEM.fullmatch(part)
-    if not found:
+    match = _SYSTEM.fullmatch(part)
+    if not match:
         return None
-    known, release = spoken(), ".".join(one for one in (found["release"], found["pack"]) if one)
-    for word in (found["name"], found["name"].removesuffix(" linux").strip()):
+    known, release = spoken(), ".".join(number for number in (match["release"], match["pack"]) if number)
+    for word in (match["name"], match["name"].removesuffix(" linux").strip()):
         if word in known:
             return {"system": "linux", "distribution": known[word], "release": release}
-    return {"system": "linux", "distribution": found["name"], "release": release} if _LINUX.match(part) else None
+    return {"system": "linux", "distribution": match["name"], "release": release} if _LINUX.match(part) else None
 
 
 def _version(field: str) -> Callable[[Found], Changes]:
-    """A field with a number, "" where it is said not to be there."""
-    return lambda found: {field: (found["number"] or NONE).rstrip(".")}
+    """A field with a number, "" where it is absent."""
+    return lambda match: {field: (match["number"] or NONE).rstrip(".")}
 
 
 def _fixed(**changes: Any) -> Callable[[Found], Changes]:
@@ -90,37 +90,37 @@ def _fixed(**changes: Any) -> Callable[[Found], Changes]:
 
 def _sized(field: str) -> Callable[[Found], Changes]:
     """Bytes, from a number before or behind the word."""
-    return lambda found: {
-        field: int(float(found["size"] or found["size_before"]) * _UNITS[found["unit"] or found["unit_before"]])
+    return lambda match: {
+        field: int(float(match["size"] or match["size_before"]) * _UNITS[match["unit"] or match["unit_before"]])
     }
 
 
-def _rocm(found: Found) -> Changes:
+def _rocm(match: Found) -> Changes:
     """A ROCm of the system: its libraries and tools, and the kernel driver that belongs to it."""
-    release = (found["number"] or NONE).rstrip(".")
+    release = (match["number"] or NONE).rstrip(".")
     return {"amd_driver": release, "there": There(toolkits={"rocm": (release,)} if release else {})}
 
 
-def _machine(found: Found) -> Changes:
+def _machine(match: Found) -> Changes:
     spelt = {"amd64": "x86_64", "x64": "x86_64", "x86-64": "x86_64"}
-    return {"machine": spelt.get(found["machine"], found["machine"])}
+    return {"machine": spelt.get(match["machine"], match["machine"])}
 
 
-def _windows(found: Found) -> Changes:
-    return {"system": "windows", "windows": found["number"] or ""}
+def _windows(match: Found) -> Changes:
+    return {"system": "windows", "windows": match["number"] or ""}
 
 
-def _macos(found: Found) -> Changes:
-    return {"system": "macos", "macos": found["number"] or ""}
+def _macos(match: Found) -> Changes:
+    return {"system": "macos", "macos": match["number"] or ""}
 
 
-def _l4t(found: Found) -> Changes:
-    known = jetpack_of_l4t(found["number"])
-    return {"jetpack": known.release if known else found["number"], "machine": "aarch64"}
+def _l4t(match: Found) -> Changes:
+    known = jetpack_of_l4t(match["number"])
+    return {"jetpack": known.release if known else match["number"], "machine": "aarch64"}
 
 
-def _python(found: Found) -> Changes:
-    return {"python": found["minor"], "pythons": (found["minor"],)}
+def _python(match: Found) -> Changes:
+    return {"python": match["minor"], "pythons": (match["minor"],)}
 
 
 _WORDS: tuple[tuple[str, Callable[[Found], Changes]], ...] = (

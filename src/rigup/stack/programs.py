@@ -8,26 +8,26 @@ from rigup.knowledge.meant import Program, programs
 from rigup.language import _
 
 
-def asked_for(asked: Mapping[str, Requirement]) -> list[Program]:
+def asked_for(wishes: Mapping[str, Requirement]) -> list[Program]:
     """The programs among the names of a wish, each once; none where its library is meant. Raises KnowledgeError."""
-    rows = ((programs().get(name), told) for name, told in asked.items())
-    return list({row.title: row for row, told in rows if row and not is_library(row, told)}.values())
+    rows = ((programs().get(name), requirement) for name, requirement in wishes.items())
+    return list({row.title: row for row, requirement in rows if row and not is_library(row, requirement)}.values())
 
 
-def is_library(row: Program, told: Requirement) -> bool:
+def is_library(row: Program, requirement: Requirement) -> bool:
     """Who names a release, or has it in a file of requirements, means the package by which programs talk to it."""
-    return bool(row.library and told.specifier)
+    return bool(row.library and requirement.specifier)
 
 
-def pythons_of(asked: Mapping[str, Requirement]) -> tuple[str, ...]:
+def pythons_of(wishes: Mapping[str, Requirement]) -> tuple[str, ...]:
     """The Pythons on which all programs of a wish run; empty where none of them minds. Raises KnowledgeError."""
-    told = [row.pythons for row in asked_for(asked) if row.pythons]
-    return tuple(one for one in told[0] if all(one in row for row in told)) if told else ()
+    versions = [row.pythons for row in asked_for(wishes) if row.pythons]
+    return tuple(python for python in versions[0] if all(python in row for row in versions)) if versions else ()
 
 
-def words_of(asked: Mapping[str, Requirement]) -> Iterator[str]:
+def words_of(wishes: Mapping[str, Requirement]) -> Iterator[str]:
     """A sentence for each program. Raises KnowledgeError for a malformed table."""
-    return (sentence(row) for row in asked_for(asked))
+    return (sentence(row) for row in asked_for(wishes))
 
 
 def sentence(row: Program) -> str:

@@ -21,18 +21,20 @@ def python_for(build: Candidate, site: Site, wish: Wish) -> str:
     """
     if wish.python:
         return wish.python
-    there = [python for python in (site.python, *site.pythons) if python]
-    fitting = [python for python in there if not build.python or python in build.python]
+    present = [python for python in (site.python, *site.pythons) if python]
+    fitting = [python for python in present if not build.python or python in build.python]
     if fitting:
         return fitting[0]
-    if there and not build.python:
-        return there[0]
-    return _in_repositories(build, site) or _long_tried(build) or (there[0] if there else "")
+    if present and not build.python:
+        return present[0]
+    return _in_repositories(build, site) or _long_tried(build) or (present[0] if present else "")
 
 
 def _long_tried(build: Candidate) -> str:
     """The newest but one: compiled companions follow the newest late."""
-    plain = sorted((one for one in build.python or builds()[0].python if not one.endswith("t")), key=version_key)
+    plain = sorted(
+        (python for python in build.python or builds()[0].python if not python.endswith("t")), key=version_key
+    )
     return plain[-2:][0] if plain else ""
 
 
@@ -72,13 +74,13 @@ def python_change(build: Candidate, site: Site, wish: Wish) -> Change | None:
     chosen = python_for(build, site, wish)
     if not site.python or is_there(site, chosen):
         return None
-    told = _("{build} has no wheel for Python {have}.") if site.python not in (build.python or (site.python,)) else _(
+    template = _("{build} has no wheel for Python {have}.") if site.python not in (build.python or (site.python,)) else _(
         "Python {python} was asked for, and {have} is there."
     )  # fmt: skip
     choosy = next((row.title for row in asked_for(wish.asked()) if row.pythons and site.python not in row.pythons), "")
-    told = _("{build} does not run on Python {have}.") if choosy else told
+    template = _("{build} does not run on Python {have}.") if choosy else template
     named = choosy or build.narrowed_by or build.label
-    why = sentences(told.format(build=named, have=site.python, python=chosen))
+    why = sentences(template.format(build=named, have=site.python, python=chosen))
     packaged = chosen in repository_pythons(site)
     return Change(change="python", have=site.python, to=chosen, why=why, root=packaged, weight=_weight(site))
 

@@ -71,14 +71,14 @@ class _Reading:
 
     def asked(self, path: str) -> Asked:
         if "--no-index" in self.flags and not self.lists["links"]:
-            said = _("{path} says --no-index, and names no --find-links to ask in its place.")
-            raise WishError(said.format(path=path))
-        lists = {name: tuple(dict.fromkeys(told)) for name, told in self.lists.items()}
+            template = _("{path} says --no-index, and names no --find-links to ask in its place.")
+            raise WishError(template.format(path=path))
+        lists = {name: tuple(dict.fromkeys(values)) for name, values in self.lists.items()}
         terms = Terms(
             index=self.index, extra_indexes=lists["extra"], find_links=lists["links"], no_index="--no-index" in self.flags,
             previews="--pre" in self.flags, wheels_first="--prefer-binary" in self.flags, no_binary=lists["source"], only_binary=lists["binary"],
             trusted_hosts=lists["hosts"], constraints=tuple(dict.fromkeys(self.constraints)),
-            hashes={name: tuple(dict.fromkeys(told)) for name, told in self.hashes.items()},
+            hashes={name: tuple(dict.fromkeys(hashes)) for name, hashes in self.hashes.items()},
             hashed=bool(self.hashes) or "--require-hashes" in self.flags, files=(path,),
         )  # fmt: skip
         return Asked(tuple(self.words), terms)
@@ -105,17 +105,17 @@ class _Reading:
 
     def package(self, line: Line, bounds: bool) -> None:
         text, _space, options = re.sub(r"\s+(?=--?[A-Za-z])", "\0", line.text, count=1).partition("\0")
-        told = _requirement(line, text)
-        name = canonicalize_name(told.name)
+        requirement = _requirement(line, text)
+        name = canonicalize_name(requirement.name)
         self.hashes.setdefault(name, []).extend(hashes := list(_hashes(line, options)))
         if not hashes and not self.hashes[name]:
             del self.hashes[name]
         if not bounds:
-            self.words.append(str(told))
-        elif told.extras:
+            self.words.append(str(requirement))
+        elif requirement.extras:
             raise WishError(_("{where}: a constraint names no extras.").format(where=line.where))
         else:
-            self.constraints.append(str(told))
+            self.constraints.append(str(requirement))
 
     # -- options
 
@@ -124,21 +124,21 @@ class _Reading:
         while words:
             name, value = _taken(line, words)
             if name in ("--requirement", "--constraint"):
-                self.file(_beside(line, value), bounds or name == "--constraint", above)
+                self.file(_local_path(line, value), bounds or name == "--constraint", above)
             elif name in _SWITCHES:
                 self.flags.add(name)
             elif name == "--index-url":
                 self._index(line, place(line.where, value))
             elif name in _KEPT:
-                kept, check = _KEPT[name]
-                self.lists[kept] += check(line, value)
+                field, check = _KEPT[name]
+                self.lists[field] += check(line, value)
             else:
                 raise WishError(_not_kept(line, name))
 
     def _index(self, line: Line, url: str) -> None:
         if self.index not in ("", url):
-            said = _("{where}: a second index in place of the default one; the first is {first}. Keep one of them.")
-            raise WishError(said.format(where=line.where, first=self.index))
+            template = _("{where}: a second index in place of the default one; the first is {first}. Keep one of them.")
+            raise WishError(template.format(where=line.where, first=self.index))
         self.index = url
 
 
@@ -162,19 +162,19 @@ def _taken(line: Line, words: list[str]) -> tuple[str, str]:
 def _not_kept(line: Line, option: str) -> str:
     if option == "--editable":
         return _direct(line, line.text)
-    said = _(
+    template = _(
         "{where}: the option {option} cannot be kept by rigup, which chooses builds itself and hands them to pip or uv. "
         "Take it out, or install this file with pip."
     )
-    return said.format(where=line.where, option=masked(option)[:80])
+    return template.format(where=line.where, option=masked(option)[:80])
 
 
 def _direct(line: Line, text: str) -> str:
-    said = _(
+    template = _(
         "{where}: {what} names an address or a folder, and rigup chooses by name and version. Take it out, and when the "
         "rest is installed, install it by: rigup run -- python -m pip install …"
     )
-    return said.format(where=line.where, what=masked(text)[:200])
+    return template.format(where=line.where, what=masked(text)[:200])
 
 
 def _links(line: Line, value: str) -> list[str]:
@@ -212,10 +212,10 @@ _SWITCHES = ("--no-index", "--pre", "--prefer-binary", "--require-hashes")
 _WITH_VALUE = {"--requirement", "--constraint", "--index-url", *_KEPT}
 
 
-def _beside(line: Line, value: str) -> str:
+def _local_path(line: Line, value: str) -> str:
     if "://" in value:
-        said = _("{where}: {url} is a file elsewhere. Fetch it, look at it, and name it by its path.")
-        raise WishError(said.format(where=line.where, url=masked(value)[:200]))
+        template = _("{where}: {url} is a file elsewhere. Fetch it, look at it, and name it by its path.")
+        raise WishError(template.format(where=line.where, url=masked(value)[:200]))
     return os.path.join(line.folder, value)
 
 
@@ -223,15 +223,15 @@ def _requirement(line: Line, text: str) -> Requirement:
     if _ARCHIVE.fullmatch(text):
         raise WishError(_direct(line, text))
     try:
-        told = Requirement(text)
+        requirement = Requirement(text)
     except (InvalidRequirement, RecursionError) as error:
         if _DIRECT.match(text):
             raise WishError(_direct(line, text)) from error
-        said = _("{where}: {word} is no package: write a name with a version, such as torch==2.6.")
-        raise WishError(said.format(where=line.where, word=repr(masked(text))[:200])) from error
-    if told.url:
+        template = _("{where}: {word} is no package: write a name with a version, such as torch==2.6.")
+        raise WishError(template.format(where=line.where, word=repr(masked(text))[:200])) from error
+    if requirement.url:
         raise WishError(_direct(line, text))
-    return told
+    return requirement
 
 
 def _hashes(line: Line, options: str) -> Iterator[str]:
@@ -243,8 +243,8 @@ def _hashes(line: Line, options: str) -> Iterator[str]:
             raise WishError(_not_kept(line, name))
         value = value if equals else (words.pop(0) if words else "")
         if not _HASH.fullmatch(value.lower()):
-            said = _("{where}: {value} is no hash that pip believes: write `sha256:` and 64 signs.")
-            raise WishError(said.format(where=line.where, value=repr(value)[:120]))
+            template = _("{where}: {value} is no hash that pip believes: write `sha256:` and 64 signs.")
+            raise WishError(template.format(where=line.where, value=repr(value)[:120]))
         yield value.lower()
 
 
@@ -270,12 +270,12 @@ def lines(path: str) -> Iterator[Line]:
         if not (text := _COMMENT.sub("", joined).strip()):
             continue
         where = f"{path}:{number}"
-        if found := _VARIABLE.search(text):
-            said = _(
+        if variable := _VARIABLE.search(text):
+            template = _(
                 "{where}: {name} would be read from the environment. Plans are shown and kept, so rigup puts no variable "
                 "into them: write the value here, or put the address into pip's own configuration."
             )
-            raise WishError(said.format(where=where, name=found[0]))
+            raise WishError(template.format(where=where, name=variable[0]))
         if "\ufffd" in text or not text.replace("\t", " ").isprintable():
             raise WishError(_("{where}: there are signs in it that no text has.").format(where=where))
         yield Line(where, text, folder)
@@ -314,8 +314,8 @@ def decoded(body: bytes) -> str:
     for mark, name in _MARKS:
         if body.startswith(mark):
             return body[len(mark) :].decode(name, "replace")
-    found = next((hit for line in body.split(b"\n")[:2] if line[:1] == b"#" and (hit := _CODING.search(line))), None)
+    coding = next((hit for line in body.split(b"\n")[:2] if line[:1] == b"#" and (hit := _CODING.search(line))), None)
     try:
-        return body.decode(found[1].decode() if found else "utf-8", "replace")
+        return body.decode(coding[1].decode() if coding else "utf-8", "replace")
     except (LookupError, UnicodeError, ValueError):
         return body.decode("utf-8", "replace")

@@ -11,8 +11,8 @@ class Resolved(msgspec.Struct, frozen=True, kw_only=True):
         version: exact, with its local part ("2.9.1+cu126").
         index: the index that it is bound to; "" where it comes from the default places.
         url: where its file lies; "" where nobody was there to ask, so that the version is the tables' word.
-        sha256: of the file, "" if nobody told.
-        size: bytes of the file, 0 if nobody told.
+        sha256: of the file, "" if unknown.
+        size: bytes of the file, 0 if unknown.
         disk, sources: bytes on the disk of what it becomes, and of the Python files among that; 0 if nobody looked.
         built: there is no wheel for the machine: it is built there from its source.
 
@@ -59,4 +59,4 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
 
     def version(self, name: str) -> str:
         """The version of a package by its canonical name; "" where the set does not hold it."""
-        return next((one.version for one in self.packages if one.name == name), "")
+        return next((package.version for package in self.packages if package.name == name), "")

@@ -41,39 +41,39 @@ def site_of(facts: Facts, environment: str = "") -> Site:
         KnowledgeError: a table is malformed.
 
     """
-    platform = _one(facts, Platform)
-    told: dict[str, Any] = {**_system(facts, platform), **_driver(facts), **_python(facts, environment)}
-    told["devices"] = _devices(facts)
-    if (memory := _one(facts, Memory)) is not None:
-        told["ram"] = memory.get("total")
-    told["sources"] = _sources(facts)
-    told |= _standing(facts)
-    told["disk"] = _disk(facts, str(told.get("environment") or ""))
-    return completed(Site(**{name: value for name, value in told.items() if value is not None}))
+    platform = _first(facts, Platform)
+    fields: dict[str, Any] = {**_system(facts, platform), **_driver(facts), **_python(facts, environment)}
+    fields["devices"] = _devices(facts)
+    if (memory := _first(facts, Memory)) is not None:
+        fields["ram"] = memory.get("total")
+    fields["sources"] = _sources(facts)
+    fields |= _standing(facts)
+    fields["disk"] = _disk(facts, str(fields.get("environment") or ""))
+    return completed(Site(**{name: value for name, value in fields.items() if value is not None}))
 
 
 def _standing(facts: Facts) -> dict[str, Any]:
     """What stands there, and what follows from it."""
-    there = there_of(facts)
-    cuda = there.toolkits.get("cuda", ())
+    state = there_of(facts)
+    cuda = state.toolkits.get("cuda", ())
     return {
-        "there": there, "toolkit": cuda[0] if cuda else None, "amd_driver": amd_release(there),
-        "nvswitch": behind_nvswitch(there),
+        "there": state, "toolkit": cuda[0] if cuda else None, "amd_driver": amd_release(state),
+        "nvswitch": behind_nvswitch(state),
     }  # fmt: skip
 
 
-def _one(facts: Facts, kind: type[K]) -> K | None:
-    found = facts.of(kind)
-    return found[0] if found else None
+def _first(facts: Facts, kind: type[K]) -> K | None:
+    facts_of_kind = facts.of(kind)
+    return facts_of_kind[0] if facts_of_kind else None
 
 
 def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
     distribution = next((d for d in facts.of(Distribution) if d.get("id")), None)
     world = next((w for w in facts.of(World) if w.get("container")), None)
-    found: dict[str, Any] = {"container": world is not None, "jetpack": _jetpack(facts), "lacks": _lacks(facts)}
+    fields: dict[str, Any] = {"container": world is not None, "jetpack": _jetpack(facts), "lacks": _lacks(facts)}
     if platform is not None:
         system = platform.get("system") or "linux"
-        found |= {
+        fields |= {
             "system": system, "kernel": platform.get("release"), "machine": platform.get("architecture"),
             "wsl": bool(platform.get("wsl")), "virtual": bool(platform.get("hypervisor")),
             "secure_boot": platform.get("secure_boot"),
@@ -83,16 +83,16 @@ def _system(facts: Facts, platform: Platform | None) -> dict[str, Any]:
         glibc = distribution.get("glibc")
         image = distribution.knows("immutable") and distribution.get("immutable")
         name = distribution.get("id")
-        found |= {"distribution": as_image(name) if image else name, "release": distribution.get("version")}
-        found["glibc"] = NONE if distribution.knows("glibc") and glibc is None else glibc
-    account = _one(facts, Account)
-    found["root"] = True if account is not None and account.get("uid") == 0 else None
-    return found
+        fields |= {"distribution": as_image(name) if image else name, "release": distribution.get("version")}
+        fields["glibc"] = NONE if distribution.knows("glibc") and glibc is None else glibc
+    account = _first(facts, Account)
+    fields["root"] = True if account is not None and account.get("uid") == 0 else None
+    return fields
 
 
 def _jetpack(facts: Facts) -> str:
-    """The release of a Jetson's system; a word that is none where it is a Jetson and nobody told."""
-    board = _one(facts, Jetson)
+    """The release of a Jetson's system; a word that is none where it is a Jetson of unknown release."""
+    board = _first(facts, Jetson)
     if board is None:
         return ""
     known = jetpack_of_l4t(str(board.get("l4t") or ""))
@@ -111,14 +111,14 @@ def _driver(facts: Facts) -> dict[str, Any]:
     by_vendor = {driver.get("vendor"): driver for driver in facts.of(Driver)}
     nvidia = by_vendor.get("nvidia")
     cards = [card for card in accelerators(facts) or [] if card.get("vendor") == "nvidia"]
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     if nvidia is not None and nvidia.get("version"):
-        found["nvidia_driver"] = nvidia.get("version")
+        fields["nvidia_driver"] = nvidia.get("version")
         flavour = nvidia.get("flavour")
-        found["open_module"] = flavour == "open" if flavour else None
+        fields["open_module"] = flavour == "open" if flavour else None
     elif cards and any(look.kind is Driver and look.coverage == "whole" for look in facts.looks):
-        found["nvidia_driver"] = NONE
-    return found
+        fields["nvidia_driver"] = NONE
+    return fields
 
 
 def _python(facts: Facts, environment: str) -> dict[str, Any]:
@@ -127,27 +127,27 @@ def _python(facts: Facts, environment: str) -> dict[str, Any]:
     chosen = next((env for env in envs if environment and env.get("prefix") == environment), None)
     if chosen is None and not environment:
         chosen = next((env for env in envs if env.get("active") and env.get("kind") in ("venv", "conda")), None)
-    told = [env for env in envs if env.get("version")]
-    there = [env for env in told if env.get("kind") == "system"] or told[
+    with_version = [env for env in envs if env.get("version")]
+    system = [env for env in with_version if env.get("kind") == "system"] or with_version[
         :1
     ]  # a report speaks of the one that it ran in
-    pythons = sorted({_minor(str(env.get("version"))) for env in there}, key=version_key, reverse=True)
-    found: dict[str, Any] = {
+    pythons = sorted({_minor(str(env.get("version"))) for env in system}, key=version_key, reverse=True)
+    fields: dict[str, Any] = {
         "pythons": tuple(pythons),
         "environment": environment,
         "python": pythons[0] if pythons else None,
     }
     if chosen is not None:
         prefix = str(chosen.get("prefix"))
-        found["environment"] = prefix
-        found["installed"] = {
+        fields["environment"] = prefix
+        fields["installed"] = {
             p.get("name"): p.get("version") for p in facts.of(Package) if p.get("env") == prefix and p.get("version")
         }
         if chosen.get("version"):
-            found["python"] = _minor(str(chosen.get("version")))
-    found["conda"] = any(env.get("kind") == "conda" for env in envs)
-    found["variables"] = {v.get("name"): v.get("value") for v in facts.of(Variable) if v.get("value") is not None}
-    return found
+            fields["python"] = _minor(str(chosen.get("version")))
+    fields["conda"] = any(env.get("kind") == "conda" for env in envs)
+    fields["variables"] = {v.get("name"): v.get("value") for v in facts.of(Variable) if v.get("value") is not None}
+    return fields
 
 
 def _minor(version: str) -> str:
@@ -155,17 +155,17 @@ def _minor(version: str) -> str:
 
 
 def _devices(facts: Facts) -> tuple[Device, ...] | None:
-    found = accelerators(facts)
-    return None if found is None else tuple(_device(number, card) for number, card in enumerate(found))
+    cards = accelerators(facts)
+    return None if cards is None else tuple(_device(number, card) for number, card in enumerate(cards))
 
 
 def _device(index: int, card: dict[str, Any]) -> Device:
-    kept = {
+    fields = {
         name: card[name]
         for name in ("vendor", "name", "isa", "pci_id", "pci_address", "integrated", "memory")
         if card.get(name)
     }
-    return Device(index=index, architecture=_architecture(card), **{"vendor": "", **kept})
+    return Device(index=index, architecture=_architecture(card), **{"vendor": "", **fields})
 
 
 def _architecture(card: dict[str, Any]) -> str:
@@ -179,7 +179,7 @@ _YES = ("1", "true", "yes", "on")
 
 
 def _sources(facts: Facts) -> Sources:
-    """What pip and uv were told, in their files and variables."""
+    """The settings of pip and uv, in their files and variables."""
 
     def of(*names: str) -> tuple[str, ...]:
         return tuple(dict.fromkeys(entry for entry in _entries(facts.of(PackageSource), names)))
@@ -192,14 +192,14 @@ def _sources(facts: Facts) -> Sources:
     )  # fmt: skip
 
 
-def _entries(told: Iterable[PackageSource], names: tuple[str, ...]) -> Iterable[str]:
-    for one in told:
-        if one.get("name") in names and one.get("tool") in ("pip", "uv"):
-            yield from one.get("entries") or ()
+def _entries(sources: Iterable[PackageSource], names: tuple[str, ...]) -> Iterable[str]:
+    for source in sources:
+        if source.get("name") in names and source.get("tool") in ("pip", "uv"):
+            yield from source.get("entries") or ()
 
 
 def _disk(facts: Facts, environment: str) -> int | None:
-    """Room on the file system that holds the environment, or the root's where nobody says which that is."""
+    """Room on the file system that holds the environment, or the root's where that is unknown."""
     known = {
         str(space.get("path")): space.get("free") for space in facts.of(DiskSpace) if space.get("free") is not None
     }
@@ -222,8 +222,8 @@ def look_at(source: str | None, environment: str = "", judge: bool = False) -> S
 
     try:
         facts = look(open_source(source))
-        found = site_of(facts, environment)
-        found = found.but(troubles=troubles_of(facts)) if judge else found
+        site = site_of(facts, environment)
+        site = site.but(troubles=troubles_of(facts)) if judge else site
     finally:
         close_sources()
-    return found if source is not None else with_own_pythons(found, facts)
+    return site if source is not None else with_own_pythons(site, facts)

@@ -27,17 +27,19 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
     site = _with_uv(site, facts, host)
     prefixes = [str(env.get("prefix")) for env in facts.of(PythonEnv) if env.get("kind") == "system"]
     paths = [path for prefix in prefixes for path in host.find(prefix + "/bin/python3.*") if _PROGRAM.search(path)]
-    there = {path.rpartition("/python")[2]: path for path in paths}
-    bare = tuple(version for version, path in there.items() if not _makes_environments(path, version, host))
+    interpreters = {path.rpartition("/python")[2]: path for path in paths}
+    bare = tuple(version for version, path in interpreters.items() if not _makes_environments(path, version, host))
     own = (host.run(("python3", "-c", _WHICH)).body or "").strip() if not site.has_environment else ""
     version, _blank, path = own.partition(" ")
     if not _VERSION.fullmatch(version):
-        return site.but(interpreters=there, bare=bare)
-    able = path if _makes_environments(path, version, host) else there.get(version, path)
-    bare = tuple(one for one in (*bare, version) if not _makes_environments({**there, version: able}[one], one, host))
-    pythons = tuple(dict.fromkeys((version, *site.pythons, *there)))
+        return site.but(interpreters=interpreters, bare=bare)
+    able = path if _makes_environments(path, version, host) else interpreters.get(version, path)
+    bare = tuple(
+        name for name in (*bare, version) if not _makes_environments({**interpreters, version: able}[name], name, host)
+    )
+    pythons = tuple(dict.fromkeys((version, *site.pythons, *interpreters)))
     return site.but(
-        python=version, interpreters={**there, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare))
+        python=version, interpreters={**interpreters, version: able}, pythons=pythons, bare=tuple(dict.fromkeys(bare))
     )
 
 
@@ -45,14 +47,14 @@ def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
     """A uv that a plain command starts, else the one that was installed beside rigup."""
     reached = uv_found(facts, host)
     beside = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
-    there = reached or bool(host.find(beside))
+    present = reached or bool(host.find(beside))
     return site.but(
-        there=msgspec.structs.replace(site.there, uv=there, uv_program="" if reached or not there else beside)
+        there=msgspec.structs.replace(site.there, uv=present, uv_program="" if reached or not present else beside)
     )
 
 
 def _with_packages(site: Site, host: Host) -> Site:
-    """The environment that was named holds what its folders say, wherever it lies."""
+    """The packages of the environment that was named, by its folders."""
     if not site.environment or not host.find(site.environment + "/pyvenv.cfg"):
         return site
     folders = host.find(site.environment + "/lib/python3.*")
@@ -67,7 +69,7 @@ def _all_packages(environment: str, host: Host) -> dict[str, str]:
     folders = (path.rpartition("/")[2].removesuffix(".dist-info") for path in host.find(environment + _PACKAGES))
     return {
         name.lower().replace("_", "-"): version
-        for name, _dash, version in (one.rpartition("-") for one in folders)
+        for name, _dash, version in (folder.rpartition("-") for folder in folders)
         if name
     }
 

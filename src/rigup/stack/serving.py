@@ -31,10 +31,10 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
         "cuda": serving_nvidia.served, "rocm": serving_amd.served, "xpu": _intel, "mps": _apple, "metal": _metal,
         "openvino": _openvino, "directml": _directml, "vulkan": _vulkan,
     }[build.kind]  # fmt: skip
-    told = judge(build, device, site)
-    if build.trial and told.how == "native":
-        told = msgspec.structs.replace(told, how="trial", because=build.trial)
-    return on_kernel(told, device, site) if build.kind in ("rocm", "xpu") else told
+    answer = judge(build, device, site)
+    if build.trial and answer.how == "native":
+        answer = msgspec.structs.replace(answer, how="trial", because=build.trial)
+    return on_kernel(answer, device, site) if build.kind in ("rocm", "xpu") else answer
 
 
 def computes_on_intel(build: Candidate) -> bool:
@@ -55,18 +55,18 @@ def _other_maker(build: Candidate, device: Device) -> Served:
 def _intel(build: Candidate, device: Device, _site: Site) -> Served:
     known = validated(device.pci_id.partition(":")[2], device.architecture)
     if known is False or (known is None and device.integrated is not False and device.architecture):
-        told = _("{device} is not among the GPUs for which PyTorch's XPU builds are made.")
-        return unserved(told.format(device=device.label), "pci_intel")
+        template = _("{device} is not among the GPUs for which PyTorch's XPU builds are made.")
+        return unserved(template.format(device=device.label), "pci_intel")
     if known is None:
-        told = _("Nobody has said whether XPU builds run on {device}.").format(device=device.label)
-        return Served(how="trial", because=told, source="pci_intel")
-    told = _("{device} is among the GPUs for which XPU builds such as {build} are validated.")
-    return Served(how="native", because=told.format(device=device.label, build=build.label), source="pci_intel")
+        template = _("Nobody has said whether XPU builds run on {device}.").format(device=device.label)
+        return Served(how="trial", because=template, source="pci_intel")
+    template = _("{device} is among the GPUs for which XPU builds such as {build} are validated.")
+    return Served(how="native", because=template.format(device=device.label, build=build.label), source="pci_intel")
 
 
 def _openvino(build: Candidate, device: Device, _site: Site) -> Served:
-    told = _("{build} reaches {device} by OpenVINO.").format(build=build.label, device=device.label)
-    return Served(how="native", because=told, source=build.source)
+    sentence = _("{build} reaches {device} by OpenVINO.").format(build=build.label, device=device.label)
+    return Served(how="native", because=sentence, source=build.source)
 
 
 def _out_of_reach(site: Site) -> str:
@@ -81,8 +81,8 @@ def _out_of_reach(site: Site) -> str:
 def _metal(build: Candidate, device: Device, site: Site) -> Served:
     if reason := _out_of_reach(site):
         return unserved(reason, "apple")
-    told = _("{build} reaches {device} by Metal.").format(build=build.label, device=device.label)
-    return Served(how="native", because=told, source=build.source)
+    sentence = _("{build} reaches {device} by Metal.").format(build=build.label, device=device.label)
+    return Served(how="native", because=sentence, source=build.source)
 
 
 def _apple(build: Candidate, device: Device, site: Site) -> Served:
@@ -90,19 +90,19 @@ def _apple(build: Candidate, device: Device, site: Site) -> Served:
         return unserved(reason, "apple")
     least = mps_minimum(build.version) if build.package == "torch" else None
     if least and site.macos and is_older(site.macos, least):
-        told = _("MPS of {build} needs macOS {least}; this is {macos}.")
-        return unserved(told.format(build=build.label, least=least, macos=site.macos), "apple")
-    told = _("{build} reaches {device} by MPS.").format(build=build.label, device=device.label)
-    return Served(how="native", because=told, source="apple")
+        template = _("MPS of {build} needs macOS {least}; this is {macos}.")
+        return unserved(template.format(build=build.label, least=least, macos=site.macos), "apple")
+    because = _("{build} reaches {device} by MPS.").format(build=build.label, device=device.label)
+    return Served(how="native", because=because, source="apple")
 
 
 def _directml(build: Candidate, _device: Device, _site: Site) -> Served:
-    told = _("DirectML drives any DirectX 12 GPU; it is no longer developed, and many operations run on the CPU.")
-    return Served(how="trial", because=told, source=build.source)
+    template = _("DirectML drives any DirectX 12 GPU; it is no longer developed, and many operations run on the CPU.")
+    return Served(how="trial", because=template, source=build.source)
 
 
 def _vulkan(build: Candidate, device: Device, _site: Site) -> Served:
     if not has_vulkan(device.vendor, device.isa, device.architecture):
         return unserved(_("No driver offers Vulkan for {device}.").format(device=device.label), "vulkan")
-    told = _("{build} reaches {device} by Vulkan, with the graphics driver that is there.")
-    return Served(how="trial", because=told.format(build=build.label, device=device.label), source=build.source)
+    template = _("{build} reaches {device} by Vulkan, with the graphics driver that is there.")
+    return Served(how="trial", because=template.format(build=build.label, device=device.label), source=build.source)

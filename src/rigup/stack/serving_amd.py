@@ -22,8 +22,8 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if reason := _not_in_wsl(build, isa, site):
         return unserved(reason, "wsl")
     if site.amd_driver and driver_accepts(site.amd_driver, build.rocm, isa) is False:
-        told = _("{build} holds ROCm {rocm}, which does not accept the kernel driver of ROCm {driver}.")
-        return unserved(told.format(build=build.label, rocm=build.rocm, driver=site.amd_driver), "rocm_releases")
+        template = _("{build} holds ROCm {rocm}, which does not accept the kernel driver of ROCm {driver}.")
+        return unserved(template.format(build=build.label, rocm=build.rocm, driver=site.amd_driver), "rocm_releases")
     if isa in build.extra_isas:
         return _as_extra(build, isa)
     if runs_on(isa, build.code):
@@ -39,26 +39,26 @@ def _not_in_wsl(build: Candidate, isa: str, site: Site) -> str:
         return _("ROCm inside WSL does not drive {isa}; on Linux itself it may.").format(isa=isa)
     if rocm_supported(build.rocm) or runtime_knows_wsl(build.rocm):
         return ""
-    told = _("{build} holds ROCm {rocm}, whose runtime does not know WSL's device.")
-    return told.format(build=build.label, rocm=build.rocm)
+    template = _("{build} holds ROCm {rocm}, whose runtime does not know WSL's device.")
+    return template.format(build=build.label, rocm=build.rocm)
 
 
 def _as_extra(build: Candidate, isa: str) -> Served:
     if isa in build.untested:
-        told = _("{build} has code for {isa} as an extra, which its makers build and do not test.")
+        template = _("{build} has code for {isa} as an extra, which its makers build and do not test.")
     else:
-        told = _("{build} has code for {isa} as an extra.")
+        template = _("{build} has code for {isa} as an extra.")
     how = "trial" if isa in build.untested else "native"
-    because = told.format(build=build.label, isa=isa)
+    because = template.format(build=build.label, isa=isa)
     return Served(how=how, because=because, source=build.source, extra=build.extra_isas[isa])
 
 
 def _with_blas(build: Candidate, isa: str) -> Served:
     if build.own_blas and rocblas_has(build.rocm, isa) is False:
-        told = _("The rocBLAS inside {build} has no kernels for {isa}: matrix products fail.")
-        return unserved(told.format(build=build.label, isa=isa), "gfx_targets")
-    told = _("{build} holds code for {isa}.").format(build=build.label, isa=isa)
-    return Served(how="native", because=told, source=build.source)
+        message = _("The rocBLAS inside {build} has no kernels for {isa}: matrix products fail.")
+        return unserved(message.format(build=build.label, isa=isa), "gfx_targets")
+    message = _("{build} holds code for {isa}.").format(build=build.label, isa=isa)
+    return Served(how="native", because=message, source=build.source)
 
 
 def _overridden(build: Candidate, isa: str, site: Site) -> Served:
@@ -68,10 +68,10 @@ def _overridden(build: Candidate, isa: str, site: Site) -> Served:
     if row is None or not row.value or not row.sibling or site.system == "windows":
         return unserved(missing, build.source)
     if not runs_on(row.sibling, build.code) or rocblas_has(build.rocm, row.sibling) is False or _too_new(row, build):
-        told = _("{missing} As {sibling} it would run, whose code is not in this build either.")
-        return unserved(told.format(missing=missing, sibling=row.sibling), "gfx_overrides")
-    told = _("{isa} runs the code of {sibling} under HSA_OVERRIDE_GFX_VERSION={value}; AMD does not list it.")
-    because = told.format(isa=isa, sibling=row.sibling, value=row.value)
+        template = _("{missing} As {sibling} it would run, whose code is not in this build either.")
+        return unserved(template.format(missing=missing, sibling=row.sibling), "gfx_overrides")
+    template = _("{isa} runs the code of {sibling} under HSA_OVERRIDE_GFX_VERSION={value}; AMD does not list it.")
+    because = template.format(isa=isa, sibling=row.sibling, value=row.value)
     return Served(how="trial", because=because, source="gfx_overrides", override=row.value)
 
 

@@ -9,20 +9,25 @@ from rigup.stack.candidate import Change, Served, unserved
 from rigup.stack.site import Device, Site
 
 
-def on_kernel(told: Served, device: Device, site: Site) -> Served:
+def on_kernel(served: Served, device: Device, site: Site) -> Served:
     """A device that is served, once its kernel is new enough.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    change = _change(device, site) if told.served else None
+    change = _change(device, site) if served.served else None
     if change is None:
-        return told
+        return served
     if site.root is False:
         return unserved(change.why, change.source)
     return Served(
-        how=told.how, because=told.because, source=told.source, override=told.override, extra=told.extra, change=change
+        how=served.how,
+        because=served.because,
+        source=served.source,
+        override=served.override,
+        extra=served.extra,
+        change=change,
     )
 
 
@@ -44,20 +49,20 @@ def _change(device: Device, site: Site) -> Change | None:
     if version_key(site.kernel)[:2] >= version_key(least):
         return None
     why = _("{device} is driven by Linux {least} and newer; {have} runs.")
-    told = why.format(device=device.label, least=least, have=site.kernel)
+    because = why.format(device=device.label, least=least, have=site.kernel)
     if own := _makers_driver(device, least, site):
-        return Change(change="amdgpu", have=None, to=own, why=told, source="rocm_releases", root=True, weight=9)
-    return Change(change="kernel", have=site.kernel, to=least, why=told, source="kernels", root=True, weight=8)
+        return Change(change="amdgpu", have=None, to=own, why=because, source="rocm_releases", root=True, weight=9)
+    return Change(change="kernel", have=site.kernel, to=least, why=because, source="kernels", root=True, weight=8)
 
 
 def _newer_release(device: Device, least: str, site: Site) -> Change | None:
-    """Nobody told of the kernel, and not even the newest that the release offers would do."""
+    """The kernel is unknown, and not even the newest that the release offers would do."""
     offered = offered_kernel(site.distribution, site.release)
     if device.vendor != "intel" or not offered or version_key(offered)[:2] >= version_key(least)[:2]:
         return None
-    told = _("{device} is driven by Linux {least} and newer; {system} offers {offered} at most.")
+    template = _("{device} is driven by Linux {least} and newer; {system} offers {offered} at most.")
     system = f"{site.distribution} {site.release}"
-    why = told.format(device=device.label, least=least, system=system, offered=offered)
+    why = template.format(device=device.label, least=least, system=system, offered=offered)
     return Change(
         change="os",
         have=system,

@@ -31,12 +31,14 @@ def served(build: Candidate, device: Device, site: Site) -> Served:
     if reason := _refused(build, device, change, site):
         return unserved(reason, "cuda_driver")
     if _only_translated(build, device.isa) and not toolkit_knows(_libraries(build), device.isa):
-        told = _("{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried.")
-        return Served(
-            how="trial", because=told.format(build=build.label, isa=device.isa), source=build.source, change=change
+        message = _(
+            "{build} holds no machine code for {isa}; the driver translates what it has, which nobody has tried."
         )
-    told = _("{build} holds code that runs on {isa}.").format(build=build.label, isa=device.isa)
-    return Served(how="native", because=told, source=build.source, change=change)
+        return Served(
+            how="trial", because=message.format(build=build.label, isa=device.isa), source=build.source, change=change
+        )
+    message = _("{build} holds code that runs on {isa}.").format(build=build.label, isa=device.isa)
+    return Served(how="native", because=message, source=build.source, change=change)
 
 
 def _against(build: Candidate, device: Device, isa: str, site: Site) -> Iterator[tuple[str, str]]:
@@ -52,13 +54,13 @@ def _no_code(build: Candidate, isa: str) -> str:
     if isa in build.failing:
         return _("{build} is known to fail on {isa}.").format(build=build.label, isa=isa)
     if build.isa_min and isa_order(isa) < isa_order(build.isa_min):
-        told = _("{build} starts at {oldest}; this is {isa}.")
-        return told.format(build=build.label, oldest=build.isa_min, isa=isa)
+        template = _("{build} starts at {oldest}; this is {isa}.")
+        return template.format(build=build.label, oldest=build.isa_min, isa=isa)
     if build.code and (reason := _why_not(isa, build.code, build.cuda)):
         return _not_compiled(build, reason)
     if (_only_translated(build, isa) or not build.code) and build.cuda and _libraries_fail(_libraries(build), isa):
-        told = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
-        return told.format(build=build.label, cuda=_libraries(build), isa=isa)
+        template = _("{build} comes with libraries of CUDA {cuda}, which know no {isa}.")
+        return template.format(build=build.label, cuda=_libraries(build), isa=isa)
     return ""
 
 
@@ -78,8 +80,8 @@ def _not_compiled(build: Candidate, reason: WhyNot) -> str:
         "newer-chip": _("{build} was compiled for chips up to {newest}; this is {isa}."),
         "not-compiled": _("{build} was compiled for other chips ({oldest} to {newest}), not for {isa}."),
     }
-    told = texts.get(reason.kind, _("{build} holds no code for {isa}."))
-    return told.format(build=build.label, oldest=reason.oldest, newest=reason.newest, isa=reason.isa)
+    template = texts.get(reason.kind, _("{build} holds no code for {isa}."))
+    return template.format(build=build.label, oldest=reason.oldest, newest=reason.newest, isa=reason.isa)
 
 
 def _only_translated(build: Candidate, isa: str) -> bool:
@@ -95,7 +97,7 @@ def _why_not(isa: str, code: tuple[str, ...], cuda: str) -> WhyNot | None:
 
 @tables.remembered
 def _has_machine_code(isa: str, code: tuple[str, ...], cuda: str) -> bool:
-    return runs_on(isa, [one for one in code if one.startswith("sm_")], cuda or None)
+    return runs_on(isa, [target for target in code if target.startswith("sm_")], cuda or None)
 
 
 def _beyond_jetpack(build: Candidate, site: Site) -> str:
@@ -106,8 +108,8 @@ def _beyond_jetpack(build: Candidate, site: Site) -> str:
         return _("Which JetPack this is, nobody told: name it in --for, such as jetpack 6.2.")
     if version_key(build.cuda)[:1] <= version_key(known.cuda)[:1]:
         return ""
-    told = _("{build} needs CUDA {cuda}; the driver of JetPack {release} runs CUDA {newest} at most.")
-    return told.format(build=build.label, cuda=build.cuda, release=site.jetpack, newest=known.cuda)
+    template = _("{build} needs CUDA {cuda}; the driver of JetPack {release} runs CUDA {newest} at most.")
+    return template.format(build=build.label, cuda=build.cuda, release=site.jetpack, newest=known.cuda)
 
 
 def _refused(build: Candidate, device: Device, change: Change | None, site: Site) -> str:
@@ -116,9 +118,9 @@ def _refused(build: Candidate, device: Device, change: Change | None, site: Site
         return change.why
     driver = change.to if change and change.change != "toolkit" else site.nvidia_driver
     if driver and _beyond(device.isa or "", driver):
-        told = _("{device} is driven up to branch {last} only, and {build} would run on {driver}.")
+        template = _("{device} is driven up to branch {last} only, and {build} would run on {driver}.")
         last = driver_branch_for(device.isa or "") or ""
-        return told.format(device=device.label, last=last, build=build.label, driver=driver)
+        return template.format(device=device.label, last=last, build=build.label, driver=driver)
     if change is None and site.open_module is not None and _wrong_module(device.isa or "", site.open_module):
         return _("The kernel module that is loaded does not drive {device}.").format(device=device.label)
     return ""
@@ -132,18 +134,18 @@ def undriven(device: Device, site: Site) -> str:
 
     """
     last = branch_left_for(device.isa or "") or ""
-    if told := _driven_by_another(device, site) or _without_a_branch(device, last, site):
+    if reason := _driven_by_another(device, site) or _without_a_branch(device, last, site):
         apart = _("It works in a machine of its own, or when {newest} is taken out.")
         other = _of_other_module(device, site) or _beyond_branch(last, site)
-        return sentences(told, apart.format(newest=other.label if other else ""))
+        return sentences(reason, apart.format(newest=other.label if other else ""))
     if older := _held_by_older(device, site):
-        told = _(
+        reason = _(
             "{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only."
         )
         apart = _("It works in a machine of its own, or when {newest} is taken out.")
         first, past = first_branch(device.isa or "") or "", driver_branch_for(older.isa or "") or ""
         return sentences(
-            told.format(device=device.label, first=first, have=site.nvidia_driver, older=older.label, last=past),
+            reason.format(device=device.label, first=first, have=site.nvidia_driver, older=older.label, last=past),
             apart.format(newest=older.label),
         )
     return ""
@@ -154,13 +156,13 @@ def _held_by_older(device: Device, site: Site) -> Device | None:
     first, have = first_branch(device.isa or "") or "", site.nvidia_driver
     if not have or not first or version_key(have)[:1] >= version_key(first)[:1]:
         return None
-    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa and _works(one.isa, have, site))
-    lasting = ((one, driver_branch_for(one.isa or "")) for one in cards)
-    return next((one for one, last in lasting if last and version_key(last) < version_key(first)), None)
+    cards = (card for card in site.gpus if card.vendor == "nvidia" and card.isa and _works(card.isa, have, site))
+    lasting = ((card, driver_branch_for(card.isa or "")) for card in cards)
+    return next((card for card, last in lasting if last and version_key(last) < version_key(first)), None)
 
 
 def _works(isa: str, driver: str, site: Site) -> bool:
-    """With the driver and, where somebody told of it, the kernel module that are loaded."""
+    """With the driver and, where it is known, the kernel module that are loaded."""
     wrong = site.open_module is not None and _wrong_module(isa, site.open_module)
     return not wrong and not _beyond(isa, driver)
 
@@ -171,27 +173,29 @@ def _driven_by_another(device: Device, site: Site) -> str:
     if other is None:
         return ""
     if open_module(device.isa or "") == "only":
-        told = _("{oldest} runs with the proprietary kernel module alone, which is loaded and does not drive {device}.")
-        return told.format(oldest=other.label, device=device.label)
-    told = _("{newest} runs with the open kernel module alone, which does not drive {device}.")
-    return told.format(newest=other.label, device=device.label)
+        template = _(
+            "{oldest} runs with the proprietary kernel module alone, which is loaded and does not drive {device}."
+        )
+        return template.format(oldest=other.label, device=device.label)
+    template = _("{newest} runs with the open kernel module alone, which does not drive {device}.")
+    return template.format(newest=other.label, device=device.label)
 
 
 def _of_other_module(device: Device, site: Site) -> Device | None:
     """The card beside this one that keeps the machine on a kernel module which does not drive this one.
 
-    The module that is loaded stays, for a card works with it; where nobody told of one, it is that of the newest cards,
+    The module that is loaded stays, for a card works with it; where it is unknown, it is that of the newest cards,
     unless the driver does not know these yet.
     """
     newest = newest_of_two_modules(site)
     if newest is None:
         return None
-    told = site.open_module
-    opened = told if told is not None else _held_by_older(newest, site) is None
+    loaded = site.open_module
+    opened = loaded if loaded is not None else _held_by_older(newest, site) is None
     if not _wrong_module(device.isa or "", opened):
         return None
-    cards = (one for one in site.gpus if one.vendor == "nvidia" and one.isa)
-    return next((one for one in cards if _wrong_module(one.isa or "", not opened)), None)
+    cards = (card for card in site.gpus if card.vendor == "nvidia" and card.isa)
+    return next((card for card in cards if _wrong_module(card.isa or "", not opened)), None)
 
 
 def _without_a_branch(device: Device, last: str, site: Site) -> str:
@@ -199,15 +203,15 @@ def _without_a_branch(device: Device, last: str, site: Site) -> str:
     newest = _beyond_branch(last, site)
     if newest is None or (site.nvidia_driver and not _beyond(device.isa or "", site.nvidia_driver)):
         return ""
-    told = _("{newest} needs a driver of branch {first} or newer, and {device} is driven up to {last} only.")
+    template = _("{newest} needs a driver of branch {first} or newer, and {device} is driven up to {last} only.")
     first = first_branch(newest.isa or "") or ""
-    return told.format(newest=newest.label, first=first, device=device.label, last=last)
+    return template.format(newest=newest.label, first=first, device=device.label, last=last)
 
 
 def _beyond_branch(last: str, site: Site) -> Device | None:
     """A card that the last branch of another one does not know yet."""
     cards = (device for device in site.gpus if last and device.vendor == "nvidia" and device.isa)
-    return next((one for one in cards if version_key(first_branch(one.isa or "") or "") > version_key(last)), None)
+    return next((card for card in cards if version_key(first_branch(card.isa or "") or "") > version_key(last)), None)
 
 
 def newest_of_two_modules(site: Site) -> Device | None:
@@ -218,9 +222,9 @@ def newest_of_two_modules(site: Site) -> Device | None:
     if side_of_driver(site) == "windows":
         return None
     cards = [(device, open_module(device.isa)) for device in site.gpus if device.vendor == "nvidia" and device.isa]
-    if not any(told == "impossible" for _device, told in cards):
+    if not any(module == "impossible" for _device, module in cards):
         return None
-    return next((device for device, told in cards if told == "only"), None)
+    return next((device for device, module in cards if module == "only"), None)
 
 
 def _beyond(isa: str, driver: str) -> bool:
@@ -245,14 +249,15 @@ def driver_change(build: Candidate, site: Site) -> Change | None:
     if not reaches(have, least):
         if above := _forward(build, site, usable):
             return above
-        told = _("{build} needs driver {least} or newer; {have} is loaded.")
-        return _change(site, least, usable, told.format(build=build.label, least=least, have=have))
+        template = _("{build} needs driver {least} or newer; {have} is loaded.")
+        return _change(site, least, usable, template.format(build=build.label, least=least, have=have))
     if any(_beyond(isa, have) for isa in usable):
         last = min(
-            (driver_branch_for(isa) for isa in usable if driver_branch_for(isa)), key=lambda one: version_key(one or "")
+            (driver_branch_for(isa) for isa in usable if driver_branch_for(isa)),
+            key=lambda branch: version_key(branch or ""),
         )
-        told = _("Driver {have} no longer drives all of these cards; the last branch that does is {last}.")
-        return _change(site, least, usable, told.format(have=have, last=last))
+        template = _("Driver {have} no longer drives all of these cards; the last branch that does is {last}.")
+        return _change(site, least, usable, template.format(have=have, last=last))
     return _module_change(site, usable)
 
 
@@ -269,8 +274,10 @@ def _forward(build: Candidate, site: Site, isas: list[str]) -> Change | None:
     have, package = site.nvidia_driver or "", forward_package(build.cuda, site.nvidia_driver or "")
     if not package or any(not reaches(have, first_branch(isa) or "") for isa in isas):
         return None
-    told = _("{build} needs driver {least} or newer; data-centre cards run it above {have} with NVIDIA's cuda-compat.")
-    why = told.format(build=build.label, least=driver_minimum(build.cuda, "linux") or build.driver, have=have)
+    template = _(
+        "{build} needs driver {least} or newer; data-centre cards run it above {have} with NVIDIA's cuda-compat."
+    )
+    why = template.format(build=build.label, least=driver_minimum(build.cuda, "linux") or build.driver, have=have)
     return Change(
         change="toolkit", have=None, to="cuda-compat " + package, why=why, source="cuda_driver", root=False, weight=2
     )
@@ -283,10 +290,10 @@ def _module_change(site: Site, isas: list[str]) -> Change | None:
     if newest_of_two_modules(site) is not None:
         return None  # a card beside these works with the module that is loaded, and with no other
     if site.open_module:
-        told = _("The open kernel module does not drive these cards; the proprietary one does.")
+        template = _("The open kernel module does not drive these cards; the proprietary one does.")
     else:
-        told = _("Only the open kernel module drives these cards; the proprietary one is loaded.")
-    return _change(site, site.nvidia_driver or "", isas, told)
+        template = _("Only the open kernel module drives these cards; the proprietary one is loaded.")
+    return _change(site, site.nvidia_driver or "", isas, template)
 
 
 def _least_driver(build: Candidate, isas: list[str], site: Site) -> str:

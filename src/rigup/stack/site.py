@@ -69,9 +69,9 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         toolkit: the CUDA toolkit that is there ("12.4"); NONE where there is none.
         lacks: instruction sets that the processor is known to lack ("avx2").
         amd_driver: AMD's release of the kernel driver where one is installed ("6.3"); NONE for the kernel's own.
-        in_words: it was told in words, so that what a look would show of it is unknown.
+        in_words: it was described in words, so that what a look would show of it is unknown.
         python: the one that is there.
-        own_python: nobody told of a Python: it is the one that the distribution has for its own.
+        own_python: the Python is unknown: it is the one that the distribution has for its own.
         pythons: all that are there.
         interpreters: programs of those that can be started by a path ("3.12": "/opt/…/bin/python3.12").
         bare: those that cannot make environments, for the distribution keeps that part in a package of its own.

@@ -15,7 +15,7 @@ def may_be_below(want: Requirement, below: str) -> bool:
     lowest = [
         clause.version.removesuffix(".*") for clause in want.specifier if clause.operator in ("==", ">=", ">", "~=")
     ]
-    return all(version_key(one) < version_key(below) for one in lowest)
+    return all(version_key(release) < version_key(below) for release in lowest)
 
 
 def bounded(want: Requirement, packages: Mapping[str, str]) -> str:
@@ -29,34 +29,34 @@ def bounded(want: Requirement, packages: Mapping[str, str]) -> str:
     named = any(clause.operator in ("==", "===") for clause in want.specifier)
     if row is None or named or not may_be_below(want, row.since):
         return str(want)
-    told = Requirement(str(want))
-    told.specifier &= SpecifierSet("<" + row.since)
-    return str(told)
+    narrowed = Requirement(str(want))
+    narrowed.specifier &= SpecifierSet("<" + row.since)
+    return str(narrowed)
 
 
-def bounds(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> tuple[str, ...]:
+def bounds(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> tuple[str, ...]:
     """What a resolver may not take, of packages that may come along; nothing of those of which the wish names a release.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    found = too_new(packages)
+    rows = too_new(packages)
     return tuple(
         f"{name}<{row.since}"
-        for name, row in found.items()
-        if name not in asked or may_be_below(asked[name], row.since)
+        for name, row in rows.items()
+        if name not in wishes or may_be_below(wishes[name], row.since)
     )
 
 
-def contradictions(asked: Mapping[str, Requirement], packages: Mapping[str, str]) -> Iterator[str]:
+def contradictions(wishes: Mapping[str, Requirement], packages: Mapping[str, str]) -> Iterator[str]:
     """A sentence for each release that was asked for and that does not take the framework that is chosen beside it.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    told = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
+    template = _("{package} {since} and newer does not work with {framework} older than {least}: it takes it for absent, or fails.")  # fmt: skip
     for name, row in too_new(packages).items():
-        if name in asked and not may_be_below(asked[name], row.since):
-            yield told.format(package=name, since=row.since, framework=row.on, least=row.least)
+        if name in wishes and not may_be_below(wishes[name], row.since):
+            yield template.format(package=name, since=row.since, framework=row.on, least=row.least)

@@ -25,8 +25,8 @@ def split(choice: Choice, conflict: str, choose: Callable[[Wish, Site], Choice])
         KnowledgeError: a table is malformed.
 
     """
-    parts = [msgspec.structs.replace(choice.wish, packages=one) for one in _parts(choice.wish)]
-    others = tuple(found for found in (choose(part, choice.site) for part in parts) if found.possible)
+    parts = [msgspec.structs.replace(choice.wish, packages=part) for part in _parts(choice.wish)]
+    others = tuple(other for other in (choose(part, choice.site) for part in parts) if other.possible)
     text = sentences(conflict, _("Make an environment for each of them."))
     remedy = Remedy(text=text, wish=choice.wish, site=choice.site)
     line = TurnedDown(candidate=", ".join(choice.wish.packages), because=conflict, source="torch_releases")
@@ -35,16 +35,16 @@ def split(choice: Choice, conflict: str, choose: Callable[[Wish, Site], Choice])
 
 def _parts(wish: Wish) -> list[tuple[str, ...]]:
     """The wish by frameworks; what none of them is called by goes with the first."""
-    found: dict[str, list[str]] = {}
-    for told in wish.packages:
-        name = next(iter(frameworks.called([_name(told)])), "")
-        found.setdefault(name, []).append(told)
-    rest = found.pop("", [])
-    parts = [*found.values()]
+    by_framework: dict[str, list[str]] = {}
+    for word in wish.packages:
+        name = next(iter(frameworks.called([_name(word)])), "")
+        by_framework.setdefault(name, []).append(word)
+    rest = by_framework.pop("", [])
+    parts = [*by_framework.values()]
     return [(*part, *(rest if part is parts[0] else [])) for part in parts]
 
 
-def _name(told: str) -> str:
+def _name(word: str) -> str:
     from packaging.utils import canonicalize_name
 
-    return canonicalize_name(Requirement(told).name)
+    return canonicalize_name(Requirement(word).name)

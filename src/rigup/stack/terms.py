@@ -1,4 +1,4 @@
-"""What files of requirements say beside packages: places, bounds, hashes. Each is kept, or it is refused by its name."""
+"""The terms of files of requirements: places, bounds, hashes. Each is kept, or it is refused by its name."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -60,26 +60,26 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def places(self) -> frozenset[str]:
         """Addresses and folders that the files name: none of them is left out where nobody answers there."""
-        told = (self.index, *self.extra_indexes, *self.find_links, *self.bound.values())
-        return frozenset(place for place in told if place)
+        named = (self.index, *self.extra_indexes, *self.find_links, *self.bound.values())
+        return frozenset(place for place in named if place)
 
     @property
     def options(self) -> tuple[tuple[str, str], ...]:
         """Options of pip with their values, "" for none; without places, bounds and hashes."""
-        found = [("--pre", "")] if self.previews else []
-        found += [("--prefer-binary", "")] if self.wheels_first else []
-        found += [("--no-binary", name) for name in self.no_binary]
-        found += [("--only-binary", name) for name in self.only_binary]
-        return (*found, *(("--trusted-host", host) for host in self.trusted_hosts))
+        pairs = [("--pre", "")] if self.previews else []
+        pairs += [("--prefer-binary", "")] if self.wheels_first else []
+        pairs += [("--no-binary", name) for name in self.no_binary]
+        pairs += [("--only-binary", name) for name in self.only_binary]
+        return (*pairs, *(("--trusted-host", host) for host in self.trusted_hosts))
 
     def on(self, site: Site) -> Site:
         """The machine with the files' places in place of, or beside, the person's own."""
         own = site.sources
         sources = msgspec.structs.replace(
-            own, index=self.index or own.index, extra_indexes=_once(*self.extra_indexes, *own.extra_indexes),
-            find_links=_once(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
+            own, index=self.index or own.index, extra_indexes=_unique(*self.extra_indexes, *own.extra_indexes),
+            find_links=_unique(*self.find_links, *own.find_links), no_index=self.no_index or own.no_index,
         )  # fmt: skip
-        return site.but(sources=sources, assumed=_once(*site.assumed, *self.told))
+        return site.but(sources=sources, assumed=_unique(*site.assumed, *self.told))
 
 
 class Asked(NamedTuple):
@@ -97,17 +97,17 @@ def together(every: Iterable[Asked]) -> Asked:
 
     """
     every = tuple(every)
-    terms = [one.terms for one in every]
+    terms = [file.terms for file in every]
     hashes: dict[str, tuple[str, ...]] = {}
-    for name, told in ((name, told) for one in terms for name, told in one.hashes.items()):
-        hashes[name] = _once(*hashes.get(name, ()), *told)
-    lists = {name: _once(*(value for one in terms for value in getattr(one, name))) for name in _LISTS}
+    for name, digests in ((name, digests) for term in terms for name, digests in term.hashes.items()):
+        hashes[name] = _unique(*hashes.get(name, ()), *digests)
+    lists = {name: _unique(*(value for term in terms for value in getattr(term, name))) for name in _LISTS}
     return Asked(
-        tuple(word for one in every for word in one.words),
+        tuple(word for file in every for word in file.words),
         Terms(
-            index=_index(one.index for one in terms), no_index=any(one.no_index for one in terms),
-            previews=any(one.previews for one in terms), wheels_first=any(one.wheels_first for one in terms), hashed=any(one.hashed for one in terms), hashes=hashes,
-            bound=_bound(terms), python=",".join(_once(*(one.python for one in terms if one.python))), **lists,
+            index=_index(term.index for term in terms), no_index=any(term.no_index for term in terms),
+            previews=any(term.previews for term in terms), wheels_first=any(term.wheels_first for term in terms), hashed=any(term.hashed for term in terms), hashes=hashes,
+            bound=_merge_bound(terms), python=",".join(_unique(*(term.python for term in terms if term.python))), **lists,
         ),
     )  # fmt: skip
 
@@ -115,50 +115,50 @@ def together(every: Iterable[Asked]) -> Asked:
 _LISTS = ("extra_indexes", "find_links", "no_binary", "only_binary", "trusted_hosts", "constraints", "told", "files")
 
 
-def _once(*values: str) -> tuple[str, ...]:
+def _unique(*values: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(values))
 
 
 def _index(every: Iterable[str]) -> str:
-    told = _once(*(one for one in every if one))
-    if len(told) > 1:
-        said = _("Two indexes are named in place of the default one: {first} and {second}. Keep one of them.")
-        raise WishError(said.format(first=told[0], second=told[1]))
-    return told[0] if told else ""
+    urls = _unique(*(url for url in every if url))
+    if len(urls) > 1:
+        template = _("Two indexes are named in place of the default one: {first} and {second}. Keep one of them.")
+        raise WishError(template.format(first=urls[0], second=urls[1]))
+    return urls[0] if urls else ""
 
 
-def _bound(terms: Iterable[Terms]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, url in ((name, url) for one in terms for name, url in one.bound.items()):
-        if found.setdefault(name, url) != url:
-            said = _("{package} is to come from {first} and from {second}. Keep one of them.")
-            raise WishError(said.format(package=name, first=found[name], second=url))
-    return found
+def _merge_bound(terms: Iterable[Terms]) -> dict[str, str]:
+    urls: dict[str, str] = {}
+    for name, url in ((name, url) for term in terms for name, url in term.bound.items()):
+        if urls.setdefault(name, url) != url:
+            template = _("{package} is to come from {first} and from {second}. Keep one of them.")
+            raise WishError(template.format(package=name, first=urls[name], second=url))
+    return urls
 
 
 # -- one at a time -----------------------------------------------------------------------------------
 
 
-def place(where: str, told: str) -> str:
+def place(where: str, address: str) -> str:
     """An address as it may stand in a plan.
 
     Args:
         where: the file and the line or field, for whoever has to mend it.
-        told: the address.
+        address: the address.
 
     Raises:
         WishError: it is none, or it holds a password.
 
     """
-    if _SECRET.search(told):
-        said = _(
+    if _SECRET.search(address):
+        template = _(
             "{where}: the address {url} holds a name or a password. Plans are shown and kept, so rigup takes none: "
             "put those into ~/.netrc or into pip's own configuration, and the address without them here."
         )
-        raise WishError(said.format(where=where, url=masked(told)))
-    if not _PLACE.fullmatch(told):
-        raise WishError(_("{where}: {url} is no address of packages.").format(where=where, url=masked(told)[:200]))
-    return told
+        raise WishError(template.format(where=where, url=masked(address)))
+    if not _PLACE.fullmatch(address):
+        raise WishError(_("{where}: {url} is no address of packages.").format(where=where, url=masked(address)[:200]))
+    return address
 
 
 def masked(text: str) -> str:
@@ -169,11 +169,11 @@ def masked(text: str) -> str:
 def bounded(words: Iterable[str], terms: Terms, marked: dict[str, str]) -> Iterator[str]:
     """What was asked for, within the constraints that hold on a machine of these markers."""
     limits: dict[str, list[Requirement]] = {}
-    for told in map(Requirement, terms.constraints):
-        if told.marker is None or told.marker.evaluate(marked):
-            limits.setdefault(canonicalize_name(told.name), []).append(told)
+    for constraint in map(Requirement, terms.constraints):
+        if constraint.marker is None or constraint.marker.evaluate(marked):
+            limits.setdefault(canonicalize_name(constraint.name), []).append(constraint)
     for word in words:
-        asked = Requirement(word)
-        for limit in limits.get(canonicalize_name(asked.name), ()):
-            asked.specifier &= limit.specifier
-        yield str(asked)
+        requirement = Requirement(word)
+        for limit in limits.get(canonicalize_name(requirement.name), ()):
+            requirement.specifier &= limit.specifier
+        yield str(requirement)

@@ -4,7 +4,7 @@ import msgspec
 
 
 class There(msgspec.Struct, frozen=True, kw_only=True):
-    """Only what was seen: an empty field says nothing of what is not there.
+    """Only what was seen: an empty field does not mean that nothing is there.
 
     Attributes:
         uv: a uv that a plain command starts, or the one that came with rigup.

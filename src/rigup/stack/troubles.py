@@ -33,7 +33,7 @@ _RENEWALS = (
 
 def asks_for_another(troubles: tuple[Trouble, ...]) -> bool:
     """What is installed is at fault: another build of it is asked for."""
-    return any(one.severity == "error" and asked.kind in _RENEWALS for one in troubles for asked in one.asks)
+    return any(trouble.severity == "error" and step.kind in _RENEWALS for trouble in troubles for step in trouble.asks)
 
 
 def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
@@ -41,11 +41,11 @@ def troubles_of(facts: Facts) -> tuple[Trouble, ...]:
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
 
-    found = answer(Diagnosis(facts, *judged(facts))).findings
+    findings = answer(Diagnosis(facts, *judged(facts))).findings
     return tuple(
         Trouble(
-            cause=one.cause, title=one.title, severity=one.severity,
-            asks=tuple(Asked(kind=step.kind, params=step.params) for fix in one.fixes[:1] for step in fix.steps),
+            cause=finding.cause, title=finding.title, severity=finding.severity,
+            asks=tuple(Asked(kind=step.kind, params=step.params) for fix in finding.fixes[:1] for step in fix.steps),
         )
-        for one in found
+        for finding in findings
     )  # fmt: skip

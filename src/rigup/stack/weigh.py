@@ -46,18 +46,18 @@ def judged(build: Candidate, site: Site, wish: Wish) -> Judged:
         KnowledgeError: a table is malformed.
 
     """
-    told = tuple(_each(build, site))
+    answers = tuple(_serve_devices(build, site))
     changes = {change.change: change for change in build.changes}
-    changes |= {one.change.change: one.change for one in told if one.change is not None}
+    changes |= {answer.change.change: answer.change for answer in answers if answer.change is not None}
     if another := python_change(build, site, wish):
         changes["python"] = another
     return Judged(
-        build=build, served=told, changes=tuple(changes.values()), refusal=refusal(build, site, wish),
+        build=build, served=answers, changes=tuple(changes.values()), refusal=refusal(build, site, wish),
         python=python_for(build, site, wish),
     )  # fmt: skip
 
 
-def _each(build: Candidate, site: Site) -> Iterator[Served]:
+def _serve_devices(build: Candidate, site: Site) -> Iterator[Served]:
     """Devices that are alike are judged once."""
     known: dict[tuple[object, ...], Served] = {}
     for device in site.gpus:
@@ -73,49 +73,55 @@ def wanted(site: Site) -> tuple[Device, ...]:
     return cards or site.gpus
 
 
-def served_count(one: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:
+def served_count(option: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:
     """How many of the wanted devices a build serves."""
-    return sum(told.how in how for device, told in zip(site.gpus, one.served, strict=True) if device in wanted(site))
+    return sum(
+        answer.how in how for device, answer in zip(site.gpus, option.served, strict=True) if device in wanted(site)
+    )
 
 
 def serves_all(taken: Sequence[Judged], site: Site) -> bool:
     """Every framework can be installed and serves every device that is wanted."""
     whole = len(wanted(site))
-    return bool(taken) and all(usable(one, site) and served_count(one, site) == whole for one in taken)
+    return bool(taken) and all(usable(option, site) and served_count(option, site) == whole for option in taken)
 
 
-def usable(one: Judged, site: Site) -> bool:
+def usable(option: Judged, site: Site) -> bool:
     """It can be installed, and does something there: it serves a device, or is made for the CPU."""
-    return not one.refusal and (served_count(one, site) > 0 or one.build.kind in _ON_THE_CPU)
+    return not option.refusal and (served_count(option, site) > 0 or option.build.kind in _ON_THE_CPU)
 
 
 def renewed(build: Candidate, site: Site) -> int:
     """How many of its packages stand in the environment that is planned for in another version, where they are sound."""
     if asks_for_another(site.troubles):
         return 0
-    there = {canonicalize_name(name): version for name, version in site.installed.items()}
+    present = {canonicalize_name(name): version for name, version in site.installed.items()}
     names = ((canonicalize_name(name.partition("[")[0]), version) for name, version in build.packages.items())
-    return sum(name in there and not _same(there[name], version, build.variant) for name, version in names)
+    return sum(
+        name in present and not _is_same_release(present[name], version, build.variant) for name, version in names
+    )
 
 
-def _same(there: str, version: str, variant: str) -> bool:
+def _is_same_release(present: str, version: str, variant: str) -> bool:
     """The default index's wheel of a release is the one of its variant's own index."""
-    return there in (version, version.partition("+")[0] + "+" + variant)
+    return present in (version, version.partition("+")[0] + "+" + variant)
 
 
-def rank(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
+def rank(option: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     """Order of preference, the best highest: devices served, what is known, fewest changes, what stands there, newest; or newest first."""
-    reach = served_count(one, site), served_count(one, site, ("native",))
-    newest = version_key(one.build.version)
-    order = (newest, -one.weight) if wish.prefer == "newest" else (-one.weight, -renewed(one.build, site), newest)
-    toolkit = version_key(one.build.cuda or one.build.rocm)
+    reach = served_count(option, site), served_count(option, site, ("native",))
+    newest = version_key(option.build.version)
+    order = (
+        (newest, -option.weight) if wish.prefer == "newest" else (-option.weight, -renewed(option.build, site), newest)
+    )
+    toolkit = version_key(option.build.cuda or option.build.rocm)
     return (
         *reach,
-        -len(one.build.open),
+        -len(option.build.open),
         *order,
-        one.build.kind != "directml",
-        bool(one.build.conda or one.build.image),
-        not one.build.index,
+        option.build.kind != "directml",
+        bool(option.build.conda or option.build.image),
+        not option.build.index,
         toolkit,
-        one.build.label,
+        option.build.label,
     )

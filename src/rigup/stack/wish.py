@@ -33,7 +33,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         no_root: nothing that needs root may be planned.
         mirror: name of a mirror of the tables, "" none.
         with_rigup: `rigup.torch` is put into the environment, for programs that use it.
-        terms: what files of requirements say beside packages.
+        terms: options and bounds from files of requirements.
 
     """
 
@@ -48,12 +48,12 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
     def asked(self) -> dict[str, Requirement]:
         """Requirements by canonical name."""
-        return {canonicalize_name(one.name): one for one in map(Requirement, self.packages)}
+        return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, self.packages)}
 
 
 def _twice(name: str, first: str, second: str) -> WishError:
-    said = _("{package} is asked for twice: as {first} and as {second}. Give one of them.")
-    return WishError(said.format(package=name, first=first, second=second))
+    template = _("{package} is asked for twice: as {first} and as {second}. Give one of them.")
+    return WishError(template.format(package=name, first=first, second=second))
 
 
 def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ...]:
@@ -68,23 +68,23 @@ def read_wishes(words: Iterable[str], site: Site | None = None) -> tuple[str, ..
         KnowledgeError: the table of names is malformed.
 
     """
-    found: dict[str, str] = {}
+    wishes: dict[str, str] = {}
     marked = marker_environment(site) if site else None
     word = ""
     for word in words:
-        told = _requirement(word)
-        if told.marker and not told.marker.evaluate(marked):
+        requirement = _requirement(word)
+        if requirement.marker and not requirement.marker.evaluate(marked):
             continue
-        told.marker = None
-        told.name = other_names().get(canonicalize_name(told.name), told.name)
-        name = canonicalize_name(told.name)
-        if found.setdefault(name, str(told)) != str(told):
-            raise _twice(name, found[name], str(told))
-    if len(found) > _MOST:
-        raise WishError(_("{count} packages are more than one wish may hold.").format(count=len(found)))
-    if word and not found:
+        requirement.marker = None
+        requirement.name = other_names().get(canonicalize_name(requirement.name), requirement.name)
+        name = canonicalize_name(requirement.name)
+        if wishes.setdefault(name, str(requirement)) != str(requirement):
+            raise _twice(name, wishes[name], str(requirement))
+    if len(wishes) > _MOST:
+        raise WishError(_("{count} packages are more than one wish may hold.").format(count=len(wishes)))
+    if word and not wishes:
         raise WishError(_("{word} is meant for another system than this.").format(word=word[:200]))
-    return tuple(found.values()) or (DEFAULT,)
+    return tuple(wishes.values()) or (DEFAULT,)
 
 
 def marker_environment(site: Site) -> dict[str, str]:
@@ -106,7 +106,7 @@ def _requirement(word: str) -> Requirement:
     """One requirement; a lone version behind "=" is what conda users write."""
     text = re.sub(r"(?<![=<>!~])=(?!=)", "==", word.strip())
     try:
-        told = Requirement(text)
+        requirement = Requirement(text)
     except InvalidRequirement as error:
         if "://" in text:
             raise WishError(installed_by_hand(word)) from error
@@ -114,15 +114,15 @@ def _requirement(word: str) -> Requirement:
         raise WishError(wrong.format(word=word[:200])) from error
     if len(text) > _LONGEST:
         raise WishError(_("{word}… is longer than any package is written.").format(word=word[:60]))
-    if told.url:
+    if requirement.url:
         raise WishError(installed_by_hand(word))
-    return told
+    return requirement
 
 
 def installed_by_hand(word: str) -> str:
-    """What is said of a word that names no release: an address, a repository, a folder, a file of a package."""
-    told = _(
+    """The sentence for a word that names no release: an address, a repository, a folder, a file of a package."""
+    template = _(
         "{word} names an address or a folder, and rigup chooses by name and version. Take it out, and when the rest is installed, "
         "install it by: rigup run -- python -m pip install …"
     )
-    return told.format(word=word[:200])
+    return template.format(word=word[:200])

@@ -21,7 +21,7 @@ def _names() -> dict[str, str]:
 
 def provider_name(name: str) -> str:
     """The name of who gives a driver, in the person's language. Names that are the same everywhere stay."""
-    told = {
+    names = {
         "NVIDIA's repository": _("NVIDIA's repository"), "Ubuntu's archive": _("Ubuntu's archive"),
         "Debian's archive": _("Debian's archive"), "the graphics-drivers PPA": _("the graphics-drivers PPA"),
         "Red Hat's extensions": _("Red Hat's extensions"), "Microsoft's repository": _("Microsoft's repository"),
@@ -30,4 +30,4 @@ def provider_name(name: str) -> str:
         "Amazon's NVIDIA repository": _("Amazon's NVIDIA repository"), "Flatcar's extensions": _("Flatcar's extensions"),
         "the kernel snap": _("the kernel snap"),
     }  # fmt: skip
-    return told.get(name, name)
+    return names.get(name, name)

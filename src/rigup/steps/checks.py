@@ -13,68 +13,68 @@ _DIRECTML = (
 _LIMIT = "grep . /sys/class/drm/card*/device/mem_info_gtt_total"
 
 
-def _seen(title: str, *commands: tuple[str, ...], params: tuple[str, ...] = (), by_hand: bool = False) -> Kind:
-    told: Commands = commands
-    return Kind(title, params, "by-hand" if by_hand else "here", commands=told, undo=())
+def _check(title: str, *commands: tuple[str, ...], params: tuple[str, ...] = (), by_hand: bool = False) -> Kind:
+    argvs: Commands = commands
+    return Kind(title, params, "by-hand" if by_hand else "here", commands=argvs, undo=())
 
 
 KINDS: dict[str, Kind] = {
-    "see-run-elsewhere": _seen(_("it worked if the command that failed now runs through, there or on the processor"), by_hand=True),
-    "see-run": _seen(_("it worked if the command that failed now runs through, and the GPU is busy meanwhile"), by_hand=True),
-    "see-cards": _seen(_("it worked if this lists every card with its name"), ("nvidia-smi", "-L")),
-    "see-amd-cards": _seen(_("it worked if this lists the card among its agents, as gfx…"), ("rocminfo",)),
-    "see-cards-inside": _seen(_("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True),
-    "see-amd-cards-inside": _seen(_("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True),
-    "see-nodes-inside": _seen(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
-    "see-torch": _seen(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "{device}"), params=("device",)),
-    "see-mps": _seen(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "mps")),
-    "see-directml": _seen(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
-    "see-tensorflow": _seen(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
-    "see-import": _seen(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
-    "see-count": _seen(
+    "see-run-elsewhere": _check(_("it worked if the command that failed now runs through, there or on the processor"), by_hand=True),
+    "see-run": _check(_("it worked if the command that failed now runs through, and the GPU is busy meanwhile"), by_hand=True),
+    "see-cards": _check(_("it worked if this lists every card with its name"), ("nvidia-smi", "-L")),
+    "see-amd-cards": _check(_("it worked if this lists the card among its agents, as gfx…"), ("rocminfo",)),
+    "see-cards-inside": _check(_("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True),
+    "see-amd-cards-inside": _check(_("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True),
+    "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
+    "see-torch": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "{device}"), params=("device",)),
+    "see-mps": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "mps")),
+    "see-directml": _check(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
+    "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
+    "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
+    "see-count": _check(
         _("it worked if this prints the number of GPUs that the program is to have"), ("python", "-c", "import torch; print(torch.cuda.device_count())"),
     ),
-    "see-journal": _seen(
+    "see-journal": _check(
         _("it worked if the log of {service} since its start names the card, and no longer what it said"),
         ("journalctl", "-u", "{service}", "-b", "--no-pager"), params=("service",),
     ),
-    "see-groups": _seen(_("it worked if this names the group after the next login"), ("id", "-nG")),
-    "see-backend": _seen(_("it worked if the program names the card as a device of that backend when it starts"), by_hand=True),
-    "see-shared-memory": _seen(_("it worked if this, in the container, shows the new size"), ("df", "-h", "/dev/shm"), by_hand=True),
-    "see-owner": _seen(_("it worked if this, in the container, shows your account as the owner"), ("ls", "-ld", "{path}"), params=("path",), by_hand=True),
-    "see-notebook": _seen(_("it worked if a cell with import sys; print(sys.executable) prints the Python of the environment"), by_hand=True),
-    "see-signer": _seen(
+    "see-groups": _check(_("it worked if this names the group after the next login"), ("id", "-nG")),
+    "see-backend": _check(_("it worked if the program names the card as a device of that backend when it starts"), by_hand=True),
+    "see-shared-memory": _check(_("it worked if this, in the container, shows the new size"), ("df", "-h", "/dev/shm"), by_hand=True),
+    "see-owner": _check(_("it worked if this, in the container, shows your account as the owner"), ("ls", "-ld", "{path}"), params=("path",), by_hand=True),
+    "see-notebook": _check(_("it worked if a cell with import sys; print(sys.executable) prints the Python of the environment"), by_hand=True),
+    "see-signer": _check(
         _("it worked if the first names who signed the module {module}, and the second lists it"),
         ("modinfo", "-F", "signer", "{module}"), ("lsmod",), params=("module",),
     ),
-    "see-dkms": _seen(_("it worked if this lists no module as broken, and the running kernel as installed"), ("dkms", "status")),
-    "see-device-manager": _seen(_("it worked if the device manager of Windows lists the card without a warning"), by_hand=True),
-    "see-bus": _seen(_("it worked if this lists the card"), ("lspci", "-nn", "-d", "::0300"), ("lspci", "-nn", "-d", "::0302")),
-    "see-kernel-log": _seen(_("it worked if the kernel's log of this start says it no more"), ("journalctl", "-k", "-b", "--no-pager")),
-    "see-memory-errors": _seen(
+    "see-dkms": _check(_("it worked if this lists no module as broken, and the running kernel as installed"), ("dkms", "status")),
+    "see-device-manager": _check(_("it worked if the device manager of Windows lists the card without a warning"), by_hand=True),
+    "see-bus": _check(_("it worked if this lists the card"), ("lspci", "-nn", "-d", "::0300"), ("lspci", "-nn", "-d", "::0302")),
+    "see-kernel-log": _check(_("it worked if the kernel's log of this start says it no more"), ("journalctl", "-k", "-b", "--no-pager")),
+    "see-memory-errors": _check(
         _("it worked if this counts no further errors, and no remapping is pending"), ("nvidia-smi", "-q", "-d", "ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
     ),
-    "see-speed": _seen(
+    "see-speed": _check(
         _("it worked if no slowdown is Active in this while the card works"), ("nvidia-smi", "-q", "-d", "PERFORMANCE"),
     ),
-    "see-memory": _seen(
+    "see-memory": _check(
         _("it worked if this shows room for the work before it starts, and the work runs through"),
         ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),
     ),
-    "see-amd-memory": _seen(_("it worked if this shows room for the work before it starts, and the work runs through"), ("rocm-smi", "--showmeminfo", "vram")),
-    "see-fabric": _seen(
+    "see-amd-memory": _check(_("it worked if this shows room for the work before it starts, and the work runs through"), ("rocm-smi", "--showmeminfo", "vram")),
+    "see-fabric": _check(
         _("it worked if the service is active, and the fabric of each GPU is Completed, Success"),
         ("systemctl", "is-active", "nvidia-fabricmanager"), ("nvidia-smi", "-q", "-d", "FABRIC"),
     ),
-    "see-parts": _seen(_("it worked if this lists MIG devices under the GPU, or the GPU alone where MIG mode is off"), ("nvidia-smi", "-L")),
-    "see-shared-limit": _seen(_("it worked if this shows the new limit, in bytes, after the next start"), ("sh", "-c", _LIMIT)),
-    "see-nvcc": _seen(
+    "see-parts": _check(_("it worked if this lists MIG devices under the GPU, or the GPU alone where MIG mode is off"), ("nvidia-smi", "-L")),
+    "see-shared-limit": _check(_("it worked if this shows the new limit, in bytes, after the next start"), ("sh", "-c", _LIMIT)),
+    "see-nvcc": _check(
         _("it worked if both name the same CUDA, and the build runs through"), ("nvcc", "--version"), ("python", "-c", "import torch; print(torch.version.cuda)"),
     ),
-    "see-nccl": _seen(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
-    "see-job": _seen(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
-    "see-room": _seen(_("it worked if this shows room where the program writes"), ("df", "-h")),
-    "see-engine": _seen(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
-    "see-queue": _seen(_("it worked if this shows the job as waiting or running"), ("squeue", "--me")),
-    "see-ranks": _seen(_("it worked if the ranks announce themselves once each, from 0 to the last one"), by_hand=True),
+    "see-nccl": _check(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
+    "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
+    "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
+    "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
+    "see-queue": _check(_("it worked if this shows the job as waiting or running"), ("squeue", "--me")),
+    "see-ranks": _check(_("it worked if the ranks announce themselves once each, from 0 to the last one"), by_hand=True),
 }  # fmt: skip

@@ -101,6 +101,10 @@ KINDS: dict[str, Kind] = {
         _("install the container engine {engine}"), ("engine",), "host-of-container", root=True, network=True, tag="caution",
         commands=(("@install", "{package}"),), undo=(("@remove", "{package}"),),
     ),
+    "renew-engine": Kind(
+        _("upgrade {engine} to {version} or newer"), ("engine", "version"), "host-of-container", root=True, network=True,
+        tag="caution", commands=(("@upgrade", "{engine}"),), undo_because=_("the release that was there before is not kept"),
+    ),
     "install-kernel": Kind(
         _("install a kernel of {version} or newer"), ("version",), "kernel", root=True, network=True, restart=True,
         tag="caution", undo_because=_("the kernel that was there stays in the boot menu"),

@@ -50,7 +50,7 @@ class Kind(NamedTuple):
 
 
 def parse(spec: str, fill: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
-    """`kind name=value …` in parts. Holes are filled after the words are told apart: data adds no word.
+    """`kind name=value …` in parts. Holes are filled after the words are split: data adds no word.
 
     Raises KeyError for a hole that `fill` does not know, StepError for a word that is no `name=value`.
     """
@@ -73,32 +73,32 @@ def make(
     `distribution` is the ID of the os-release where it is done; it decides the system's own commands.
     Raises StepError for an unknown kind, a missing parameter, or one of a form that no command is made of.
     """
-    kind = _known(name, params, kinds)
-    commands = _filled(kind.commands, params, distribution)
+    kind = _kind(name, params, kinds)
+    commands = _fill(kind.commands, params, distribution)
     return Step(
         kind=name, id=":".join((name, *params.values())), params=params, title=_(kind.title).format_map(params), because=because,
-        where=_where(kind.where, world, wsl), root=kind.root, network=kind.network, restart=kind.restart, tag=kind.tag, commands=commands,
-        undo=None if kind.undo is None else _filled(kind.undo, params, distribution),
+        where=_place(kind.where, world, wsl), root=kind.root, network=kind.network, restart=kind.restart, tag=kind.tag, commands=commands,
+        undo=None if kind.undo is None else _fill(kind.undo, params, distribution),
         undo_because=_(kind.undo_because) if kind.undo_because else "",
-        writes=tuple(path for (path,) in _filled(tuple((path,) for path in kind.writes), params, distribution)),
+        writes=tuple(path for (path,) in _fill(tuple((path,) for path in kind.writes), params, distribution)),
     )  # fmt: skip
 
 
-def _known(name: str, params: Mapping[str, str], kinds: Mapping[str, Kind]) -> Kind:
+def _kind(name: str, params: Mapping[str, str], kinds: Mapping[str, Kind]) -> Kind:
     """The kind of that name, if it can be made with these parameters; else StepError."""
     kind = kinds.get(name)
     if kind is None:
         raise StepError(_("There is no step of the kind {name}.").format(name=name))
     if missing := [param for param in kind.params if not params.get(param)]:
         raise StepError(_("The step {name} needs {missing}.").format(name=name, missing=", ".join(missing)))
-    if wrong := odd(name, _used(kind, params), params, kind.root):
-        told = _("The step {name} is not made with {value}: that is no {parameter} as commands take it.")
+    if wrong := odd(name, _used_holes(kind, params), params, kind.root):
+        sentence = _("The step {name} is not made with {value}: that is no {parameter} as commands take it.")
         value = params[wrong[0]][:80]
-        raise StepError(told.format(name=name, value=repr(value), parameter=wrong[0]))
+        raise StepError(sentence.format(name=name, value=repr(value), parameter=wrong[0]))
     return kind
 
 
-def _used(kind: Kind, params: Mapping[str, str]) -> list[str]:
+def _used_holes(kind: Kind, params: Mapping[str, str]) -> list[str]:
     """The holes of commands and files that these parameters fill, as they are written."""
     words = (*(word for argv in (*kind.commands, *(kind.undo or ())) for word in argv), *kind.writes)
     holes = dict.fromkeys(hole for word in words for hole in _AS_WRITTEN.findall(word))
@@ -115,7 +115,7 @@ def make_as(
     return msgspec.structs.replace(step, commands=commands, undo=undo, writes=writes or step.writes)
 
 
-def _where(where: Where, world: str, wsl: bool) -> StepPlace:
+def _place(where: Where, world: str, wsl: bool) -> StepPlace:
     if where == "host-of-container" and world == "host":
         return "here"
     if where != "kernel":
@@ -125,11 +125,11 @@ def _where(where: Where, world: str, wsl: bool) -> StepPlace:
     return "windows-host" if wsl else "here"
 
 
-def _filled(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
+def _fill(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
     """Commands with their holes filled; `{names*}` gives one argument for each name of a list, `{words|}` for each word."""
-    own = [_own_words(one, distribution) for argv in commands for one in _recipe(argv, distribution)]
+    own = [_own_words(command, distribution) for argv in commands for command in _recipe(argv, distribution)]
     return tuple(
-        tuple(told for word in argv for told in _words(word, params))
+        tuple(argument for word in argv for argument in _words(word, params))
         for argv in own
         if argv and all(hole in params for word in argv for hole in _HOLES.findall(word))
     )
@@ -152,7 +152,7 @@ def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
         return initramfs_anywhere() if argv == _INITRAMFS else ()
     own = {"@install": system.install, "@remove": system.remove, "@upgrade": system.upgrade,
            "@initramfs": system.initramfs, "@headers": [system.headers]}  # fmt: skip
-    return tuple(told for word in argv for told in own.get(word, [word]))
+    return tuple(replacement for word in argv for replacement in own.get(word, [word]))
 
 
 def _words(word: str, params: dict[str, str]) -> list[str]:

@@ -1,18 +1,21 @@
-"""The answer of `rigup verify`, as data in the shape of `rigup.schemas.verify`. Nothing is printed here."""
+"""The answer of `rigup verify`, as `rigup.schemas.verify` has it. Nothing is printed here."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Literal
+
+from msgspec import UNSET, structs
 
 from rigup.language import _
 from rigup.machine.store import Facts
+from rigup.schemas.machine import Machine
+from rigup.schemas.shared import Environment
+from rigup.schemas.verify import Check, CheckedDevice, Framework, Verify
 from rigup.verify.covered import left_out
 from rigup.verify.judge import fallbacks, judge
 from rigup.verify.matching import matched
-from rigup.verify.observe import Death, Observed, Seen
+from rigup.verify.observe import Death, Listed, Observed, Seen
 from rigup.verify.words import died
 
-Answer = dict[str, Any]
-SCHEMA = "rigup.verify/1"
 FOR_CPUS = ("numpy",)  # frameworks of which nobody expects that they list a GPU
 _OF_THIS_MACHINE = "of-this-machine"
 _NEEDED = ("evidence", _OF_THIS_MACHINE)  # checks without whose answer nothing is proven
@@ -29,50 +32,52 @@ _MASKS = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "R
           "intel": ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK")}  # fmt: skip
 
 
-def answer(observed: Observed, machine: Answer, facts: Facts, full: bool, wanted: list[str]) -> Answer:
-    """The contract's object. `machine` is the doctor's, with the state of each of its devices."""
-    devices = [{**device, "checks": []} for device in machine.get("accelerators") or []]
-    cpu = {"name": _cpu(machine), "checks": []}
+def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wanted: list[str]) -> Verify:
+    """What was proven, without how long it took. `machine` is the doctor's, with the state of each of its devices."""
+    devices = [CheckedDevice(**structs.asdict(device), checks=[]) for device in machine.accelerators or []]
+    cpu = CheckedDevice(name=processor(machine), checks=[])
     for seen in (*observed.frameworks, *observed.companions):
         _add(seen, devices, cpu)
     if not wanted:
         _unlisted(observed, devices, facts)
-    judged = [*devices, cpu] if cpu["checks"] else devices
+    judged = [_state(device) for device in (*devices, *([cpu] if cpu.checks else []))]
     frameworks = [_framework(seen) for seen in observed.frameworks]
     companions = [_framework(seen) for seen in observed.companions]
-    for device in judged:
-        _state(device)
-    return {
-        "schema": SCHEMA, "verdict": _verdict(judged, [*frameworks, *companions]), "mode": "full" if full else "quick",
-        "environment": {"prefix": observed.prefix, "interpreter": observed.python, "python": observed.version},
-        "packages": observed.packages, "frameworks": frameworks, "companions": companions, "devices": judged,
-        "not_covered": left_out(observed, judged, full),
-    }  # fmt: skip
+    return Verify(
+        verdict=_verdict(judged, [*frameworks, *companions]), mode="full" if full else "quick",
+        environment=environment_of(observed), packages=observed.packages, frameworks=frameworks, companions=companions,
+        devices=judged, not_covered=left_out(observed, judged, full), seconds=0.0,
+    )  # fmt: skip
 
 
-def _cpu(machine: Answer) -> str:
-    found = [cpu.get("model") or cpu.get("name") for cpu in machine.get("cpus") or []]
+def environment_of(observed: Observed) -> Environment:
+    """Where it was measured."""
+    return Environment(prefix=observed.prefix, interpreter=observed.python, python=observed.version)
+
+
+def processor(machine: Machine) -> str:
+    """The name of the machine's processor."""
+    found = [cpu.get("model") or cpu.get("name") for cpu in machine.cpus or []]
     return str(next(filter(None, found), "CPU"))
 
 
-def _framework(seen: Seen) -> Answer:
+def _framework(seen: Seen) -> Framework:
     """What was seen of a framework as a whole: its version, and whether it could be imported at all."""
-    told: Answer = {"name": seen.name, "imported": bool(seen.about), "listed": seen.listed}
-    told |= {"version": seen.about["version"], "import_seconds": round(seen.about["seconds"], 2)} if seen.about else {}
-    told |= {"build": seen.about["build"]} if seen.about.get("build") else {}
-    told |= {"exit_status": seen.status} if seen.done and seen.status else {}
-    if not seen.listed or (seen.deaths and not seen.deaths[-1].device):
-        last = seen.deaths[-1] if seen.deaths else None
-        told["because"] = _ended(last) if last else ""
-        told["said"] = last_line(seen.said)
-    return told
+    about, failed = seen.about, not seen.listed or bool(seen.deaths and not seen.deaths[-1].device)
+    return Framework(
+        name=seen.name, imported=bool(about), listed=seen.listed, version=about.version if about else UNSET,
+        import_seconds=round(about.seconds, 2) if about else UNSET, build=about.build or UNSET if about else UNSET,
+        exit_status=seen.status if seen.done and seen.status else UNSET,
+        because=(_ended(seen.deaths[-1]) if seen.deaths else "") if failed else UNSET,
+        said=last_line(seen.said) if failed else UNSET,
+    )  # fmt: skip
 
 
 def _ended(last: Death) -> str:
     """How it ended; status 1 is how Python ends after an error."""
     if (last.why, last.number) == ("status", 1):
         return _("Python ended with an error.")
-    return died({"died": last.why, "number": last.number})
+    return died(last.why, last.number)
 
 
 def last_line(said: bytes) -> str:
@@ -81,103 +86,95 @@ def last_line(said: bytes) -> str:
     return next((line[:500] for line in reversed(lines) if line and not line.startswith(_NO_WORDS)), "")
 
 
-def _add(seen: Seen, devices: list[Answer], cpu: Answer) -> None:
+def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
     """The checks of one framework, each at the device that it was made on."""
-    places = matched([one for one in seen.devices if one["id"] != "cpu"], devices)
+    places = matched([one for one in seen.devices if one.id != "cpu"], devices)
     for one in seen.devices:
-        checks = [{"framework": seen.name, "device": one["id"], **check} for check in _checks(seen, one["id"])]
-        if one["id"] == "cpu":
-            cpu["checks"] += checks
+        checks = [structs.replace(check, framework=seen.name, device=one.id) for check in _checks(seen, one.id)]
+        if one.id == "cpu":
+            cpu.checks.extend(checks)
         elif checks:
-            target = devices[places[one["id"]]] if one["id"] in places else _new(devices)
-            _complete(target, one)
-            target["checks"] += checks
-            if one["id"] not in places:
+            if one.id not in places:  # nobody else has seen it
+                places[one.id] = len(devices)
+                devices.append(CheckedDevice(index=len(devices), checks=[]))
                 told = _("This machine shows no such device: what it is cannot be told.")
-                target["checks"].append(
-                    {
-                        "framework": seen.name,
-                        "device": one["id"],
-                        "name": _OF_THIS_MACHINE,
-                        "seconds": 0.0,
-                        "because": told,
-                    }
+                checks.append(
+                    Check(framework=seen.name, device=one.id, name=_OF_THIS_MACHINE, seconds=0.0, because=told)
                 )
+            devices[places[one.id]] = _completed(devices[places[one.id]], one)
+            devices[places[one.id]].checks.extend(checks)
 
 
-def _new(devices: list[Answer]) -> Answer:
-    """A device that the framework lists and nobody else has seen."""
-    made: Answer = {"index": len(devices), "checks": []}
-    devices.append(made)
-    return made
+def _completed(target: CheckedDevice, one: Listed) -> CheckedDevice:
+    """A device with what the framework knows of it and the machine's facts do not."""
+    return structs.replace(
+        target, vendor=target.vendor or one.vendor or UNSET, name=target.name or one.name or UNSET,
+        isa=target.isa or one.isa or UNSET, pci_address=target.pci_address or one.pci_address or UNSET,
+        properties=target.properties or one.properties or UNSET,
+    )  # fmt: skip
 
 
-def _complete(target: Answer, one: Answer) -> None:
-    """What the framework knows of a device and the machine's facts do not."""
-    for key in ("vendor", "name", "isa", "pci_address"):
-        if one.get(key) and not target.get(key):
-            target[key] = one[key]
-    if one.get("properties"):
-        target.setdefault("properties", one["properties"])
-
-
-def _checks(seen: Seen, device: str) -> Iterator[Answer]:
+def _checks(seen: Seen, device: str) -> Iterator[Check]:
     """All of one device, in the order in which they were made."""
     mine = {name: record for (one, name), record in seen.records.items() if one == device}
     yield from (judge(name, record) for name, record in mine.items())
     if device != "cpu" and (told := fallbacks(mine)):
         yield told
     if device in seen.left:
-        told = {"name": "rest", "seconds": 0.0}
-        yield told | {"because": _("What comes after it was not tried: this device has ended the process.")}
+        said = _("What comes after it was not tried: this device has ended the process.")
+        yield Check(name="rest", seconds=0.0, because=said)
 
 
-def _unlisted(observed: Observed, devices: list[Answer], facts: Facts) -> None:
+def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) -> None:
     """A GPU that no framework lists, where one ought to: its build is for this maker, or it serves no GPU at all."""
     from rigup.diagnosis.states import made_for
     from rigup.machine.kinds import Torch, Variable
 
     set_ = {variable.get("name") for variable in facts.of(Variable) if variable.get("value") is not None}
     builds = [torch for torch in facts.of(Torch) if torch.get("env") == observed.prefix]
-    served = any(device["checks"] for device in devices)
-    for device in devices:
-        vendor = str(device.get("vendor"))
+    served = any(device.checks for device in devices)
+    for place, device in enumerate(devices):
+        vendor = device.vendor or ""
         hidden = [name for name in _MASKS.get(vendor, ()) if name in set_]
-        ought = any(made_for(torch, vendor, facts) for torch in builds) or (not served and not device.get("integrated"))
-        if device["checks"] or not any(seen.listed for seen in observed.frameworks if seen.name not in FOR_CPUS):
+        ought = any(made_for(torch, vendor, facts) for torch in builds) or (not served and not device.integrated)
+        if device.checks or not any(seen.listed for seen in observed.frameworks if seen.name not in FOR_CPUS):
             continue
         if hidden:
-            device["because"] = _("{variable} hides it from this process.").format(variable=hidden[0])
+            told = _("{variable} hides it from this process.").format(variable=hidden[0])
+            devices[place] = structs.replace(device, because=told)
         elif ought:
             told = _("No framework of this environment lists this GPU.")
-            device["checks"].append({"name": "listed", "passed": False, "seconds": 0.0, "because": told})
+            device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=told))
 
 
-def _untold(device: Answer) -> list[Answer]:
+def _untold(device: CheckedDevice) -> list[Check]:
     """Checks that were to show whether the device itself did the work, and do not."""
-    return [check for check in device["checks"] if check["name"] in _NEEDED and "passed" not in check]
+    return [check for check in device.checks if check.name in _NEEDED and check.passed is UNSET]
 
 
-def _state(device: Answer) -> None:
+def _state(device: CheckedDevice) -> CheckedDevice:
     """Verified where all was passed; what was not judged keeps the doctor's word."""
-    judged = [check for check in device["checks"] if "passed" in check]
-    bad = [check for check in judged if not check["passed"]]
+    judged = [check for check in device.checks if check.passed is not UNSET]
+    bad = [check for check in judged if not check.passed]
     if bad:
-        told = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check["name"] for check in bad)))
-        device.update(state="no", because=told, next="rigup doctor")
-    elif untold := _untold(device):
+        told = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
+        return structs.replace(device, state="no", because=told, next="rigup doctor")
+    if untold := _untold(device):
         told = _("it computes right; whether the device did it cannot be told. {because}")
-        device.update(state="expected", because=told.format(because=untold[0].get("because", "")), next="")
-    elif judged:
-        frameworks = ", ".join(dict.fromkeys(check["framework"] for check in judged))
+        return structs.replace(device, state="expected", because=told.format(because=untold[0].because or ""), next="")
+    if judged:
+        frameworks = ", ".join(dict.fromkeys(check.framework for check in judged if check.framework))
         told = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
-        device.update(state="verified", because=told, next="")
+        return structs.replace(device, state="verified", because=told, next="")
+    return device
 
 
-def _verdict(devices: list[Answer], frameworks: list[Answer]) -> str:
+def _verdict(
+    devices: list[CheckedDevice], frameworks: list[Framework]
+) -> Literal["verified", "failed", "nothing-to-verify"]:
     """Verified needs something that was proven, nothing that failed, and no device of which it cannot be told."""
-    judged = [check["passed"] for device in devices for check in device["checks"] if "passed" in check]
-    if not all(judged) or any("because" in one for one in frameworks):
+    judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
+    if not all(judged) or any(one.because is not UNSET for one in frameworks):
         return "failed"
     if any(map(_untold, devices)):
         return "nothing-to-verify"  # something was asked whose part in it cannot be told

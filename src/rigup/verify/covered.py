@@ -1,83 +1,84 @@
 """What a verification did not cover: a person who reads "verified" is to know what was not tried, and why."""
 
-from typing import Any
+from msgspec import UNSET
 
 from rigup.language import _
-from rigup.verify.observe import Observed, Seen
+from rigup.schemas.verify import CheckedDevice, NotCovered
+from rigup.verify.observe import Observed, Record, Seen
 
-Answer = dict[str, Any]
 _NAMED = 20  # operators of one check
 
 
-def left_out(observed: Observed, devices: list[Answer], full: bool) -> list[Answer]:
-    """Each with `what` and `because`; of checks also `device` and `framework`. Empty where nothing was measured."""
+def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> list[NotCovered]:
+    """What was not tried or could not be judged. Empty where nothing was measured."""
     if not any(seen.listed for seen in observed.frameworks):
         return []
     told = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
-    told.append({"what": "distributed", "because": _("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")})  # fmt: skip
+    told.append(NotCovered(what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")))  # fmt: skip
     if not full:
-        told.append({"what": "full", "because": _("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")})  # fmt: skip
+        told.append(NotCovered(what="full", because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")))  # fmt: skip
     return told
 
 
-def _checks(devices: list[Answer]) -> list[Answer]:
+def _checks(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Checks that were begun and could not be judged, with their reason."""
     return [
-        {"what": check["name"], "because": check.get("because", ""), "device": check.get("device", ""), "framework": check.get("framework", "")}
+        NotCovered(what=one.name, because=one.because or "", device=one.device or "", framework=one.framework or "")
         for device in devices
-        for check in device["checks"]
-        if "passed" not in check
-    ]  # fmt: skip
+        for one in device.checks
+        if one.passed is UNSET
+    ]
 
 
-def _operators(observed: Observed) -> list[Answer]:
+def _operators(observed: Observed) -> list[NotCovered]:
     """Operators and parts that a release, a provider or this system has no code for."""
     found = []
-    for seen in (*observed.frameworks, *observed.companions):
+    for seen in _all(observed):
         for (device, check), record in seen.records.items():
             names = _names(record)
-            if names:
-                said = _("Not available here: {names}.").format(names=", ".join(names))
-                found.append({"what": check, "because": said, "device": device, "framework": seen.name})
-            found += [{**one, "device": device, "framework": seen.name} for one in _over(check, record)]
+            said = _("Not available here: {names}.").format(names=", ".join(names)) if names else ""
+            found += [
+                NotCovered(what=check, because=because, device=device, framework=seen.name)
+                for because in filter(None, (said, _over(record)))
+            ]
     return found
 
 
-def _over(check: str, record: Any) -> list[Answer]:
-    """What the time did not reach of a table of operators."""
-    measured = record.get("measured")
+def _over(record: Record) -> str:
+    """What the time did not reach of a table of operators, as a sentence; "" where it reached all."""
+    measured = record.measured
     left = measured.get("left") if isinstance(measured, dict) and "cases" in measured else None
     if not isinstance(left, list) or not left:
-        return []
+        return ""
     names = ", ".join(str(one)[:200] for one in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
     said = _("Its time was over before {count} of its operators were tried: {names}.")
-    return [{"what": check, "because": said.format(count=len(left), names=names)}]
+    return said.format(count=len(left), names=names)
 
 
-def _names(record: Any) -> list[str]:
+def _names(record: Record) -> list[str]:
     """What a check tells as left out, whatever it told."""
-    measured = record.get("measured")
+    measured = record.measured
     if not isinstance(measured, dict):
         return []
     lists = [measured.get("without"), None if "cases" in measured else measured.get("left")]
     return [str(one)[:200] for names in lists if isinstance(names, list) for one in names[:_NAMED]]
 
 
-def _given_up(observed: Observed) -> list[Answer]:
+def _given_up(observed: Observed) -> list[NotCovered]:
     """Frameworks whose time was over before their end."""
     said = _("Its time was over before all was tried.")
-    return [{"what": seen.name, "because": said, "framework": seen.name} for seen in _all(observed) if seen.over]
+    return [NotCovered(what=seen.name, because=said, framework=seen.name) for seen in _all(observed) if seen.over]
 
 
 def _all(observed: Observed) -> list[Seen]:
     return [*observed.frameworks, *observed.companions]
 
 
-def _unasked(devices: list[Answer]) -> list[Answer]:
+def _unasked(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Devices of the machine that no framework was asked about."""
     said = _("No framework here computed on this device.")
     return [
-        {"what": str(device.get("name") or device.get("pci_id") or "GPU"), "because": device.get("because") or said}
+        NotCovered(what=device.name or device.pci_id or "GPU", because=device.because or said)
         for device in devices
-        if "index" in device and not device["checks"]
+        if device.index is not UNSET and not device.checks
     ]

@@ -5,7 +5,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
+
 from rigup.language import _
+from rigup.schemas.verify import Check
+from rigup.verify.observe import Record
 from rigup.verify.words import (
     copies_said,
     died,
@@ -17,8 +21,7 @@ from rigup.verify.words import (
     wrong_said,
 )
 
-Record = dict[str, Any]
-Check = dict[str, Any]
+Measured = dict[str, Any]
 # How far a result may be off: some hundred roundings of the type, an order of magnitude beyond what good devices do.
 _TYPES = {"float64": 1e-12, "float32": 2e-5, "tf32": 8e-3, "float16": 1.5e-2, "bfloat16": 5e-2, "float8": 5e-2}
 _SINGLE = 2e-4  # operators in float32, whose terms are added up in many orders
@@ -64,45 +67,47 @@ class Judged(NamedTuple):
 def judge(name: str, record: Record) -> Check:
     """One check of the contract, from what the probe recorded of it."""
     told = _judged(name, record)
-    made = {"name": name, "passed": told.passed, "measured": told.measured, "expected": told.expected,
-            "seconds": round(float(record.get("seconds", 0.0)), 3), "because": told.because}  # fmt: skip
-    return {key: value for key, value in made.items() if value is not None and (key != "because" or value)}
+    return Check(
+        name=name, passed=UNSET if told.passed is None else told.passed, seconds=round(record.seconds, 3),
+        measured=UNSET if told.measured is None else told.measured,
+        expected=UNSET if told.expected is None else told.expected, because=told.because or UNSET,
+    )  # fmt: skip
 
 
 def _judged(name: str, record: Record) -> Judged:
-    if "died" in record:
-        return Judged(False, {"ended_by": record["died"], "number": record["number"]}, None, died(record))
-    if isinstance(record.get("measured"), dict) and record["measured"].get("over"):
+    if record.died:
+        return Judged(False, {"ended_by": record.died, "number": record.number}, None, died(record.died, record.number))
+    if isinstance(record.measured, dict) and record.measured.get("over"):
         return Judged(None, None, None, _("Its time was over before all was tried."))
-    if "skipped" in record:
-        return Judged(None, None, None, str(record["skipped"]))
+    if record.skipped is not None:
+        return Judged(None, None, None, record.skipped)
     try:
         return _told(name, record)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):  # a framework wrote between our lines
-        return Judged(False, {"answer": repr(record)[:500]}, None, _("The probe's answer cannot be read."))
+        return Judged(False, {"answer": repr(record.measured)[:500]}, None, _("The probe's answer cannot be read."))
 
 
 def _told(name: str, record: Record) -> Judged:
     """As the probe told it, whatever it told."""
-    if "error" in record:
-        return Judged(False, record["error"], None, _first_line(record["error"]))
-    measured = record["measured"]
+    if record.error is not None:
+        return Judged(False, record.error, None, _first_line(record.error))
+    measured = record.measured
     if measured.get("elsewhere"):
         return Judged(False, {"elsewhere": measured["elsewhere"]}, {"elsewhere": []}, elsewhere_said(measured))
     return _of_kind(name)(name, measured)
 
 
-def _of_kind(name: str) -> Callable[[str, Record], Judged]:
+def _of_kind(name: str) -> Callable[[str, Measured], Judged]:
     kinds = {"random": _random, "memory": _memory, "evidence": _evidence, "training": _training}
     return kinds.get(name, _exact_and_near)
 
 
-def _first_line(error: Record) -> str:
+def _first_line(error: dict[str, Any]) -> str:
     text = str(error.get("text", "")).strip().splitlines()
     return str(error.get("type")) + (": " + text[0] if text else "")
 
 
-def _operators(measured: Record) -> Judged:
+def _operators(measured: Measured) -> Judged:
     """Each operator of a table, in each type, forward and backward; the worst are told first."""
     told = [_Operator(*one) for one in measured["cases"]]
     bad = _each_first(sorted((one for one in told if not one.share <= 1), key=lambda one: -one.share))
@@ -156,7 +161,7 @@ class _Operator:
         return self.error / self.allowed if self.allowed else math.inf if self.error else 0.0
 
 
-def _exact_and_near(name: str, measured: Record) -> Judged:
+def _exact_and_near(name: str, measured: Measured) -> Judged:
     """What has one right answer, and what may be off by so much."""
     wrong = [str(one) for one in measured.get("wrong") or []]
     if wrong and measured.get("copies"):
@@ -176,7 +181,7 @@ def _exact_and_near(name: str, measured: Record) -> Judged:
     return Judged(True, {"error": errors[worst], "of": worst}, {"error": allowed[worst]})
 
 
-def _inexact(name: str, bad: Record, allowed: dict[str, float], wrong: list[str]) -> Judged:
+def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[str]) -> Judged:
     """The worst of what is off with its figure, and the names of all else that is not right."""
     worst = max(bad, key=lambda part: _number(bad[part]))
     said = inexact(worst, _number(bad[worst]), allowed[worst], name)
@@ -194,11 +199,11 @@ def _each_kind_first(names: list[str]) -> list[str]:
     return sorted(names, key=lambda one: firsts[one.partition(" ")[0]] is not one)
 
 
-def _samples(measured: Record) -> Record:
+def _samples(measured: Measured) -> Measured:
     return {"samples": measured["samples"]} if "samples" in measured else {}
 
 
-def _halves(measured: Record) -> Record:
+def _halves(measured: Measured) -> Measured:
     return {"half " + name: error for name, error in measured.get("half", {}).items()}
 
 
@@ -219,7 +224,7 @@ def _number(value: Any) -> float:
     return math.inf if math.isnan(plain) else float(plain)
 
 
-def _random(_name: str, measured: Record) -> Judged:
+def _random(_name: str, measured: Measured) -> Judged:
     """Distributed as they should be, the same from one seed, others from another."""
     told = measured.get("statistics", {})
     off = [name for name, (right, room) in _STATISTICS.items() if not abs(_number(told.get(name)) - right) <= room]
@@ -230,7 +235,7 @@ def _random(_name: str, measured: Record) -> Judged:
     return Judged(not off, told, expected, wrong_said(off) if off else "")
 
 
-def _memory(_name: str, measured: Record) -> Judged:
+def _memory(_name: str, measured: Measured) -> Judged:
     """What was written is read, and what was taken is given back, once and many times."""
     if measured.get("wrong"):
         return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_said(measured["wrong"]))
@@ -248,7 +253,7 @@ def _memory(_name: str, measured: Record) -> Judged:
     return Judged(True, shown, expected)
 
 
-def _growth(before: Record, after: Record) -> float:
+def _growth(before: Measured, after: Measured) -> float:
     """The most by which a counter of this process grew; what the whole card counts is others' as well."""
     return max((after.get(name, 0) - value for name, value in before.items() if name != "used"), default=0)
 
@@ -257,7 +262,7 @@ def _mib(size: float) -> int:
     return round(size / 2**20)
 
 
-def _evidence(_name: str, measured: Record) -> Judged:
+def _evidence(_name: str, measured: Measured) -> Judged:
     """The device's counters moved, its clock ran, and it was not absurdly slow."""
     taken, asked = measured.get("taken", {}), measured.get("asked", 0)
     ratio = _number(measured.get("rate", 0)) / max(_number(measured.get("cpu_rate", 1)), 1e-9)
@@ -283,7 +288,7 @@ def _evidence(_name: str, measured: Record) -> Judged:
     return Judged(True, shown, expected)
 
 
-def _against(measured: Record) -> list[str]:
+def _against(measured: Measured) -> list[str]:
     """What speaks for the processor instead of the device; what was not measured does not."""
     grown, share = measured.get("host_grown"), measured.get("cpu_share")
     found = {
@@ -294,7 +299,7 @@ def _against(measured: Record) -> list[str]:
     return [name for name in _SIGNS if found[name]]
 
 
-def _supported(measured: Record, ratio: float, against: list[str]) -> bool:
+def _supported(measured: Measured, ratio: float, against: list[str]) -> bool:
     """Whether something speaks for the device: the processor had too little time, or memory was taken that is not its own.
 
     Counters that a further backend keeps itself are believed where the processor's memory was measured and did not grow.
@@ -308,7 +313,7 @@ def _supported(measured: Record, ratio: float, against: list[str]) -> bool:
     return idle or bool(measured.get("taken") and trusted)
 
 
-def _training(_name: str, measured: Record) -> Judged:
+def _training(_name: str, measured: Measured) -> Judged:
     reached = measured.get("accuracy", 0.0)
     if isinstance(reached, int | float) and _ACCURACY <= reached <= 1:
         return Judged(True, measured, {"accuracy": _ACCURACY})
@@ -322,11 +327,13 @@ def fallbacks(records: dict[str, Record]) -> Check | None:
     found = sorted({said for record in records.values() for said in _fell_back(record)})
     if not found:
         return None
-    return {"name": "no-fallback", "passed": False, "measured": {"operators": found}, "expected": {"operators": []},
-            "seconds": 0.0, "because": fallback_said(found)}  # fmt: skip
+    return Check(
+        name="no-fallback", passed=False, measured={"operators": found}, expected={"operators": []}, seconds=0.0,
+        because=fallback_said(found),
+    )  # fmt: skip
 
 
 def _fell_back(record: Record) -> Iterator[str]:
-    for warning in record.get("warnings", []):
-        for hit in _FALLBACK.finditer(str(warning)):
+    for warning in record.warnings:
+        for hit in _FALLBACK.finditer(warning):
             yield (hit["name"] or hit["whole"]).strip()

@@ -1,14 +1,15 @@
 """Which of the machine's devices a framework's device is: by address, by identity, by name, at last by order."""
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
-Device = dict[str, Any]
+from rigup.schemas.shared import SeenDevice
+from rigup.verify.observe import Listed
+
 _ADDRESS = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])", re.IGNORECASE)
 
 
-def matched(theirs: list[Device], ours: list[Device]) -> dict[str, int]:
+def matched(theirs: Sequence[Listed], ours: Sequence[SeenDevice]) -> dict[str, int]:
     """For each device of a framework, by its id, the place of the machine's device that it is; without those unknown.
 
     Several of theirs may be one of ours: parts of a card that was cut. A way that tells two cards apart goes before
@@ -18,56 +19,57 @@ def matched(theirs: list[Device], ours: list[Device]) -> dict[str, int]:
     for alike in (_by_address, _by_uuid):
         for one in theirs:
             places = [place for place, other in enumerate(ours) if alike(one, other)]
-            if one["id"] not in found and places:
-                found[one["id"]] = places[0]
+            if one.id not in found and places:
+                found[one.id] = places[0]
     for alike in (_by_name, _by_isa, _by_vendor):
         _in_order(theirs, ours, found, alike)
     if len(theirs) == len(ours) == 1:  # of a framework that does not tell whose chip it is
-        found.setdefault(theirs[0]["id"], 0) if not theirs[0].get("vendor") else None
+        found.setdefault(theirs[0].id, 0) if not theirs[0].vendor else None
     return found
 
 
 def _in_order(
-    theirs: list[Device], ours: list[Device], found: dict[str, int], alike: Callable[[Device, Device], bool]
-) -> None:
+    theirs: Sequence[Listed], ours: Sequence[SeenDevice], found: dict[str, int],
+    alike: Callable[[Listed, SeenDevice], bool],
+) -> None:  # fmt: skip
     """The n-th of those that are alike there is the n-th here."""
     for one in theirs:
         free = [place for place, other in enumerate(ours) if place not in found.values() and alike(one, other)]
-        if one["id"] not in found and free:
-            found[one["id"]] = free[0]
+        if one.id not in found and free:
+            found[one.id] = free[0]
 
 
-def _by_address(one: Device, other: Device) -> bool:
+def _by_address(one: Listed, other: SeenDevice) -> bool:
     return _address(one) is not None and _address(one) == _address(other)
 
 
-def _address(device: Device) -> str | None:
+def _address(device: Listed | SeenDevice) -> str | None:
     """`00000000:01:00.0` and `0000:01:00.0` are one address."""
-    told = _ADDRESS.fullmatch(str(device.get("pci_address") or ""))
+    told = _ADDRESS.fullmatch(device.pci_address or "")
     return f"{int(told[1] or '0', 16):04x}:{told[2].lower()}" if told else None
 
 
-def _by_uuid(one: Device, other: Device) -> bool:
-    mine = str(one.get("properties", {}).get("uuid") or one.get("uuid") or "").removeprefix("GPU-").lower()
-    return bool(mine) and mine == str(other.get("uuid") or "").removeprefix("GPU-").lower()
+def _by_uuid(one: Listed, other: SeenDevice) -> bool:
+    mine = str(one.properties.get("uuid") or one.uuid or "").removeprefix("GPU-").lower()
+    return bool(mine) and mine == (other.uuid or "").removeprefix("GPU-").lower()
 
 
-def _by_name(one: Device, other: Device) -> bool:
+def _by_name(one: Listed, other: SeenDevice) -> bool:
     return _words(one) == _words(other) != ""
 
 
-def _words(device: Device) -> str:
+def _words(device: Listed | SeenDevice) -> str:
     """A name without what some tools leave out."""
-    plain = re.sub(r"\(r\)|\(tm\)|nvidia|amd|intel|graphics", " ", str(device.get("name") or "").lower())
+    plain = re.sub(r"\(r\)|\(tm\)|nvidia|amd|intel|graphics", " ", (device.name or "").lower())
     return " ".join(plain.split())
 
 
-def _by_isa(one: Device, other: Device) -> bool:
-    return bool(one.get("isa")) and one.get("isa") == other.get("isa")
+def _by_isa(one: Listed, other: SeenDevice) -> bool:
+    return bool(one.isa) and one.isa == other.isa
 
 
-def _by_vendor(one: Device, other: Device) -> bool:
+def _by_vendor(one: Listed, other: SeenDevice) -> bool:
     """The maker, where no two names or chips say that they differ."""
-    if not one.get("vendor") or one.get("vendor") != other.get("vendor"):
+    if not one.vendor or one.vendor != other.vendor:
         return False
-    return not (one.get("isa") and other.get("isa")) or one["isa"] == other["isa"]
+    return not (one.isa and other.isa) or one.isa == other.isa

@@ -6,14 +6,102 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from rigup.verify.child import PROBE, Ended, Event, Limits, run
 from rigup.verify.environment import VerifyError
 
-Record = dict[str, Any]
+Order = dict[str, Any]
 Progress = Callable[[str], None]
 _MOST_DEATHS = 3  # of one device, where all is to be tried
 _PART = 0.8  # of the time that is left, for a framework that others come after
 _RESERVE = 1.0  # seconds between the end that a child is told of and the one that it is given
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What an environment has.
+
+    Attributes:
+        python: the version of its Python.
+        prefix: its folder.
+        packages: exact versions by name.
+        frameworks: that can be measured.
+        companions: packages with compiled code beside them.
+
+    """
+
+    python: str
+    prefix: str
+    packages: dict[str, str]
+    frameworks: list[str]
+    companions: list[str] = []
+
+
+class Build(msgspec.Struct, frozen=True, kw_only=True):
+    """A framework that was imported: its version, what it tells of its build, and the seconds that it took."""
+
+    version: str
+    seconds: float
+    build: Any = None
+
+
+class Listed(msgspec.Struct, frozen=True, kw_only=True):
+    """A device as a framework lists it; None where the framework does not tell.
+
+    Attributes:
+        id: as the framework calls it ("cuda:0", "cpu").
+        properties: all that the framework tells of it.
+        planned: names of the measurements that are to be made of it.
+
+    """
+
+    id: str
+    vendor: str | None = None
+    name: str | None = None
+    isa: str | None = None
+    pci_address: str | None = None
+    uuid: str | None = None
+    properties: dict[str, Any] = {}
+    planned: list[str] = []
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What is on record of one check.
+
+    Attributes:
+        measured: in the form of the check, whatever a framework wrote there; None where it came to no measurement.
+        error: type and text of an exception.
+        skipped: why the device or the build has no part of the check.
+        warnings: that were given meanwhile.
+        seconds: that it took.
+        died: how the child ended that was at it ("hung", "memory", "signal", "status"); "" where it did not.
+        number: the signal's number, or the exit status.
+
+    """
+
+    measured: Any = None
+    error: dict[str, Any] | None = None
+    skipped: str | None = None
+    warnings: list[str] = []
+    seconds: float = 0.0
+    died: str = ""
+    number: int = 0
+
+
+def _listed(told: Any) -> Listed | None:
+    """A device of which a probe told, by its id alone where the rest cannot be read; None for what is none."""
+    try:
+        return msgspec.convert(told, Listed)
+    except msgspec.ValidationError:
+        return Listed(id=told["id"]) if isinstance(told, dict) and isinstance(told.get("id"), str) else None
+
+
+def recorded(told: Event) -> Record:
+    """What a probe recorded; what cannot be read is a measurement that nobody can judge."""
+    try:
+        return msgspec.convert(told, Record)
+    except msgspec.ValidationError:
+        return Record(measured=repr(told)[:500])
 
 
 class Death(NamedTuple):
@@ -37,8 +125,8 @@ class Seen:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.about: Record = {}
-        self.devices: list[Record] = []
+        self.about: Build | None = None
+        self.devices: list[Listed] = []
         self.listed = self.done = False
         self.records: dict[tuple[str, str], Record] = {}
         self.deaths: list[Death] = []
@@ -52,13 +140,13 @@ class Seen:
         """Take one thing that the probe says."""
         what = event["say"]
         if what == "ready":
-            self.about = {name: value for name, value in event.items() if name != "say"}
+            self.about = msgspec.convert(event, Build)
         elif what == "devices":
-            self.devices, self.listed = [one for one in event.get("devices", []) if "id" in one], True
+            self.devices, self.listed = [*filter(None, map(_listed, event.get("devices", [])))], True
         elif what == "begin":
             self._at = (str(event.get("device")), str(event.get("check")))
         elif what == "end":
-            self.records[self._at], self._at = event, ("", "")
+            self.records[self._at], self._at = recorded(event), ("", "")
         elif what == "done":
             self.done = True
 
@@ -67,7 +155,7 @@ class Seen:
         why = ended.why or ("signal" if ended.status < 0 else "status")
         self.deaths.append(Death(*self._at, why, abs(ended.status)))
         if self._at[0]:
-            self.records[self._at] = {"died": why, "number": abs(ended.status), "seconds": ended.seconds}
+            self.records[self._at] = Record(died=why, number=abs(ended.status), seconds=ended.seconds)
         self._at = ("", "")
 
     def ended_by_time(self) -> None:
@@ -82,7 +170,7 @@ class Seen:
 
     def remaining(self, wanted: list[str]) -> list[str]:
         """Devices that are still to be judged, wholly or in part."""
-        return [one["id"] for one in self.devices if one["id"] not in self.left and (not wanted or one["id"] in wanted)]
+        return [one.id for one in self.devices if one.id not in self.left and (not wanted or one.id in wanted)]
 
 
 class Observed(NamedTuple):
@@ -99,7 +187,7 @@ class Observed(NamedTuple):
 def observe(
     python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
     only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), beside: tuple[str, ...] = (),
-    more: Record | None = None, companions: bool = False,
+    more: Order | None = None, companions: bool = False,
 ) -> Observed:  # fmt: skip
     """Measure all that an environment has.
 
@@ -121,14 +209,14 @@ def observe(
 
     """
     survey = _survey(python, limits._replace(until=math.inf))
-    names = [one for one in survey["frameworks"] if not frameworks or one in frameworks]
+    names = [one for one in survey.frameworks if not frameworks or one in frameworks]
     names += [one for one in beside if one not in names]
     order = {"full": full, "devices": wanted, **({"only": only} if only else {}), **(more or {})}
     seen = [_framework(name, python, order, _part(limits, name == names[-1]), probe, progress) for name in names]
-    beside_them = survey.get("companions", []) if companions else []
+    beside_them = survey.companions if companions else []
     order |= {"companion": True}
     further = [_framework(name, python, order, limits, probe, progress) for name in beside_them]
-    return Observed(python, survey["python"], survey["prefix"], survey["packages"], seen, further)
+    return Observed(python, survey.python, survey.prefix, survey.packages, seen, further)
 
 
 def _part(limits: Limits, last: bool) -> Limits:
@@ -137,7 +225,7 @@ def _part(limits: Limits, last: bool) -> Limits:
     return limits if last else limits._replace(until=now + (limits.until - now) * _PART)
 
 
-def _survey(python: str, limits: Limits) -> Record:
+def _survey(python: str, limits: Limits) -> Survey:
     heard: list[Event] = []
     try:
         ended = run(python, {"survey": True}, limits, heard.append)
@@ -147,7 +235,7 @@ def _survey(python: str, limits: Limits) -> Record:
     if found is None:
         words = ended.said.decode("utf-8", "replace").strip().splitlines()
         raise VerifyError(_cannot(python, words[-1][:300] if words else f"exit status {ended.status}"))
-    return found
+    return msgspec.convert(found, Survey)
 
 
 def _cannot(python: str, why: str) -> str:
@@ -157,7 +245,7 @@ def _cannot(python: str, why: str) -> str:
     return told.format(python=python, why=why)
 
 
-def _framework(name: str, python: str, order: Record, limits: Limits, probe: Path, progress: Progress) -> Seen:
+def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path, progress: Progress) -> Seen:
     """One framework, child after child, until each device is judged or given up."""
     progress(name)
     seen, wanted = Seen(name), order["devices"]
@@ -178,7 +266,7 @@ def _framework(name: str, python: str, order: Record, limits: Limits, probe: Pat
     return seen
 
 
-def _time(limits: Limits) -> Record:
+def _time(limits: Limits) -> Order:
     """What the child is told of its time: it shall end by itself, a little before it is ended."""
     left = limits.until - time.monotonic()
     return {"seconds": max(left - _RESERVE, 0.0)} if math.isfinite(left) else {}

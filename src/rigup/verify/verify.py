@@ -2,9 +2,8 @@
 
 import os
 import time
-from typing import Any
 
-from msgspec import to_builtins
+from msgspec import structs
 
 from rigup.diagnosis.answer import Diagnosis, examined
 from rigup.diagnosis.answer import answer as diagnosed
@@ -12,21 +11,19 @@ from rigup.language import _
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.witness import Ended as Program
 from rigup.machine.witness import witnessed
+from rigup.schemas import verify as schema
 from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.environment import VerifyError, interpreter, of_another
-from rigup.verify.observe import Observed, Progress, Seen, observe
+from rigup.verify.observe import Observed, Progress, Record, Seen, observe
 from rigup.verify.proof import keep
-
-Answer = dict[str, Any]
-_CARRIED = ("findings", "skipped", "unexplained")
 
 
 def verify(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), limits: Limits | None = None,
     progress: Progress = lambda _name: None,
-) -> Answer:  # fmt: skip
-    """Prove what an environment computes; the answer in the shape of `rigup.schemas.verify`.
+) -> schema.Verify:  # fmt: skip
+    """Prove what an environment computes.
 
     Args:
         environment: as `interpreter` takes it; "" for the active one.
@@ -49,22 +46,24 @@ def verify(
         machine = examined(_sources(observed, began))
     finally:
         close_sources()
-    return _judged(observed, machine, full, devices) | {"seconds": round(time.monotonic() - clock, 1)}
+    told = _judged(observed, machine, full, devices)
+    return structs.replace(told, seconds=round(time.monotonic() - clock, 1))
 
 
-def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> Answer:
+def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> schema.Verify:
     """The answer, with the doctor's findings where it failed; its proof is kept, or an earlier one taken back."""
     doctor = diagnosed(machine)
-    told = answer(observed, to_builtins(doctor.machine, enc_hook=str), machine.facts, full, list(devices))
-    if told["verdict"] == "failed":
-        told["diagnosis"] = {name: to_builtins(getattr(doctor, name)) for name in _CARRIED}
+    told = answer(observed, doctor.machine, machine.facts, full, list(devices))
+    if told.verdict == "failed":
+        found = schema.Diagnosis(findings=doctor.findings, skipped=doctor.skipped, unexplained=doctor.unexplained)
+        told = structs.replace(told, diagnosis=found)
     kept = None if devices else keep(told, machine.facts)  # of some devices alone nothing is kept
-    return told | ({"record": kept} if kept else {})
+    return structs.replace(told, record=kept) if kept else told
 
 
 def _expect(wanted: tuple[str, ...], observed: Observed) -> None:
     """Raise VerifyError for a device that was asked for and is not there."""
-    listed = [one["id"] for seen in observed.frameworks for one in seen.devices]
+    listed = [one.id for seen in observed.frameworks for one in seen.devices]
     missing = [name for name in wanted if name not in listed]
     if missing and listed:
         told = _("There is no device {name} here. The frameworks of this environment list: {names}.")
@@ -98,10 +97,9 @@ def _sources(observed: Observed, began: float) -> list[Source]:
 
 def _went_wrong(seen: Seen) -> bool:
     records = seen.records.values()
-    return bool(seen.deaths) or any("error" in one or _raised(one) for one in records)
+    return bool(seen.deaths) or any(one.error is not None or _raised(one) for one in records)
 
 
-def _raised(record: dict[str, Any]) -> bool:
+def _raised(record: Record) -> bool:
     """Whether an operator of a table ended with an error."""
-    measured = record.get("measured")
-    return isinstance(measured, dict) and bool(measured.get("raised"))
+    return isinstance(record.measured, dict) and bool(record.measured.get("raised"))

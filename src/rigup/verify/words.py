@@ -11,9 +11,8 @@ _OPERATORS = 8  # of them, where each has its figure: one wrong kernel shows in 
 _SHORTER = (3e-5, 2e-2)  # errors of float32 that are those of a shorter type
 
 
-def died(record: dict[str, Any]) -> str:
-    """How the child ended that was at a check."""
-    why, number = record["died"], record["number"]
+def died(why: str, number: int) -> str:
+    """How the child ended that was at a check; `number` is the signal's, or the exit status."""
     if why == "hung":
         return _("It hung: there was no answer within the limit of time, and the process was ended.")
     if why == "memory":

@@ -60,11 +60,11 @@ def refusal(plan: Plan) -> Refusal | None:
 
 def _unresolved(plan: Plan) -> str:
     """Why it is not known what would be installed, where somebody was asked; "" where it is, or installers decide it."""
-    told = plan.resolution
-    if not told or told.whole or not told.by:
+    resolution = plan.resolution
+    if not resolution or resolution.whole or not resolution.by:
         return ""
     installs = any(step.kind.startswith("install-") for step in plan.steps if step.state == "needed")
-    return sentences(*told.because) if installs else ""
+    return sentences(*resolution.because) if installs else ""
 
 
 def must_be_free(path: str) -> None:
@@ -74,23 +74,23 @@ def must_be_free(path: str) -> None:
     marks = (os.path.join(path, mark) for mark in ("pyvenv.cfg", "conda-meta"))
     if os.path.isdir(path) and (not os.listdir(path) or any(map(os.path.exists, marks))):
         return
-    told = _("{path} is there already and is no environment, so nothing was changed. Move it away, or name another place with --env.")  # fmt: skip
-    raise RequestError(told.format(path=path))
+    template = _("{path} is there already and is no environment, so nothing was changed. Move it away, or name another place with --env.")  # fmt: skip
+    raise RequestError(template.format(path=path))
 
 
 def reached(intent: Intent, dialogue: Dialogue) -> Intent:
-    """The same without places of packages that nobody answers at, where there are others; it is said."""
+    """The same without places of packages that nobody answers at, where there are others, with a warning."""
     from rigup.plan.applying.reach import without_dead_places
     from rigup.stack.asked import kept_terms
 
     terms = kept_terms(intent.asked.get("terms", {}))
     steps, dead, only = without_dead_places(intent.steps, os.environ, terms.places)
     if dead:
-        told = _("Not reached from here, so only the other places are asked: {places}.")
-        dialogue.says(told.format(places=", ".join(dead)))
+        template = _("Not reached from here, so only the other places are asked: {places}.")
+        dialogue.says(template.format(places=", ".join(dead)))
     if only:
-        told = _("Nobody answers at {places}, and the packages are looked for nowhere else.")
-        dialogue.says(told.format(places=", ".join(only)))
+        template = _("Nobody answers at {places}, and the packages are looked for nowhere else.")
+        dialogue.says(template.format(places=", ".join(only)))
     asked = {**intent.asked, "not_reached": [*dead, *only], "only_silent": bool(only)} if dead or only else intent.asked
     return msgspec.structs.replace(intent, steps=steps, asked=asked)
 
@@ -101,7 +101,7 @@ def restarts(intent: Intent) -> bool:
 
 
 def warning_over_ssh(intent: Intent) -> str:
-    """A driver that fails at the next start can cost the way in: the way back, told before it is needed; "" for none."""
+    """A driver that fails at the next start can cost the way in: the way back, shown before it is needed; "" for none."""
     if not (os.environ.get("SSH_CONNECTION") and restarts(intent)):
         return ""
     return _("You reach this machine over ssh, and these steps change what it starts with. If it does not come back: choose the kernel before in the boot menu, at its console or by its management controller, and then run `rigup undo`.")  # fmt: skip
@@ -112,7 +112,7 @@ def announced(wishes: Iterable[str]) -> "Iterator[Record | None]":
     """Where nobody is going to be asked, a run is on record from now on; None where the journal cannot be written."""
     with ExitStack() as stack:
         record = None
-        with suppress(JournalError):  # who has something to do is told then
+        with suppress(JournalError):  # whoever has something to do learns it then
             record = stack.enter_context(turn.announced(" ".join(wishes)[:_LONGEST], os.getcwd()))
         yield record
 
@@ -126,7 +126,7 @@ def carried_out(intent: Intent, reachable: Intent, dialogue: Dialogue, record: R
     Args:
         intent: what is to be done, as it goes on record: all places may answer when it is gone on with.
         reachable: the same without places that do not answer now.
-        dialogue: who is asked and told.
+        dialogue: asks the person and shows progress.
         record: of a run that was announced.
 
     Raises:
@@ -137,14 +137,14 @@ def carried_out(intent: Intent, reachable: Intent, dialogue: Dialogue, record: R
     """
     dialogue.agrees(_("Make it so?"))
     with turn.alone():
-        kept = begun(msgspec.structs.replace(intent, asked=reachable.asked), record)
+        started = begun(msgspec.structs.replace(intent, asked=reachable.asked), record)
         try:
-            in_order(kept, dialogue)
+            in_order(started, dialogue)
             root = _root(intent, dialogue)
         except BaseException:
-            withdrawn(kept)
+            withdrawn(started)
             raise
-        return Ended(kept, _taken(kept, reachable, root, dialogue))
+        return Ended(started, _taken(started, reachable, root, dialogue))
 
 
 def _root(intent: Intent, dialogue: Dialogue) -> Elevation:
@@ -152,9 +152,9 @@ def _root(intent: Intent, dialogue: Dialogue) -> Elevation:
     way = elevation(os.environ)
     needing = [step for step in intent.steps if step.root and step.where == "here" and step.state == "needed"]
     if needing and not way.granted(dialogue.can_type):
-        told = _("{count} of the steps need root, and it was not given. Nothing was changed.")
+        template = _("{count} of the steps need root, and it was not given. Nothing was changed.")
         ways = _("`rigup plan --as script` writes the steps for an administrator.")
-        raise CannotBeDoneError(sentences(told.format(count=len(needing)), ways))
+        raise CannotBeDoneError(sentences(template.format(count=len(needing)), ways))
     return way
 
 
@@ -162,8 +162,8 @@ def _taken(record: Record, intent: Intent, root: Elevation, dialogue: Dialogue) 
     def stays() -> str:
         return sentences(_("Stopped."), what_now(record))
 
-    with root, dialogue.watches(len(intent.steps), intent.told.get("sizes"), stays) as told:
-        return take(Run(record, intent, Local(), root, _variables(intent), told))
+    with root, dialogue.watches(len(intent.steps), intent.told.sizes, stays) as progress:
+        return take(Run(record, intent, Local(), root, _variables(intent), progress))
 
 
 def _variables(intent: Intent) -> Mapping[str, str]:
@@ -178,7 +178,7 @@ def in_order(but: Record, dialogue: Dialogue) -> None:
 
     Args:
         but: the run that begins, which orders its own things.
-        dialogue: who is told of it.
+        dialogue: shows progress.
 
     Raises:
         Failed: a command of one of them still runs.
@@ -189,10 +189,10 @@ def in_order(but: Record, dialogue: Dialogue) -> None:
         if broken_off.number == but.number or not unsettled(broken_off):
             continue
         left_in_order(broken_off, Local())
-        told = _(
+        template = _(
             "Run {number} was broken off. What it had half made is gone; `rigup undo {number}` takes back what it had done."
         )
-        dialogue.says(told.format(number=broken_off.number))
+        dialogue.says(template.format(number=broken_off.number))
 
 
 def what_now(record: Record) -> str:
@@ -215,15 +215,15 @@ def to_go_on_with() -> Record:
         JournalError: the journal cannot be read.
 
     """
-    there = (run for run in reversed(records()) if not (run.intent().announced and not unfinished(run)))
-    last = next(there, None)
+    candidates = (run for run in reversed(records()) if not (run.intent().announced and not unfinished(run)))
+    last = next(candidates, None)
     if last is None or not unfinished(last):
         raise CannotBeDoneError(_("There is no run to go on with. `rigup history` shows those that there were."))
     if not last.intent().announced:
         return last
     not_being_planned(last)
-    told = _("Run {number} was broken off before it had a plan: there is nothing to go on with. Give its command again.")  # fmt: skip
-    raise CannotBeDoneError(told.format(number=last.number))
+    template = _("Run {number} was broken off before it had a plan: there is nothing to go on with. Give its command again.")  # fmt: skip
+    raise CannotBeDoneError(template.format(number=last.number))
 
 
 def not_being_planned(record: Record) -> Record:
@@ -254,10 +254,10 @@ def _not_as_foreseen(record: Record, intent: Intent) -> str:
     from rigup.workflows.planning import Request, chosen
 
     asked = intent.asked
-    told_before = {"wishes": asked["wishes"], "environment": asked["environment"], **asked["options"]}
-    again = msgspec.convert(told_before, Request)
+    request_fields = {"wishes": asked["wishes"], "environment": asked["environment"], **asked["options"]}
+    again = msgspec.convert(request_fields, Request)
     plan = answer(chosen(again, terms=kept_terms(asked.get("terms", {}))))
-    if plan.packages == intent.told.get("packages") and not plan.system:
+    if plan.packages == intent.told.packages and not plan.system:
         return ""
-    told = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
-    return sentences(told, *(f"{change.change}: {change.why}" for change in plan.system))
+    template = _("After the restart the machine is not what the plan counted on, so nothing more was done. `rigup doctor` tells what is wrong, `rigup apply` plans anew.")  # fmt: skip
+    return sentences(template, *(f"{change.change}: {change.why}" for change in plan.system))

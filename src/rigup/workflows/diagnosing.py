@@ -29,14 +29,14 @@ def this_machine(wake: bool = False, compare: bool = False) -> Doctor:
         seen = examined(open_source(None), wake)
     finally:
         close_sources()
-    told = answer(seen)
+    report = answer(seen)
     if compare:
-        told = structs.replace(told, since_ok=since_ok(seen.facts, told.findings))
-    elif told.verdict == "healthy":  # who compares wants the record as it is
+        report = structs.replace(report, since_ok=since_ok(seen.facts, report.findings))
+    elif report.verdict == "healthy":  # who compares wants the record as it is
         from rigup.machine.baseline import record
 
         record(seen.facts)
-    return told
+    return report
 
 
 def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
@@ -47,15 +47,17 @@ def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
     from rigup.machine.fingerprint import fingerprint
     from rigup.workflows.differences import told_of
 
-    kept, now = records(facts), fingerprint(facts)
-    compared = ((one, differences(one.machine, now)) for one in kept)
-    last, found = next(((one, told) for one, told in compared if told), (kept[0] if kept else None, []))
+    states, now = records(facts), fingerprint(facts)
+    compared = ((state, differences(state.machine, now)) for state in states)
+    last, differing = next(
+        ((state, changes) for state, changes in compared if changes), (states[0] if states else None, [])
+    )
     causes = [finding.cause for finding in findings]
     return SinceOk(
         recorded_at=last.recorded_at if last else None,
         environment=(last and last.environment) or None,
-        differences=told_of(ranked(found, findings), causes),
-        unchanged_since=kept[0].recorded_at if last and last is not kept[0] else UNSET,
+        differences=told_of(ranked(differing, findings), causes),
+        unchanged_since=states[0].recorded_at if last and last is not states[0] else UNSET,
     )
 
 
@@ -68,10 +70,10 @@ def of_program(ended: "Ended", wake: bool = False, compare: bool = False) -> Doc
     from rigup.machine.witness import witnessed
 
     seen = examined(witnessed(ended), wake)
-    told = structs.replace(answer(seen), program=_program(ended))
+    report = structs.replace(answer(seen), program=_program(ended))
     if compare:
-        told = structs.replace(told, since_ok=since_ok(seen.facts, told.findings))
-    return told
+        report = structs.replace(report, since_ok=since_ok(seen.facts, report.findings))
+    return report
 
 
 def _program(ended: "Ended") -> Program:
@@ -105,8 +107,8 @@ def after_running(argv: tuple[str, ...]) -> "list[Source]":
     try:
         return witnessed(supervised(argv, aside=True))
     except OSError as error:
-        told = _("{name} could not be started: {error}.")
-        raise RequestError(told.format(name=argv[0], error=error.strerror or type(error).__name__)) from error
+        template = _("{name} could not be started: {error}.")
+        raise RequestError(template.format(name=argv[0], error=error.strerror or type(error).__name__)) from error
 
 
 # -- hosts -------------------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ def of_hosts(
         wake: whether cards that are asleep are woken.
         refused: makes a value of a failure.
         can_ask: whether somebody at a terminal can answer what ssh asks.
-        asking: told of each host before it is asked.
+        asking: called with each host before it is asked.
 
     """
     from rigup.machine.collect import tree
@@ -138,13 +140,13 @@ def of_hosts(
     try:
         if len(names) == 1:
             return {name: answered(name, False) for name in names}
-        told = _side_by_side(names, answered)
+        answers = _side_by_side(names, answered)
         again = [
             name
-            for name, answer in told.items()
+            for name, answer in answers.items()
             if can_ask and isinstance(answer, NotAsked) and answer.error in _ASKABLE
         ]
-        return told | {name: answered(name, False) for name in again}
+        return answers | {name: answered(name, False) for name in again}
     finally:
         tree.discard()
 
@@ -163,7 +165,7 @@ def _answered(
 
     asking(host)
     try:
-        return _here(wake) if host == HERE else _asked(host, wake, quiet)
+        return _here(wake) if host == HERE else _diagnose_host(host, wake, quiet)
     except Failure as failure:
         return refused(failure)
 
@@ -174,7 +176,7 @@ def _here(wake: bool) -> Doctor:
     return diagnose(None, wake)
 
 
-def _asked(host: str, wake: bool, quiet: bool) -> Doctor:
+def _diagnose_host(host: str, wake: bool, quiet: bool) -> Doctor:
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
 
@@ -199,12 +201,12 @@ def facts_of_host(host: str, wake: bool = False, quiet: bool = False) -> Facts:
 
     connection = Connection(host, quiet=quiet)
     try:
-        made = remote.collected(connection.trip, wake)
+        collected = remote.collected(connection.trip, wake)
     finally:
         connection.close()
-    if not made.system:
+    if not collected.system:
         raise Failure("no-shell")
-    return remote.seen(made, node_of(host), wake)
+    return remote.seen(collected, node_of(host), wake)
 
 
 def node_of(host: str) -> str:

@@ -1,11 +1,11 @@
-"""Whoever is asked and told while a workflow changes something: a person at a terminal, or a program."""
+"""Questions and progress while a workflow changes something: for a person at a terminal, or a program."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from rigup.plan.applying.taking import Told
+    from rigup.plan.applying.taking import Progress
 
 Sizes = Mapping[str, tuple[int, int]]
 """By package: bytes of its file, bytes on the disk."""
@@ -24,8 +24,8 @@ class Dialogue(Protocol):
     def agrees(self, question: str) -> None:
         """Return where it may be done; raise otherwise."""
 
-    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Told]":
-        """Who is told of steps while they are taken.
+    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Progress]":
+        """Shows the progress of steps while they are taken.
 
         Args:
             steps: how many there are.
@@ -46,7 +46,7 @@ class Unattended:
     def agrees(self, question: str) -> None:
         """Who calls has agreed."""
 
-    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Told]":  # noqa: ARG002  (nobody watches)
+    def watches(self, steps: int, sizes: Sizes | None, stays: Callable[[], str]) -> "AbstractContextManager[Progress]":  # noqa: ARG002  (nobody watches)
         """Nobody watches."""
         from contextlib import nullcontext
 
@@ -54,7 +54,7 @@ class Unattended:
 
 
 class _Nobody:
-    """Is told of steps, and does nothing of it."""
+    """Ignores progress."""
 
     def begins(self, number: int, title: str) -> None: ...
     def says(self, line: str) -> None: ...

@@ -1,4 +1,4 @@
-"""Differences between machines as data, each with a sentence that tells it."""
+"""Differences between machines as data, each with a sentence."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -30,52 +30,54 @@ _WHAT = {
 }  # fmt: skip
 
 
-def sentence(one: Difference) -> str:
+def sentence(difference: Difference) -> str:
     """One difference in words, without a full stop."""
-    told = _changed(one) if one.change == CHANGED else _appeared(one)
-    if one.unbuilt:
-        modules = ", ".join(one.unbuilt)
-        told = _("{sentence}; not built for it: {modules}").format(sentence=told, modules=modules)
-    elsewhere = one.place not in ("", "shell")  # the shell is whose eyes it is seen with
-    return _("{sentence} (in {place})").format(sentence=told, place=one.place) if elsewhere else told
+    text = _changed(difference) if difference.change == CHANGED else _appeared(difference)
+    if difference.unbuilt:
+        modules = ", ".join(difference.unbuilt)
+        text = _("{sentence}; not built for it: {modules}").format(sentence=text, modules=modules)
+    elsewhere = difference.place not in ("", "shell")  # the shell is whose eyes it is seen with
+    return _("{sentence} (in {place})").format(sentence=text, place=difference.place) if elsewhere else text
 
 
-def _appeared(one: Difference) -> str:
-    value = one.before if one.change == GONE else one.after
-    plain = value is True or str(value) in one.subject
-    if one.change == NEW:
-        said = _("{what}: new") if plain else _("{what}: new ({value})")
+def _appeared(difference: Difference) -> str:
+    value = difference.before if difference.change == GONE else difference.after
+    plain = value is True or str(value) in difference.subject
+    if difference.change == NEW:
+        template = _("{what}: new") if plain else _("{what}: new ({value})")
     else:
-        said = _("{what}: no longer there") if plain else _("{what}: no longer there (it was {value})")
-    return said.format(what=_what(one), value=_value(one.field, value))
+        template = _("{what}: no longer there") if plain else _("{what}: no longer there (it was {value})")
+    return template.format(what=_what(difference), value=_value(difference.field, value))
 
 
-def _changed(one: Difference) -> str:
-    mine, theirs = _parts(one)
+def _changed(difference: Difference) -> str:
+    mine, theirs = _parts(difference)
     if isinstance(mine, list) and isinstance(theirs, list) and not (mine and theirs):
-        said = _("{what}: now with {parts}") if theirs else _("{what}: no longer with {parts}")
-        return said.format(what=_what(one), parts=_value(one.field, theirs or mine))
-    before, after = _value(one.field, mine), _value(one.field, theirs)
-    return _("{what}: {before} → {after}").format(what=_what(one), before=before, after=after)
+        template = _("{what}: now with {parts}") if theirs else _("{what}: no longer with {parts}")
+        return template.format(what=_what(difference), parts=_value(difference.field, theirs or mine))
+    before, after = _value(difference.field, mine), _value(difference.field, theirs)
+    return _("{what}: {before} → {after}").format(what=_what(difference), before=before, after=after)
 
 
-def _parts(one: Difference) -> tuple[Any, Any]:
+def _parts(difference: Difference) -> tuple[Any, Any]:
     """Both values; of two search paths the folders that only each has, unless nothing but their order differs."""
-    if not (one.kind == "Variable" and one.subject.endswith("PATH") and one.before and one.after):
-        return one.before, one.after
-    mine, theirs = (list(dict.fromkeys(str(value).split(":"))) for value in (one.before, one.after))
+    if not (
+        difference.kind == "Variable" and difference.subject.endswith("PATH") and difference.before and difference.after
+    ):
+        return difference.before, difference.after
+    mine, theirs = (list(dict.fromkeys(str(value).split(":"))) for value in (difference.before, difference.after))
     only = [part for part in mine if part not in theirs], [part for part in theirs if part not in mine]
-    return only if any(only) else (one.before, one.after)
+    return only if any(only) else (difference.before, difference.after)
 
 
-def _what(one: Difference) -> str:
+def _what(difference: Difference) -> str:
     """What differs; a field that no table has words for by its own name."""
-    exact = _WHAT.get(one.kind + "." + one.field)
-    told = exact or _WHAT.get(one.kind, "")
-    said = _(told).format(subject=one.subject) if one.subject or "{" not in told else ""
-    said = said or " ".join(filter(None, (one.kind, one.subject)))
-    plain = exact or one.field in ("", "version", "value")
-    return said if plain else said + ", " + one.field.replace("_", " ")
+    exact = _WHAT.get(difference.kind + "." + difference.field)
+    template = exact or _WHAT.get(difference.kind, "")
+    text = _(template).format(subject=difference.subject) if difference.subject or "{" not in template else ""
+    text = text or " ".join(filter(None, (difference.kind, difference.subject)))
+    plain = exact or difference.field in ("", "version", "value")
+    return text if plain else text + ", " + difference.field.replace("_", " ")
 
 
 def _value(field: str, value: Any) -> str:
@@ -91,16 +93,16 @@ def _value(field: str, value: Any) -> str:
     return str(value)
 
 
-def told_of(found: Iterable[Difference], causes: Iterable[str] = ()) -> list[shared.Difference]:
+def told_of(differences: Iterable[Difference], causes: Iterable[str] = ()) -> list[shared.Difference]:
     """Differences as answers have them, each with its sentence."""
     from rigup.diagnosis.suspects import causes_of
 
-    there = list(causes)
+    named = list(causes)
     return [
         shared.Difference(
-            id=one.name, kind=one.kind, subject=one.subject, field=one.field, before=one.before, after=one.after,
-            change=one.change, place=one.place, text=sentence(one), echo_of=one.echo_of or None,
-            unbuilt=list(one.unbuilt), suspect_for=causes_of(one, there),
+            id=difference.name, kind=difference.kind, subject=difference.subject, field=difference.field, before=difference.before, after=difference.after,
+            change=difference.change, place=difference.place, text=sentence(difference), echo_of=difference.echo_of or None,
+            unbuilt=list(difference.unbuilt), suspect_for=causes_of(difference, named),
         )
-        for one in found
+        for difference in differences
     ]  # fmt: skip

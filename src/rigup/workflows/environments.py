@@ -89,14 +89,14 @@ def device_needs(path: Path | None) -> "tuple[list[Setting], list[Setting]]":
     return needed(site), libraries(facts, site)
 
 
-def surroundings_of(there: "Environment | None") -> "Surroundings":
+def surroundings_of(existing: "Environment | None") -> "Surroundings":
     """What a program needs in it. A record says all of its environment, but for one that other machines use too."""
     from rigup.plan.environments.record import read
     from rigup.plan.environments.running import activated
     from rigup.plan.environments.settings import is_shared
 
-    shared = there is not None and is_shared(there.path, defaults())
-    if there is not None and not shared and read(there.path) is not None:
-        return activated(there)
-    needed, libraries = device_needs(there.path if there else None)
-    return activated(there, needed, libraries, alien=shared)
+    shared = existing is not None and is_shared(existing.path, defaults())
+    if existing is not None and not shared and read(existing.path) is not None:
+        return activated(existing)
+    needed, libraries = device_needs(existing.path if existing else None)
+    return activated(existing, needed, libraries, alien=shared)

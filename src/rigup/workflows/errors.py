@@ -1,4 +1,4 @@
-"""What a workflow raises: each text says what happened, where, and what to do next."""
+"""What a workflow raises: each text has what happened, where, and what to do next."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ class RequestError(WorkflowError):
 
 
 class UnclearMachineError(RequestError):
-    """A machine that was told in words cannot be planned for before something of it is told."""
+    """A machine that was described in words lacks something that planning needs."""
 
 
 class CannotBeDoneError(WorkflowError):
@@ -33,9 +33,9 @@ def as_workflow_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (told := told_of(error)) is None:
+        if (failure := told_of(error)) is None:
             raise
-        raise told from error
+        raise failure from error
 
 
 def told_of(error: Exception) -> WorkflowError | None:
@@ -52,12 +52,13 @@ def told_of(error: Exception) -> WorkflowError | None:
 
 def _of_system(error: OSError) -> str:
     path = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
-    told = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
-    return told.removeprefix(": ")
+    sentence = _("{path}: {why}.").format(path=path, why=error.strerror or type(error).__name__)
+    return sentence.removeprefix(": ")
 
 
 def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], ...]]:
     """Classes that refuse a request, and classes that say that the work failed; imported where something was raised."""
+    from rigup.container.asked import ContainerError
     from rigup.knowledge.tables import KnowledgeError
     from rigup.machine.sources import SourceError
     from rigup.plan.applying.journal import BusyError, JournalError
@@ -72,5 +73,6 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
 
     refused = (
         KnowledgeError, SourceError, JournalError, NoEnvironment, KernelError, LockError, SettingsError, CannotTell, WishError, VerifyError,
+        ContainerError,
     )  # fmt: skip
     return refused, (BusyError, Failed, CannotBeHadError)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.language import _
-from rigup.plan.applying.journal import Intent
+from rigup.plan.applying.journal import Intent, Planned
 from rigup.plan.applying.stage import of_environment
 from rigup.schemas.plan import Plan
 from rigup.schemas.shared import Finding, Step
@@ -43,25 +43,25 @@ def of_plan(plan: Plan, facts: dict[str, Any]) -> Intent:
     return Intent(
         title=stack or ", ".join(plan.wish), steps=steps, asked={"folder": os.getcwd()},
         environment=os.path.abspath(place.path) if changes else "",
-        told={
-            **{name: getattr(plan, name) for name in ("wish", "packages", "indexes", "variables")},
-            "python": place.python, "facts": facts, **_promised(plan),
-        },
+        told=_planned(plan, facts),
     )  # fmt: skip
 
 
-def _promised(plan: Plan) -> dict[str, Any]:
-    """What the environment has to hold afterwards: all that was resolved, else the builds that were chosen."""
+def _planned(plan: Plan, facts: dict[str, Any]) -> Planned:
+    """What the environment is to be: it has to hold all that was resolved, else the builds that were chosen."""
     resolved = plan.resolution.packages if plan.resolution else []
     exact = {name: version for name, version in plan.packages.items() if "[" not in name and version[:1].isdigit()}
-    every = {one.name: one.version for one in resolved}
-    sizes = {one.name: (one.size or 0, one.disk or 0) for one in resolved if (one.url or "").startswith("http")}
-    return {
-        "resolved": exact | every,
-        "sizes": sizes,
-        "whole": plan.resolution.whole if plan.resolution else False,
-        "before": plan.environment.installed,
+    every = {package.name: package.version for package in resolved}
+    sizes = {
+        package.name: (package.size or 0, package.disk or 0)
+        for package in resolved
+        if (package.url or "").startswith("http")
     }
+    return Planned(
+        wish=plan.wish, packages=plan.packages, indexes=plan.indexes, variables=plan.variables, facts=facts,
+        python=plan.environment.python, resolved=exact | every, sizes=sizes,
+        whole=plan.resolution.whole if plan.resolution else False, before=plan.environment.installed,
+    )  # fmt: skip
 
 
 def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> Intent:
@@ -71,19 +71,19 @@ def of_lock(lock: "Lock", steps: list[Step], environment: str, site: "Site") -> 
     return Intent(
         title=", ".join(lock.wish) or _("an environment of a lock"), steps=steps, asked={"folder": os.getcwd()},
         environment=environment,
-        told={
-            "wish": list(lock.wish), "packages": {one.name: one.version for one in lock.packages},
-            "indexes": list(lock.indexes), "variables": lock.variables, "python": lock.python, "facts": made_for(site),
-        },
+        told=Planned(
+            wish=list(lock.wish), packages={package.name: package.version for package in lock.packages},
+            facts=made_for(site), indexes=list(lock.indexes), variables=lock.variables, python=lock.python,
+        ),
     )  # fmt: skip
 
 
 def of_findings(findings: list[Finding], named: str) -> Intent:
     """The steps that mend findings; `named` is the environment that was meant, or ""."""
-    told = {step.id: step for one in findings for step in _first_way(one)}
-    steps = list(told.values())
+    by_id = {step.id: step for finding in findings for step in _first_way(finding)}
+    steps = list(by_id.values())
     return Intent(
-        title=", ".join(dict.fromkeys(one.cause for one in findings)), steps=steps,
+        title=", ".join(dict.fromkeys(finding.cause for finding in findings)), steps=steps,
         asked={"folder": os.getcwd()}, environment=_environment(findings, steps, named),
     )  # fmt: skip
 
@@ -104,6 +104,6 @@ def _environment(findings: list[Finding], steps: list[Step], named: str) -> str:
     """The environment that the steps change: the one that a finding is about, else the one that was meant."""
     if not any(map(of_environment, steps)):
         return ""
-    told = [*(one.subject for one in findings), named, os.environ.get("VIRTUAL_ENV", "")]
-    there = (path for path in told if path and os.path.isfile(os.path.join(path, "pyvenv.cfg")))
-    return next(map(os.path.abspath, there), "")
+    paths = [*(finding.subject for finding in findings), named, os.environ.get("VIRTUAL_ENV", "")]
+    existing = (path for path in paths if path and os.path.isfile(os.path.join(path, "pyvenv.cfg")))
+    return next(map(os.path.abspath, existing), "")

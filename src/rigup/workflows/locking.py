@@ -4,7 +4,7 @@ import os
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rigup.language import _
 from rigup.workflows.environments import defaults, environment, environment_if_any, this_machine
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rigup.schemas.shared import Step
     from rigup.stack.site import Site
     from rigup.workflows.planning import Waiting
-
-Answer = dict[str, Any]
 
 
 class Prepared(NamedTuple):
@@ -78,10 +76,10 @@ def lock_of(
     """
     from rigup.plan.environments import locking
 
-    there = None if files or len(words) > 1 else _environment(words[0] if words else "")
+    existing = None if files or len(words) > 1 else _environment(words[0] if words else "")
     with waiting(_("Resolving …")):
-        if there is not None:
-            return locking.of_environment(there, this_machine(there.path))
+        if existing is not None:
+            return locking.of_environment(existing, this_machine(existing.path))
         return _of_wishes(words, files, name, python, mirror)
 
 
@@ -104,8 +102,8 @@ def _of_wishes(words: tuple[str, ...], files: tuple[str, ...], name: str, python
     from rigup.stack.asked import asked_in, fits_python, wished
     from rigup.stack.choose import choose
 
-    there = environment_if_any(name)
-    asked, site = asked_in(words, files), this_machine(there.path if there else None)
+    existing = environment_if_any(name)
+    asked, site = asked_in(words, files), this_machine(existing.path if existing else None)
     wish, site = wished(asked, site, mirror=mirror, usual_mirror=defaults().mirror, python=python)
     choice = resolved(choose(wish, site), here=True)
     fits_python(wish, choice.python)
@@ -114,7 +112,7 @@ def _of_wishes(words: tuple[str, ...], files: tuple[str, ...], name: str, python
         text = _("Nothing that was asked for can run here. `rigup plan` says why.")
         why = choice.resolution.refused if choice.resolution else ""
         raise CannotBeDoneError(f"{text} {choice.smallest_change or why}".strip())
-    return locking.of_choice(choice, there.path if there else None)
+    return locking.of_choice(choice, existing.path if existing else None)
 
 
 def packed(lock: "Lock", path: Path) -> int:
@@ -130,6 +128,6 @@ def packed(lock: "Lock", path: Path) -> int:
     site = this_machine()
     wanted = locked.here(lock, site)
     with tempfile.TemporaryDirectory(prefix=".rigup-draft-", dir=path.parent) as folder:
-        asked = resolver_for(lock.python, interpreter=site.interpreters.get(lock.python, ""))
-        fetching.fetch(lock, wanted, site, asked, Path(folder))
+        resolver = resolver_for(lock.python, interpreter=site.interpreters.get(lock.python, ""))
+        fetching.fetch(lock, wanted, site, resolver, Path(folder))
         return bundle.write(msgspec.structs.replace(lock, packages=tuple(wanted)), Path(folder), path)

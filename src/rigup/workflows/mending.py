@@ -45,8 +45,8 @@ def ways_to_mend(cause: str | None, source: str | None, environment: str, progra
             diagnosis = examined(after_running(program) if program else open_source(source))
             findings = [finding for finding in answer(diagnosis).findings if cause in (None, finding.cause)]
             site = site_of(diagnosis.facts, in_full(environment) if source is None else environment)
-            told, plan = _mended(findings, site, here=source is None)
-            return Mending(cause=cause, environment=environment or None, findings=told, plan=plan)
+            mended, plan = _mended(findings, site, here=source is None)
+            return Mending(cause=cause, environment=environment or None, findings=mended, plan=plan)
     finally:
         close_sources()
 
@@ -56,10 +56,10 @@ def _mended(findings: list[Finding], site: "Site", here: bool) -> tuple[list[Fin
     from rigup.plan.mend import OF_THE_STACK, mended
 
     kinds = {step.kind for finding in findings for fix in finding.fixes for step in fix.steps}
-    told = [structs.replace(finding, fixes=[mended(fix, site) for fix in finding.fixes]) for finding in findings]
+    spelt = [structs.replace(finding, fixes=[mended(fix, site) for fix in finding.fixes]) for finding in findings]
     wanted = kinds & set(OF_THE_STACK) and site.devices and _wants_a_stack(kinds, site)
     plan = _plan(site, here, _release(findings)) if wanted else None
-    return told, plan and structs.replace(plan, steps=_with_removals(plan.steps, told))
+    return spelt, plan and structs.replace(plan, steps=_with_removals(plan.steps, spelt))
 
 
 def _wants_a_stack(kinds: set[str], site: "Site") -> bool:
@@ -79,7 +79,7 @@ def _release(findings: list[Finding]) -> str:
     """The torch that the doctor's first way names, as a build where its index tells one: the plan is to install the same."""
     first = [step for finding in findings for fix in finding.fixes[:1] for step in fix.steps]
     named = (step.params for step in first if step.kind in ("install-torch", "install-torch-with-audio"))
-    return next((f"{one['torch']}+{one['index'].rpartition('/')[2]}".rstrip("+") for one in named), "")
+    return next((f"{params['torch']}+{params['index'].rpartition('/')[2]}".rstrip("+") for params in named), "")
 
 
 def _plan(site: "Site", here: bool, release: str) -> Plan | None:
@@ -96,28 +96,28 @@ def _plan(site: "Site", here: bool, release: str) -> Plan | None:
     from rigup.stack.choose import choose
     from rigup.stack.wish import Wish
 
-    there = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
+    frameworks = tuple(name for name in _FRAMEWORKS if name in site.installed) or ("torch",)
     # The release that is there meets a pin whatever build it is of; without one the build is chosen that serves.
     plain = release.partition("+")[0]
     pins = [release, plain if plain != site.installed.get("torch", "").partition("+")[0] else "", ""]
-    tried = (tuple(f"torch=={pin}" if name == "torch" and pin else name for name in there) for pin in pins)
-    made = [choose(Wish(packages=wanted), site) for wanted in dict.fromkeys(tried)]
-    choice = next((one for one in made if one.possible), made[-1])
-    served = any(told.served for _device, told in choice.devices)
+    tried = (tuple(f"torch=={pin}" if name == "torch" and pin else name for name in frameworks) for pin in pins)
+    choices = [choose(Wish(packages=wanted), site) for wanted in dict.fromkeys(tried)]
+    choice = next((option for option in choices if option.possible), choices[-1])
+    served = any(serving.served for _device, serving in choice.devices)
     if choice.possible and served:
-        found = resolved(choice, here=here)
-        choice = found if found.possible else choice
+        with_resolution = resolved(choice, here=here)
+        choice = with_resolution if with_resolution.possible else choice
     return answer(choice) if choice.possible and served else None
 
 
 def safely_mended(findings: list[Finding]) -> list[Finding]:
     """Findings that count and that safe steps mend, each with that fix alone."""
-    found = []
+    mended = []
     for finding in findings:
         fix = next((fix for fix in finding.fixes if _is_safe(fix.steps)), None)
         if fix is not None and finding.severity != "note" and finding.confidence != "possible":
-            found.append(structs.replace(finding, fixes=[fix]))
-    return found
+            mended.append(structs.replace(finding, fixes=[fix]))
+    return mended
 
 
 def _is_safe(steps: list[Step]) -> bool:
@@ -126,18 +126,18 @@ def _is_safe(steps: list[Step]) -> bool:
     return bool(taken) and len(taken) + len(by_hand) == len(steps) and all(step.tag == "safe" for step in steps)
 
 
-def intent_of(told: Mending, findings: list[Finding], safe_alone: bool) -> "Intent":
+def intent_of(mending: Mending, findings: list[Finding], safe_alone: bool) -> "Intent":
     """What is to be done about findings: the plan of a stack, where one mends them, else their own first ways.
 
     Args:
-        told: what `ways_to_mend` found.
+        mending: what `ways_to_mend` found.
         findings: those of it that are mended.
         safe_alone: whether nothing but safe steps is wanted, so no stack.
 
     """
-    if told.plan is not None and not safe_alone:
-        return of_plan(told.plan, {})
-    return of_findings(findings, told.environment or "")
+    if mending.plan is not None and not safe_alone:
+        return of_plan(mending.plan, {})
+    return of_findings(findings, mending.environment or "")
 
 
 def still_found(causes: "Iterable[str]", program: tuple[str, ...] = ()) -> list[Finding]:
@@ -145,6 +145,6 @@ def still_found(causes: "Iterable[str]", program: tuple[str, ...] = ()) -> list[
     from rigup.diagnosis.answer import diagnose, diagnosed
     from rigup.workflows.diagnosing import after_running
 
-    there = set(causes)
-    found = diagnosed(after_running(program)) if program else diagnose()
-    return [one for one in found.findings if one.cause in there]
+    wanted = set(causes)
+    report = diagnosed(after_running(program)) if program else diagnose()
+    return [finding for finding in report.findings if finding.cause in wanted]

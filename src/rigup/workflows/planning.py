@@ -1,4 +1,4 @@
-"""A stack for what was asked for, on this machine or on one that was told of."""
+"""A stack for what was asked for, on this machine or on one that was described."""
 
 import os
 import re
@@ -69,11 +69,11 @@ def chosen(
     Args:
         request: what is asked for.
         resolve: whether a real resolver is asked for every package that comes.
-        terms: what files of wishes said when they were read before; they are not read again then.
+        terms: of files of wishes that were read before; they are not read again then.
         waiting: shows that a resolver is waited for.
 
     Raises:
-        UnclearMachineError: the machine was told in words that lack something.
+        UnclearMachineError: the description of the machine lacks something.
         RequestError: the request cannot be understood, or a file cannot be read.
 
     """
@@ -87,11 +87,11 @@ def chosen(
         if request.with_rigup:
             wheel_folder()  # the file that the plan names is there for who types its commands
         wish, machine = _wish(request, terms)
-        found = choose(wish, machine)
-        fits_python(wish, found.python)
-        found = _resolved(found, request.profile is None, waiting) if resolve else found
-        write_files(found)
-        return msgspec.structs.replace(found, warnings=(*found.warnings, *elsewhere(found)))
+        choice = choose(wish, machine)
+        fits_python(wish, choice.python)
+        choice = _resolved(choice, request.profile is None, waiting) if resolve else choice
+        write_files(choice)
+        return msgspec.structs.replace(choice, warnings=(*choice.warnings, *elsewhere(choice)))
 
 
 def _wish(request: Request, terms: "Terms | None") -> "tuple[Wish, Site]":
@@ -130,10 +130,10 @@ def site(profile: str | None, environment: str = "") -> "Site":
             return read_profile(profile)
     except ProfileError as error:
         raise UnclearMachineError(str(error)) from error
-    return _seen(profile, environment)
+    return _site(profile, environment)
 
 
-def _seen(profile: str | None, environment: str) -> "Site":
+def _site(profile: str | None, environment: str) -> "Site":
     from rigup.plan.environments.settings import with_settings
     from rigup.stack.seen import look_at
 
@@ -144,5 +144,5 @@ def _seen(profile: str | None, environment: str) -> "Site":
 def _is_python(version: str) -> None:
     """Raise RequestError for a word that cannot be a version of Python."""
     if version and not _PYTHON.fullmatch(version):
-        told = _("{version} is no version of Python: write for instance 3.12.")
-        raise RequestError(told.format(version=version[:60]))
+        template = _("{version} is no version of Python: write for instance 3.12.")
+        raise RequestError(template.format(version=version[:60]))

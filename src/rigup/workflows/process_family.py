@@ -32,12 +32,12 @@ class ProcessFamily:
         self._at = time.monotonic() + next(self._next, _LOOKS[-1])
         if not self._pythons:
             self.variables = _variables(pid) or self.variables
-        for one in _family(pid):
-            self.pids.add(one)
-            python = _interpreter(one)
-            if python and (one, python) not in self._pythons:  # a launcher that outlives its ranks is not news
-                self.interpreter, self.variables = python, _variables(one) or self.variables
-                self._pythons.add((one, python))
+        for member in _family(pid):
+            self.pids.add(member)
+            python = _interpreter(member)
+            if python and (member, python) not in self._pythons:  # a launcher that outlives its ranks is not news
+                self.interpreter, self.variables = python, _variables(member) or self.variables
+                self._pythons.add((member, python))
 
     def kills(self) -> int:
         """Programs that the memory limit of our control group killed since the start."""
@@ -50,18 +50,18 @@ def _family(pid: int) -> Iterator[int]:
     for _count in range(_MOST):
         if not waiting:
             return
-        one = waiting.pop(0)
-        yield one
-        waiting += _children(one)
+        member = waiting.pop(0)
+        yield member
+        waiting += _children(member)
 
 
 def _children(pid: int) -> list[int]:
-    found: list[int] = []
+    children: list[int] = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found += [int(child) for child in file.read(100_000).split()[:_MOST]]
-    return found
+                children += [int(child) for child in file.read(100_000).split()[:_MOST]]
+    return children
 
 
 # -- which Python ------------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ def named_interpreter(program: str) -> str:
         return ""
     if not words or not path:
         return ""
-    told = words[0] if os.path.basename(words[0]) != "env" else shutil.which(words[-1]) or ""
-    return told if is_python(os.path.basename(told)) and os.path.isabs(told) else ""
+    interpreter = words[0] if os.path.basename(words[0]) != "env" else shutil.which(words[-1]) or ""
+    return interpreter if is_python(os.path.basename(interpreter)) and os.path.isabs(interpreter) else ""
 
 
 def is_python(name: str) -> bool:

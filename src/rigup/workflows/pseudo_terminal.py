@@ -51,7 +51,7 @@ def same_size(like: int, terminal: int) -> None:
 
 @contextlib.contextmanager
 def following_size(like: int, terminals: list[int], then: Hook) -> Iterator[None]:
-    """Keep the size of terminals that of another one; `then` tells those who would not hear of it."""
+    """Keep the size of terminals that of another one; `then` notifies those who would not get the signal."""
 
     def resized(_number: int, _frame: Any) -> None:
         for terminal in terminals:
@@ -86,12 +86,12 @@ def lead(argv: tuple[str, ...], terminal: int, outputs: dict[int, int]) -> Lead:
 
 def hear(news: int) -> tuple[str, int]:
     """What happened. A leader that is gone without a word was killed, and the program with it."""
-    said = b""
-    while len(said) < _NEWS.size and (more := os.read(news, _NEWS.size - len(said))):
-        said += more
-    if len(said) < _NEWS.size:
+    message = b""
+    while len(message) < _NEWS.size and (more := os.read(news, _NEWS.size - len(message))):
+        message += more
+    if len(message) < _NEWS.size:
         return "x", -signal.SIGKILL
-    what, number = _NEWS.unpack(said)
+    what, number = _NEWS.unpack(message)
     return what.decode(), number
 
 

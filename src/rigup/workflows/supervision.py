@@ -1,4 +1,4 @@
-"""Run a person's program as if we were not there, and remember what it said.
+"""Run a person's program as if we were not there, and remember its output.
 
 What is a terminal to us is one to the program: on a terminal it gets one of its own, of the same size, so that
 colours, progress bars, prompts and Ctrl-Z are as ever. What is none stays none, and its two outputs stay two.
@@ -30,16 +30,16 @@ _GAP = b"\n[rigup did not keep what stood here]\n"
 
 
 class OutputBuffer:
-    """The beginning and the end of what was said."""
+    """The beginning and the end of the output."""
 
     def __init__(self) -> None:
         self._head, self._tail, self._lost = bytearray(), bytearray(), False
 
-    def keep(self, said: bytes) -> None:
+    def keep(self, data: bytes) -> None:
         """Remember some more."""
         room = _HEAD - len(self._head)
-        self._head += said[:room]
-        self._tail += said[room:]
+        self._head += data[:room]
+        self._tail += data[room:]
         if len(self._tail) > 2 * _TAIL:
             del self._tail[:-_TAIL]
             self._lost = True
@@ -193,31 +193,31 @@ class _Supervisor:
         others = []
         for key, _events in self.ready.select(timeout=seconds):
             if key.fd in self.sources:
-                self._one(key.fd)
+                self._pass_on(key.fd)
             else:
                 others.append(key.fd)
         return others
 
-    def _one(self, source: int) -> None:
-        said = read(source)
-        if said is None:
+    def _pass_on(self, source: int) -> None:
+        data = read(source)
+        if data is None:
             return
-        self.output.keep(said)
-        if not said or not write(self.sources[source], said):
+        self.output.keep(data)
+        if not data or not write(self.sources[source], data):
             # At its end, or nobody reads any more: then the program is told by its own writing, as ever.
             self.ready.unregister(source)
             del self.sources[source]
             os.close(source)
 
     def _drain(self) -> None:
-        """What was said before the end. One that it left behind may hold its outputs: nobody waits for that."""
+        """Output from before the end. One that it left behind may hold its outputs: nobody waits for that."""
         until = time.monotonic() + _LONGEST
         while self.sources and time.monotonic() < until:
-            there = [key.fd for key, _events in self.ready.select(timeout=_QUIET) if key.fd in self.sources]
-            if not there:
+            readable = [key.fd for key, _events in self.ready.select(timeout=_QUIET) if key.fd in self.sources]
+            if not readable:
                 return
-            for source in there:
-                self._one(source)
+            for source in readable:
+                self._pass_on(source)
 
 
 class _Ferry:
@@ -238,9 +238,9 @@ class _Ferry:
 
     def typed(self) -> None:
         """Take what was typed."""
-        said = read(0)
-        self._closed = said == b""
-        self._waiting += said or b""
+        data = read(0)
+        self._closed = data == b""
+        self._waiting += data or b""
         self._hand_over()
 
     def _hand_over(self) -> None:
@@ -265,9 +265,9 @@ def read(source: int) -> bytes | None:
         return b""
 
 
-def write(target: int, said: bytes) -> bool:
+def write(target: int, data: bytes) -> bool:
     """Write all of it; whether anybody reads."""
-    rest = memoryview(said)
+    rest = memoryview(data)
     while rest:
         try:
             rest = rest[os.write(target, rest) :]
@@ -324,9 +324,9 @@ def _sent_by_others(pid: int) -> Iterator[None]:
 
 def _listen_for(held: list[int], pid: int) -> None:
     """Until we send ourselves one."""
-    while (told := signal.sigwaitinfo(held)).si_pid != os.getpid() or told.si_code > _BY_A_PROGRAM:
-        if told.si_code <= _BY_A_PROGRAM:
-            _send(pid, told.si_signo)
+    while (info := signal.sigwaitinfo(held)).si_pid != os.getpid() or info.si_code > _BY_A_PROGRAM:
+        if info.si_code <= _BY_A_PROGRAM:
+            _send(pid, info.si_signo)
 
 
 def _numbers(names: tuple[str, ...]) -> list[int]:

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 def run_of(number: int) -> Record:
     """The run of that number. Raises RequestError where there is none."""
-    found = next((run for run in records() if run.number == number), None)
-    if found is None:
-        told = _("There is no run {number}. `rigup history` shows those that there were.")
-        raise RequestError(told.format(number=number))
-    return found
+    record = next((run for run in records() if run.number == number), None)
+    if record is None:
+        template = _("There is no run {number}. `rigup history` shows those that there were.")
+        raise RequestError(template.format(number=number))
+    return record
 
 
 def run_to_take_back(number: int | None) -> Record:
@@ -42,12 +42,12 @@ def run_to_take_back(number: int | None) -> Record:
 
     """
     if number is not None:
-        found = run_of(number)
-        if state_of(found) == "taken-back":
+        record = run_of(number)
+        if state_of(record) == "taken-back":
             raise CannotBeDoneError(_("Run {number} is taken back already.").format(number=number))
-        return not_being_planned(found)
-    there = [run for run in records() if state_of(run) != "taken-back"]
-    last = next((run for run in reversed(there) if not _changed_nothing(run)), None)
+        return not_being_planned(record)
+    runs = [run for run in records() if state_of(run) != "taken-back"]
+    last = next((run for run in reversed(runs) if not _changed_nothing(run)), None)
     if last is None:
         raise CannotBeDoneError(_("There is nothing to take back. `rigup history` shows what was done."))
     return not_being_planned(last)
@@ -78,8 +78,8 @@ def settled(record: Record) -> None:
 def must_be_last(record: Record) -> None:
     """Raise CannotBeDoneError where a later run changed the same environment: they go back in the order in which they came."""
     if later := changed_after(record, records()):
-        told = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")  # fmt: skip
-        raise CannotBeDoneError(told.format(later=later.number, number=record.number))
+        template = _("Run {later} changed the same environment after run {number}. Take that back first: `rigup undo {later}`.")  # fmt: skip
+        raise CannotBeDoneError(template.format(later=later.number, number=record.number))
 
 
 def ways(record: Record) -> "list[Back]":
@@ -102,8 +102,8 @@ def taken_back(record: Record, backs: "list[Back]", dialogue: "Dialogue") -> "li
         root = elevation(os.environ)
         if any(back.root and back.commands for back in backs) and not root.granted(dialogue.can_type):
             raise CannotBeDoneError(_("Some of it needs root, and it was not given. Nothing was changed."))
-        with root, dialogue.watches(len(backs), None, lambda: _("Stopped. `rigup undo` goes on with it.")) as told:
-            run = Run(record, record.intent(), Local(), root, os.environ, told)
+        with root, dialogue.watches(len(backs), None, lambda: _("Stopped. `rigup undo` goes on with it.")) as progress:
+            run = Run(record, record.intent(), Local(), root, os.environ, progress)
             return take_back(run, distribution(run.host))
 
 

@@ -1,6 +1,6 @@
 """The same answer as run.py gives, sooner: one process has imported torch, and each fault is laid in a child of it.
 
-    PYTHONPATH=src python forked.py SET.jsonl RESULT.jsonl [--full] [--workers N]     # with the Python of a real torch
+    PYTHONPATH=src python forked.py SET.jsonl RESULT.jsonl [--full] [--workers N]     # with the Python of a real torch, which has msgspec too
 
 Only a failed case that names the operator counts as caught, so that no other case needs to be run: the tables are asked for
 those whose names hold it, and what else is checked is asked where its names can. Each fault stands alone.
@@ -31,6 +31,7 @@ import faults
 from naming import pattern
 
 from rigup.verify import judge
+from rigup.verify.observe import Record
 
 SKIPPED = (
     "compile",
@@ -74,21 +75,21 @@ def failing(row, full):
             continue
         try:
             told = check(CPU)
-            judged = judge.judge(name, {"measured": told, "seconds": 0.0})
+            judged = judge.judge(name, Record(measured=told))
         except module.Skip:
             continue
         except Exception as why:
             found.append(name + ": " + type(why).__name__ + ": " + traceback.format_exc()[-300:])
             continue
-        if judged.get("passed") is False:
-            shown = judged.get("measured") or {}
+        if judged.passed is False:
+            shown = judged.measured or {}
             found += [
                 name + ": " + str(one)
                 for one in [
                     *shown.get("failed", []),
                     *shown.get("wrong", []),
                     shown.get("of", ""),
-                    judged.get("because", ""),
+                    judged.because or "",
                 ]
             ]
     return [one for one in found if named.search(one.partition(": ")[2])]

@@ -354,6 +354,7 @@ print("\\n" + json.dumps([check(device) for check in checks]))
 def full(row, python):
     """All that is asked in full of the rows that have its function; what the failed ones name."""
     from rigup.verify.judge import judge
+    from rigup.verify.observe import Record
 
     order = json.dumps({"here": str(HERE), "probe": str(PROBE), "row": row})
     variables = {**os.environ, "JAX_PLATFORMS": "cpu", "CUDA_VISIBLE_DEVICES": ""}
@@ -364,8 +365,8 @@ def full(row, python):
         records = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         return ["no answer: " + done.stderr[-500:]]
-    told = [judge("functions", {"measured": one, "seconds": 0.0}) for one in records]
-    bad = [one["measured"] for one in told if one.get("passed") is False]
+    told = [judge("functions", Record(measured=one)) for one in records]
+    bad = [one.measured for one in told if one.passed is False]
     return [str(name) for one in bad for name in (*one.get("failed", []), *one.get("wrong", []), one.get("of", ""))]
 
 

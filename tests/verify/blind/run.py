@@ -20,6 +20,7 @@ import broken
 from naming import pattern
 
 from rigup.machine.store import Facts
+from rigup.schemas.machine import Machine
 from rigup.verify.answer import answer
 from rigup.verify.child import Limits
 from rigup.verify.observe import observe
@@ -61,19 +62,19 @@ def names(python, variables, full, framework):
     """Ask an interpreter under these variables, which are this process's own from now on."""
     os.environ.update(variables)
     seen = observe(python, [], full, Limits(start=400, check=900), frameworks=(framework,))
-    said = answer(seen, {"accelerators": []}, Facts(), full, [])
+    said = answer(seen, Machine(displays=[], drivers=[], accelerators=[]), Facts(), full, [])
     found = []
-    for device in said["devices"]:
-        for check in device["checks"]:
-            if not check.get("passed", True):
-                measured = check.get("measured") or {}
+    for device in said.devices:
+        for check in device.checks:
+            if check.passed is False:
+                measured = check.measured or {}
                 found += [
-                    check["name"] + ": " + str(one)
+                    check.name + ": " + str(one)
                     for one in [
                         *measured.get("failed", []),
                         *measured.get("wrong", []),
                         measured.get("of", ""),
-                        check.get("because", ""),
+                        check.because or "",
                     ]
                 ]
     if seen.frameworks and seen.frameworks[0].deaths:

@@ -53,16 +53,16 @@ def build_for_this_maker(
 def _on_windows(isa: str, directml: bool) -> Params:
     """AMD's own builds; a program that was made for DirectML gets that."""
     pinned = newest_directml()
-    told = {} if directml else amd_holes(isa, "windows")
-    return told or ({"pinned": pinned.packages} if pinned else {})
+    holes = {} if directml else amd_holes(isa, "windows")
+    return holes or ({"pinned": pinned.packages} if pinned else {})
 
 
 def _before(gone: Symptom | None) -> TorchBuild | None:
     """The build for ROCm that a message says was there."""
     if gone is None:
         return None
-    told = str(gone.get("have") or f"{gone.get('old')}+{gone.get('local')}")
-    release, _, variant = told.partition("+")
+    version = str(gone.get("have") or f"{gone.get('old')}+{gone.get('local')}")
+    release, _, variant = version.partition("+")
     return newest_of(variant, release) if variant.startswith("rocm") else None
 
 
@@ -73,8 +73,8 @@ def _of_index(index: Symptom | None) -> TorchBuild | None:
 
 
 def _variant(index: Symptom | None) -> str:
-    told = _VARIANT.search(str(index.get("index"))) if index is not None else None
-    return told[1] if told else ""
+    match = _VARIANT.search(str(index.get("index"))) if index is not None else None
+    return match[1] if match else ""
 
 
 def _serves(isa: str, code: list[str]) -> bool:
@@ -124,11 +124,11 @@ def _local(version: str) -> str:
 def _not_torchs(knew: Params) -> Params:
     """Ways for a program with everything in one file, a library's wrapper, AMD's own package, a bundled library."""
     ids, lib = ids_in(knew), str(knew.get("lib") or "")
-    if any(one.startswith("engine-of-a-bundle") for one in ids):
+    if any(name.startswith("engine-of-a-bundle") for name in ids):
         return {"renew": knew.get("program"), "vulkan_of_program": knew.get("backend")}
     if "wrapper-misses-its-library" in ids and (package := wrapper_of(lib)):
         return {"update": package}
-    if any(one.startswith(("rocms-own-package", "rocm-sdk-")) for one in ids):
+    if any(name.startswith(("rocms-own-package", "rocm-sdk-")) for name in ids):
         own = rocm_for_python()
         return {"packages": own.packages, "index_of_amd": own.address} if own else {}
     return {"bundled": lib} if "vendored-library-is-not-there" in ids else {}
@@ -144,7 +144,7 @@ def one_release_for_all(
         return {"vendor": "AMD"}
     if knew.get("package_of"):
         return {"update": knew["package_of"]}
-    if any(one in _OF_AMDS_WHEELS for one in ids_in(knew)):
+    if any(name in _OF_AMDS_WHEELS for name in ids_in(knew)):
         return amd_holes(str(knew.get("isa") or ""), str(knew.get("system")))
     lib, want = (str(knew.get(name) or (error.get(name) if error else "") or "") for name in ("lib", "want"))
     major = rocm_of_library(lib, want)
@@ -161,7 +161,7 @@ def one_release_for_all(
 
 def _beside_torch(knew: Params, major: str, have: str, lib: str) -> Params:
     """What is built for another ROCm than torch: built again for torch's, or a torch of its own ROCm."""
-    paths = " ".join(str(said.get("path") or "") for said in symptoms_in(knew))
+    paths = " ".join(str(symptom.get("path") or "") for symptom in symptoms_in(knew))
     folder = _RELEASE.search(paths)
     wanted = folder[1] if folder else major if major != have else ""
     other = newest_of("rocm" + wanted) if wanted else None
@@ -179,7 +179,7 @@ def _of_card(isa: str) -> TorchBuild | None:
 @mends("hipblaslt-no-arch-library")
 def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hipblaslt")) -> Params:
     """A newer release of whose it is; until then rocBLAS's own kernels, which torch and rocBLAS can be told to take."""
-    path = " ".join(str(said.get("path") or "") for said in symptoms_in(knew)) + str(
+    path = " ".join(str(symptom.get("path") or "") for symptom in symptoms_in(knew)) + str(
         library.get("path") if library else ""
     )
     if knew.get("program") == "ollama" or "/ollama/" in path.replace("\\", "/"):

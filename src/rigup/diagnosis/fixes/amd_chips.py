@@ -43,26 +43,31 @@ def override_that_helps(knew: Params, torch: Torch | None = None) -> Params:
     code = _code_of(torch) if knew.get("by_torch") and torch is not None else []
     if code and row.sibling and not runs_on(row.sibling, code):
         return {}
-    told: Params = {"value": row.value, "sibling": row.sibling}
+    holes: Params = {"value": row.value, "sibling": row.sibling}
     if boxed(knew):
-        return told | {"container": f"-e {OVERRIDE}={row.value}"}
+        return holes | {"container": f"-e {OVERRIDE}={row.value}"}
     if service := _server(knew):
-        return told | {"service": service, "name": OVERRIDE}
+        return holes | {"service": service, "name": OVERRIDE}
     native = newest_build(isa) if knew.get("by_torch") else None
-    return told | {"later" if native and not row.safe else "variable": OVERRIDE}
+    return holes | {"later" if native and not row.safe else "variable": OVERRIDE}
 
 
 def _code_of(torch: Torch) -> list[str]:
     """The chips that the torch which is there was compiled for, by its own list or by its release; [] where nobody knows."""
     known = None if torch.get("code") else build(str(torch.get("version") or ""))
     code = torch.get("code") or (known.code if known is not None and known.rocm and not known.extrapolated else ())
-    return [one for one in code if one.startswith("gfx")]
+    return [target for target in code if target.startswith("gfx")]
 
 
 def _server(knew: Params) -> str:
     """The unit of the server that spoke."""
     spoke = next(
-        (said for said in symptoms_in(knew) if str(said.id).startswith("ollama-") and said.id != "ollama-named"), None
+        (
+            symptom
+            for symptom in symptoms_in(knew)
+            if str(symptom.id).startswith("ollama-") and symptom.id != "ollama-named"
+        ),
+        None,
     )
     return service_of(spoke.place.process) if spoke else ""
 
@@ -74,9 +79,9 @@ def build_that_has_it(knew: Params) -> Params:
     if not torch:
         return {"chip": isa or None, "last": last_rocm_for(isa) if _of_the_system(knew) else None}
     build = None if system == "windows" else newest_build(isa) if isa else newest_for_rocm()
-    told = torch_holes(build) if build and build.rocm else {}
-    own = amd_holes(isa, system) if not (told and isa) else {}
-    return {**told, **own, "chip": None if told or own else isa or None, **without_a_gpu(system)}
+    holes = torch_holes(build) if build and build.rocm else {}
+    own = amd_holes(isa, system) if not (holes and isa) else {}
+    return {**holes, **own, "chip": None if holes or own else isa or None, **without_a_gpu(system)}
 
 
 def _of_the_system(knew: Params) -> bool:
@@ -86,8 +91,8 @@ def _of_the_system(knew: Params) -> bool:
 def without_a_gpu(system: str) -> Params:
     """The build for the processor, which any machine runs."""
     newest = next((row for row in builds(system) if row.variant == _NEEDS_NO_GPU), None)
-    told = torch_holes(newest)
-    return {"cpu_torch": told.get("torch"), "cpu_index": told.get("index"), "cpu_vision": told.get("torchvision")}
+    holes = torch_holes(newest)
+    return {"cpu_torch": holes.get("torch"), "cpu_index": holes.get("index"), "cpu_vision": holes.get("torchvision")}
 
 
 @mends(*_CHIPS)
@@ -114,8 +119,8 @@ def chip_that_is_better_hidden(knew: Params, beside: Gpu | None = one(vendor="am
     if not (unknown or (row and row.shun)):
         return {}
     mask = setting("mask-on-windows" if windows else "mask-on-linux")
-    shown = beside.get("runtime_index", 0) if beside else mask.value
-    return {"mask": mask.name, "shown": str(shown), "set_of": None, "chip": None}
+    index = beside.get("runtime_index", 0) if beside else mask.value
+    return {"mask": mask.name, "shown": str(index), "set_of": None, "chip": None}
 
 
 # -- overrides

@@ -37,28 +37,28 @@ def symptoms_in(knew: Params) -> Iterator[Symptom]:
 
 
 def ids_in(knew: Params) -> list[str]:
-    """Their ids, also those that a rule told as text."""
-    told = [str(knew[name]) for name in ("said", "why", "where", "error") if isinstance(knew.get(name), str)]
-    return [*(str(said.id) for said in symptoms_in(knew)), *told]
+    """Their ids, also those that a rule gives as text."""
+    texts = [str(knew[name]) for name in ("said", "why", "where", "error") if isinstance(knew.get(name), str)]
+    return [*(str(symptom.id) for symptom in symptoms_in(knew)), *texts]
 
 
 def system_of(knew: Params, platform: Platform | None, windows: Symptom | None) -> str:
     """Windows also where only a path tells it; Linux where nothing does."""
     if platform is not None and platform.get("system"):
         return str(platform.get("system"))
-    paths = (reading.value for said in symptoms_in(knew) for reading in said.fields.values())
+    paths = (reading.value for symptom in symptoms_in(knew) for reading in symptom.fields.values())
     drive = any(re.match(r'"?[A-Z]:\\', str(path)) for path in paths)
     return "windows" if drive or windows is not None else "linux"
 
 
 def _isa(knew: Params, card: Gpu | None) -> str | None:
-    told = str(knew.get("gfx") or "")
-    if told.startswith("gfx"):
-        return told
+    target = str(knew.get("gfx") or "")
+    if target.startswith("gfx"):
+        return target
     cards = [held for held in knew.values() if isinstance(held, Gpu) and held.get("vendor") == "amd"]
-    return next((str(one.get("isa")) for one in (*cards, *([card] if card else [])) if one.get("isa")), None)
+    return next((str(gpu.get("isa")) for gpu in (*cards, *([card] if card else [])) if gpu.get("isa")), None)
 
 
 def boxed(knew: Params) -> bool:
     """Whether the messages come from a container."""
-    return any(said.place.world.startswith("container") for said in symptoms_in(knew))
+    return any(symptom.place.world.startswith("container") for symptom in symptoms_in(knew))

@@ -20,7 +20,7 @@ def system_and_torch_that_agree(
     asked = str(knew.get("minimum") or "")
     own = mps_minimum(release) if release else next_mps_minimum(have) if have else None
     minimum = asked or own or mps_minimum(_NEWEST)
-    ours = bool(release) or any(said.startswith("mps-") for said in ids_in(knew))
+    ours = bool(release) or any(name.startswith("mps-") for name in ids_in(knew))
     older = mps_torch_for(have) if ours and have and (not asked or is_older(have, asked)) else None
     return {"minimum": minimum, "fitting": f"torch=={highest_of(older)}.*" if older else None}
 
@@ -29,8 +29,8 @@ def system_and_torch_that_agree(
 def python_of_its_own_kind() -> Params:
     """conda makes one where it is told the kind; others come from elsewhere."""
     newest = next(iter(builds("macos", "arm64")), None)
-    there = [one for one in newest.python if not one.endswith("t")] if newest else []
-    middle = there[len(there) // 2] if there else None  # other packages have not the newest yet
+    releases = [release for release in newest.python if not release.endswith("t")] if newest else []
+    middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
     return {"python": middle, "machine": "arm64"}
 
 

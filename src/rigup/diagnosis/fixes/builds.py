@@ -38,9 +38,9 @@ def how_to_get_code_for_the_card(
         want = str(refused.want).replace(".", "")
         least = "sm_" + want if want.isdigit() else want
         return {"left": refused.get("method") or knew.get("package"), "least": least, "plain": None}
-    spoke = [one_ for one_ in named_programs(knew) if one_.wish != "torch"]
-    found = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
-    program = next((one_ for one_ in found if one_.wish != "torch"), None)
+    spoke = [speaker for speaker in named_programs(knew) if speaker.wish != "torch"]
+    rows = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
+    program = next((candidate for candidate in rows if candidate.wish != "torch"), None)
     isa = str((gpu.get("isa") if gpu else "") or knew.get("isa") or _of_arch(knew) or "")
     isa = isa if isa.startswith(("sm_", "gfx")) else ""
     system = plain_system(platform)
@@ -60,16 +60,16 @@ def how_to_get_code_for_the_card(
             "least": least_card(named)[0] or ", ".join(least_card(named)[1]),
             "plain": None,
         }
-    told = {**plain, "vulkan": "Vulkan" if program and program.vulkan else None}
+    holes = {**plain, "vulkan": "Vulkan" if program and program.vulkan else None}
     if isa.startswith("gfx"):
-        return {**told, "override": _override(isa, system), **_own_build(program, isa)}
+        return {**holes, "override": _override(isa, system), **_own_build(program, isa)}
     newer = named if program and program.pypi and (not isa or (of_today(isa) and isa not in program.failing)) else None
     planned = program is not None and not program.option and (not isa or (of_today(isa) and isa not in program.failing))
     by_plan = (program.wish or None) if program and planned and not newer else None
     chip = {"chip": None} if by_plan else {}
     return {
-        **told,
-        **_upgraded("newer", newer),
+        **holes,
+        **_upgrade("newer", newer),
         "wish": by_plan,
         **chip,
         **_by_pip(program, named, isa, system),
@@ -79,11 +79,11 @@ def how_to_get_code_for_the_card(
 
 def _of_arch(knew: Params) -> str:
     """llama.cpp writes the card's capability times a hundred: 610 is 6.1."""
-    said = str(knew.get("arch") or "")
-    return f"sm_{said[:-1]}" if re.fullmatch(r"[3-9]\d0|1[0-2]\d0", said) and knew.get("runtime") != "HIP" else ""
+    arch = str(knew.get("arch") or "")
+    return f"sm_{arch[:-1]}" if re.fullmatch(r"[3-9]\d0|1[0-2]\d0", arch) and knew.get("runtime") != "HIP" else ""
 
 
-def _upgraded(hole: str, package: str | None) -> Params:
+def _upgrade(hole: str, package: str | None) -> Params:
     """In the hole of the step that builds beside torch, where the package's own set-up asks for it."""
     beside = bool(package) and compiled_beside_torch(str(package))
     return {hole: None if beside else package, f"{hole}_extension": package if beside else None}
@@ -91,10 +91,10 @@ def _upgraded(hole: str, package: str | None) -> Params:
 
 def _package(knew: Params, program: Program | None) -> str:
     """The package that the text names, as pip calls it; the program's own where that is one of PyPI's."""
-    told = next((str(knew[hole]) for hole in ("package", "name") if knew.get(hole) and is_package(str(knew[hole]))), "")
+    name = next((str(knew[hole]) for hole in ("package", "name") if knew.get(hole) and is_package(str(knew[hole]))), "")
     if program and program.pypi:
-        return plain_name(told) if plain_name(told) in program.packages else program.pypi
-    return plain_name(told) if program and plain_name(told) in program.packages else ""
+        return plain_name(name) if plain_name(name) in program.packages else program.pypi
+    return plain_name(name) if program and plain_name(name) in program.packages else ""
 
 
 def _never(package: str, isa: str) -> bool:
@@ -127,8 +127,8 @@ def _by_pip(program: Program | None, package: str, isa: str, system: str) -> Par
 def _own_build(program: Program | None, isa: str) -> Params:
     option = "" if program is None or not isa else program.option_amd if isa.startswith("gfx") else program.option
     number = isa.removeprefix("sm_")
-    told = option.format(sm=number, capability=f"{number[:-1]}.{number[-1:]}", gfx=isa)
-    return {"option": told, "chip": None} if told else {}
+    filled = option.format(sm=number, capability=f"{number[:-1]}.{number[-1:]}", gfx=isa)
+    return {"option": filled, "chip": None} if filled else {}
 
 
 # -- the system
@@ -139,20 +139,20 @@ def what_serves_the_system(
     phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None, hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
 ) -> Params:  # fmt: skip
     """A release or another package that is made for the system; else the system that it is made for, or its sources."""
-    told = _plain(str(knew.get("name") or ""))
-    program = program_of(told) if told else next(iter(named_programs(knew)), None)
-    system, machine = _where(knew, platform, said, named), _machine(platform, said, arm)
+    package = _plain(str(knew.get("name") or ""))
+    program = program_of(package) if package else next(iter(named_programs(knew)), None)
+    system, machine = _system(knew, platform, said, named), _machine(platform, said, arm)
     rocm = hip is not None or _on_rocm(torch, gpu)
     if phone is not None:
-        return {"linux": told or "it", "platform": "Android"}
-    if _has_torch(told, system, machine):
+        return {"linux": package or "it", "platform": "Android"}
+    if _has_torch(package, system, machine):
         return {"wish": "torch"}
     if system == "macos":
-        return _on_a_mac(program, told)
+        return _on_a_mac(program, package)
     if system == "windows" or (not system and _for_windows_mostly(program, rocm)):
         amd = named is not None and named.id in _AMDS_BITSANDBYTES
         return {"here": None if amd else _for_windows(program, torch), "wsl": "wsl"}
-    return _on_linux(program, told, system, machine, rocm)
+    return _on_linux(program, package, system, machine, rocm)
 
 
 def _for_windows_mostly(program: Program | None, rocm: bool) -> bool:
@@ -160,27 +160,27 @@ def _for_windows_mostly(program: Program | None, rocm: bool) -> bool:
     return program is not None and bool(program.windows or "windows" in program.not_for) and not rocm
 
 
-def _has_torch(told: str, system: str, machine: str) -> bool:
+def _has_torch(package: str, system: str, machine: str) -> bool:
     """Whether torch is what is asked for, and has builds there: the file was of another machine."""
-    return told == "torch" and bool(builds(system or "linux", machine or "x86_64"))
+    return package == "torch" and bool(builds(system or "linux", machine or "x86_64"))
 
 
-def _on_a_mac(program: Program | None, told: str) -> Params:
-    there = program.macos if program else ""
-    return {"here": there or None, "linux": None if there else told or "it", "platform": "macOS"}
+def _on_a_mac(program: Program | None, package: str) -> Params:
+    build = program.macos if program else ""
+    return {"here": build or None, "linux": None if build else package or "it", "platform": "macOS"}
 
 
-def _on_linux(program: Program | None, told: str, system: str, machine: str, rocm: bool) -> Params:
+def _on_linux(program: Program | None, package: str, system: str, machine: str, rocm: bool) -> Params:
     """Its sources, where nobody offers it compiled for the processor or for AMD's cards; else a release that has it."""
     other = machine if machine in _ARM else "ROCm" if rocm and not (program and program.rocm) else ""
     if other:
-        sources = told or (program.name if program else "")
+        sources = package or (program.name if program else "")
         return {"sources": sources or None, "platform": other, "linux": None if sources else "it"}
-    upgraded = told or (program.pypi if program else "")
+    upgraded = package or (program.pypi if program else "")
     if system == "linux" and program and "linux" in program.not_for:
         served = program_of(program.pypi)
         return {"wish": served.wish if served else None}
-    return {**_upgraded("upgraded", upgraded or None), "wsl": None if system == "linux" or rocm else "wsl"}
+    return {**_upgrade("upgraded", upgraded or None), "wsl": None if system == "linux" or rocm else "wsl"}
 
 
 def _plain(name: str) -> str:
@@ -194,25 +194,25 @@ def _on_rocm(torch: Torch | None, gpu: Gpu | None) -> bool:
     return built or (gpu is not None and gpu.get("vendor") == "amd")
 
 
-def _where(knew: Params, platform: Platform | None, said: Symptom | None, named: Symptom | None) -> str:
+def _system(knew: Params, platform: Platform | None, symptom: Symptom | None, named: Symptom | None) -> str:
     if named is not None:
         return "windows" if named.id in _ON_WINDOWS else "macos"
     if platform and platform.get("system"):
         return plain_system(platform)
-    told = str((said.get("system") or said.get("have")) if said else knew.get("platform") or "").lower()
+    name = str((symptom.get("system") or symptom.get("have")) if symptom else knew.get("platform") or "").lower()
     return next(
         (
             system
             for mark, system in (*_TAGS.items(), ("windows", "windows"), ("mac", "macos"))
-            if told.startswith(mark)
+            if name.startswith(mark)
         ),
         "",
     )
 
 
-def _machine(platform: Platform | None, said: Symptom | None, arm: Symptom | None) -> str:
-    have = str(said.get("have") or "") if said else ""
-    tagged = next((one_ for one_ in _ARM if have.endswith(one_)), "")
+def _machine(platform: Platform | None, symptom: Symptom | None, arm: Symptom | None) -> str:
+    have = str(symptom.get("have") or "") if symptom else ""
+    tagged = next((arch for arch in _ARM if have.endswith(arch)), "")
     return tagged or (str(platform.get("architecture") or "") if platform else "") or ("aarch64" if arm else "")
 
 

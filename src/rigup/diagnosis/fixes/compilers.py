@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Params, mends, one, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import toolkits_knowing, version_key
 from rigup.knowledge.cuda_libraries import faulty, toolkit_on_windows
 from rigup.knowledge.cuda_toolkits import conda_toolkit
@@ -30,7 +30,9 @@ def cuda_of_torch(
     windows = platform is not None and platform.get("system") == "windows"
     toolkit = None if windows else conda_toolkit(short)
     compiles = (
-        toolkit if toolkit and any("toolkit" in one and "cudatoolkit" not in one for one in toolkit.packages) else None
+        toolkit
+        if toolkit and any("toolkit" in name and "cudatoolkit" not in name for name in toolkit.packages)
+        else None
     )
     return {
         "want": short, "unknown": None, "to_be": toolkit_on_windows(short) if windows else f"/usr/local/cuda-{short}",
@@ -65,7 +67,7 @@ def torch_of_the_toolkit(knew: Params, torch: Torch, nvcc: Symptom | None = seen
 
 # -- libraries of Windows
 @mends(_DLL)
-def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Told(bool))) -> Params:
+def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes(bool))) -> Params:
     """Some releases asked for a file that they did not bring; later ones do."""
     known = faulty(str(knew.get("lib") or knew.get("lib2") or knew.get("lib3") or ""))
     if known is None:
@@ -77,7 +79,7 @@ def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Told(b
 @mends(_DLL)
 def library_of_hip(knew: Params, said: Symptom = seen("hip-dll-missed")) -> Params:
     """AMD's own, which no runtime of Microsoft's brings."""
-    found = re.search(
+    match = re.search(
         r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or said.get("lib") or said.get("other") or ""), re.IGNORECASE
     )
-    return {"what": "AMD HIP SDK", "lib": found[0] if found else "amdhip64.dll"}
+    return {"what": "AMD HIP SDK", "lib": match[0] if match else "amdhip64.dll"}

@@ -48,9 +48,9 @@ def engine_to_set_up(
         return {"rootless": "--nv", "cdi": None}
     by_files = started == "podman" or (started is None and podman is not None)
     described = "nvidia.com/gpu" if by_files or asked is not None else None
-    there = "nvidia.com/gpu" if described and (toolkit is not None or asked is not None) else None
+    device_kind = "nvidia.com/gpu" if described and (toolkit is not None or asked is not None) else None
     return {
-        "kind": there,
+        "kind": device_kind,
         "cdi": described,
         "engine": None if by_files else (engine and engine.get("name")) or "docker",
     }
@@ -95,8 +95,8 @@ def what_comes_before_the_drivers_own(
     path: SearchPath | None = None, torch: Torch | None = None, toolkit: Toolkit | None = one(name="cuda"),
 ) -> Params:  # fmt: skip
     """An image of the driver's own CUDA needs no compatibility package; else its folder goes off the loader's path."""
-    told = path.path if path is not None and "/compat" in path.path else None
-    folder = (library and library.get("folder")) or (shown and shown.get("compat")) or told or "/usr/local/cuda/compat"
+    named = path.path if path is not None and "/compat" in path.path else None
+    folder = (library and library.get("folder")) or (shown and shown.get("compat")) or named or "/usr/local/cuda/compat"
     carried = (
         cuda_of_driver(str(driver.get("version") or "")) if driver is not None else None
     )  # inside, the table shows the package's
@@ -114,9 +114,9 @@ def architecture_of_the_host(
     jetson: Jetson | None = None, platform: Platform | None = None,
 ) -> Params:  # fmt: skip
     """What the host is, where the message or the machine tells it."""
-    said = (error and error.get("want")) or knew.get("want")
+    wanted = (error and error.get("want")) or knew.get("want")
     machine = (platform and platform.get("architecture")) or ("aarch64" if jetson is not None else "")
-    want = said or _HOSTS.get(str(machine))
+    want = wanted or _HOSTS.get(str(machine))
     return {
         "want": want,
         "tagged": f"--platform=linux/{want}" if error is not None and error.id == "image-platform-differs" else None,

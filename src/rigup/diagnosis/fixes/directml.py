@@ -21,8 +21,8 @@ _OTHERS = {"amd": "ROCm", "intel": "XPU", "nvidia": "CUDA"}
 def release_with_its_torch(knew: Params, env: PythonEnv | None = None, python: Symptom | None = seen("python-of-windows", "python-version-printed")) -> Params:  # fmt: skip
     """torch's module with the torch that it stands on, in a Python that has it; the other runtime's own package where that is asked."""
     ids = ids_in(knew)
-    if str(knew.get("package")) == _ONNX or any(one in _OF_ONNX for one in ids):
-        if any(one in _BESIDE for one in ids):  # both lie in one folder: what is left of either is not whole
+    if str(knew.get("package")) == _ONNX or any(name in _OF_ONNX for name in ids):
+        if any(name in _BESIDE for name in ids):  # both lie in one folder: what is left of either is not whole
             return {"plain": f"{_PLAIN}, {_ONNX}", "again": _ONNX, "package": None}
         return {"package": _ONNX}
     pinned = newest_directml()
@@ -41,9 +41,9 @@ def way_around(knew: Params, missing: Symptom | None = seen("directml-falls-back
     other = _OTHERS.get(str(card.get("vendor"))) if card else None
     if _DOUBLES in ids:
         return {"doubles": "doubles"}
-    if any(one.startswith(_OF_TENSORFLOW) for one in ids):
+    if any(name.startswith(_OF_TENSORFLOW) for name in ids):
         return {"option": _PLACES}
-    if any("nodes" in one or "provider" in one for one in ids):
+    if any("nodes" in name or "provider" in name for name in ids):
         return {"newer": _ONNX}
     return {"option": plain_form(operator) or None, "part": operator or None, "unnamed": None if operator else "unnamed", "backend": other}  # fmt: skip
 
@@ -51,6 +51,6 @@ def way_around(knew: Params, missing: Symptom | None = seen("directml-falls-back
 @mends("directml-wrong-adapter")
 def index_of_the_card(knew: Params, card: Gpu | None = one(integrated=False)) -> Params:
     """Where a list tells it; else the one after the first, for the first is the processor's."""
-    told = (card.get("runtime_index") or card.get("adapter")) if card else None
+    index = (card.get("runtime_index") or card.get("adapter")) if card else None
     named = knew.get("better") or (card and card.get("name"))
-    return {"index": told or 1, "better": named or None, "unnamed": None if named else "unnamed"}
+    return {"index": index or 1, "better": named or None, "unnamed": None if named else "unnamed"}

@@ -191,7 +191,7 @@ def file_that_is_to_come_again(knew: Params) -> Params:
 
 @mends("port-in-use")
 def port_that_is_taken(knew: Params) -> Params:
-    """By whichever of its wordings it was told."""
+    """Whichever of its wordings was printed."""
     return {"port": knew.get("port") or knew.get("port2")}
 
 
@@ -236,7 +236,7 @@ def environment_without_a_mixture(_said: Symptom = seen("openmp-is-there-twice")
 def size_that_divides(knew: Params) -> Params:
     """The largest below the one that was asked for."""
     heads, size = int(knew.get("heads") or 1), int(knew.get("size") or 1)
-    return {"option": f"--tensor-parallel-size {next(one for one in range(size, 0, -1) if heads % one == 0)}"}
+    return {"option": f"--tensor-parallel-size {next(count for count in range(size, 0, -1) if heads % count == 0)}"}
 
 
 @mends("ollama-not-running")
@@ -252,5 +252,5 @@ def who_starts_ollama(
 
 @mends("package-manager-locked")
 def process_with_the_lock(knew: Params) -> Params:
-    """By whichever wording it was told."""
+    """Whichever wording was printed."""
     return {"pid": knew.get("pid") or knew.get("pid2") or knew.get("pid3")}

@@ -69,10 +69,10 @@ def a_build_that_serves_the_card(
     ):
         row, extra = amd
         return {"amds": f"torch[{extra}]", "amds_index": row.index, "wish": wish}
-    row_, driver_too = _relaxed(known)
+    row_, driver_too = _relax(known)
     return {
         "wish": wish,
-        **_told(row_, *(("later", "later_vision", "later_index") if driver_too else ())),
+        **_holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())),
         **driver_too,
     }
 
@@ -85,7 +85,7 @@ def _for_the_processor() -> str:
     return "pip install torch --index-url " + index_url("cpu")
 
 
-def _relaxed(wish: Wish) -> tuple[TorchBuild | None, Params]:
+def _relax(wish: Wish) -> tuple[TorchBuild | None, Params]:
     """Wishes are let go one by one where no build meets them all: the Python can be changed, then the driver."""
     for driver, python in ((wish.driver, wish.python), (wish.driver, ""), ("", wish.python), ("", "")):
         if row := nearest_build(replace(wish, driver=driver, python=python)):
@@ -93,7 +93,7 @@ def _relaxed(wish: Wish) -> tuple[TorchBuild | None, Params]:
     return None, {}
 
 
-def _told(
+def _holes_of(
     row: TorchBuild | None, release: str = "release", vision: str = "torchvision", index: str = "index"
 ) -> Params:
     if row is None:
@@ -125,9 +125,9 @@ def what_conda_is_asked(
         return {}
     family = [str(friend.name) for friend in (vision, audio) if friend is not None]
     fixed = "cpuonly" if held is not None or (said is not None and said.id == "conda-plans-cpu-build") else None
-    asked = ", ".join((*any_with_cuda("torch"), *family))
+    packages = ", ".join((*any_with_cuda("torch"), *family))
     empty = dict.fromkeys(("release", "later", "wish", "amds"))
-    return {**empty, "channel": channel(), "asked": asked, "fixed": fixed, "free": None if fixed else "nothing"}
+    return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
 
 
 # -- the driver
@@ -138,7 +138,7 @@ def an_older_build_or_a_newer_driver(
     amds: Symptom | None = seen("hsa-kernel-older-than-runtime"), image: Symptom | None = seen(tag="frameworks-images"),
 ) -> Params:  # fmt: skip
     """The same release for what the driver carries, or one where none is told; else a driver for what the build wants, and an older release where that cannot be had."""
-    carried = _carried(said) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")
+    carried = _cuda_of(said) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")
     known = _Machine(gpu, driver, python, platform, torch).wish()
     wanted = str(torch.get("cuda") or "") if torch else str(knew.get("cuda") or "")
     branch = (
@@ -147,31 +147,31 @@ def an_older_build_or_a_newer_driver(
         else stable_branch("", [known.isa] if known.isa else [])
     )
     branch = None if amds is not None else branch
-    told = {"carried": carried or None, "branch": branch}
+    holes = {"carried": carried or None, "branch": branch}
     if torch is None and said is None:
-        return {**told, "wish": None, "any": None if branch else "any"}
-    found = _carried_build(known, carried)
-    if found is None:
-        return {**told, "wish": None if branch else "torch"}
+        return {**holes, "wish": None, "any": None if branch else "any"}
+    row = _carried_build(known, carried)
+    if row is None:
+        return {**holes, "wish": None if branch else "torch"}
     names = (
         ()
-        if found.torch == known.have or (not known.have and image is None)
+        if row.torch == known.have or (not known.have and image is None)
         else ("older", "older_vision", "older_index")
     )
-    return {**told, "wish": "torch", **_told(found, *names)}
+    return {**holes, "wish": "torch", **_holes_of(row, *names)}
 
 
-def _carried(said: Symptom | None) -> str:
+def _cuda_of(symptom: Symptom | None) -> str:
     """`found version 11040` is CUDA 11.4."""
-    number = int(str(said.get("found"))) if said and said.get("found") else 0
+    number = int(str(symptom.get("found"))) if symptom and symptom.get("found") else 0
     return f"{number // 1000}.{number % 1000 // 10}" if number else ""
 
 
 def _carried_build(known: Wish, carried: str) -> TorchBuild | None:
     if not carried or known.kind not in ("", "cuda"):
         return None
-    asked = replace(known, kind="cuda", driver="", carried=carried)
-    return nearest_build(asked) or nearest_build(replace(asked, python=""))
+    wish = replace(known, kind="cuda", driver="", carried=carried)
+    return nearest_build(wish) or nearest_build(replace(wish, python=""))
 
 
 def _next(carried: str) -> str:
@@ -190,10 +190,10 @@ def the_pair(
         return {}
     row = build(torch.version, system=system)
     variant = variant_of_index(local, system) if local else row.variant if row and row.pypi else ""
-    given = {"release": release, "torchvision": friends.torchvision, "torchaudio": friends.torchaudio}
+    pair = {"release": release, "torchvision": friends.torchvision, "torchaudio": friends.torchaudio}
     if variant:
-        return {**given, "index": index_url(variant)}
-    wanted = [f"{name}=={given[name]}" for name, there in (("torchvision", vision), ("torchaudio", audio)) if there]
+        return {**pair, "index": index_url(variant)}
+    wanted = [f"{name}=={pair[name]}" for name, package in (("torchvision", vision), ("torchaudio", audio)) if package]
     return {"alone": ", ".join(wanted) or f"torchvision=={friends.torchvision}"}
 
 

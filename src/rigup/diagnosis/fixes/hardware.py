@@ -138,7 +138,9 @@ def memory_that_the_system_keeps(
 def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom, id=_HOLDERS)) -> Params:
     """The one that holds most, where messages and lists give figures; where a card's node can be asked, so can it."""
     pids = [
-        (_held(one), str(one.get("pid") or one.get("pid2"))) for one in holders if one.get("pid") or one.get("pid2")
+        (_bytes_held(holder), str(holder.get("pid") or holder.get("pid2")))
+        for holder in holders
+        if holder.get("pid") or holder.get("pid2")
     ]
     return {"pid": max(pids)[1], "node": None} if pids and knew.get("node") else {}
 
@@ -149,14 +151,14 @@ def who_holds_it_and_what_is_free(
 ) -> Params:
     """The process that holds most, whose it is and how much; a like card beside that nobody uses."""
     most = max(
-        (one for one in processes if one.get("memory") and not one.get("graphics")),
-        key=lambda one: int(one.memory),
+        (process for process in processes if process.get("memory") and not process.get("graphics")),
+        key=lambda process: int(process.memory),
         default=None,
     )
-    told: Params = {}
+    holes: Params = {}
     if most is not None and int(most.memory) > _GIB:
         name = str(most.get("name") or "").rpartition("/")[2] or None
-        told = {
+        holes = {
             "holder": name,
             "held": f"{int(most.memory) / _GIB:.1f} GiB",
             "owner": most.get("owner"),
@@ -167,13 +169,13 @@ def who_holds_it_and_what_is_free(
     alike = len({card.get("name") for card in cards}) == 1
     index = free[0].get("nvml_index") if free and alike else None
     return (
-        {**told, "ollama": told.get("holder") if "ollama" in str(told.get("holder")) else None, "idle_card": index}
-        if told
+        {**holes, "ollama": holes.get("holder") if "ollama" in str(holes.get("holder")) else None, "idle_card": index}
+        if holes
         else {"idle_card": index}
     )
 
 
-def _held(holder: Symptom) -> float:
+def _bytes_held(holder: Symptom) -> float:
     return size(str(holder.get("held") or f"{holder.get('mib') or holder.get('mib2') or 0} MiB")) or 0.0
 
 

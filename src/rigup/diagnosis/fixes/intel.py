@@ -34,17 +34,17 @@ def whose_library_it_is(
     part = part_of(lib)
     own = torch is not None and "+xpu" in str(torch.get("version"))
     wheels = own or ipex is not None or by_torch is not None or bool(part and part.package)
-    told: Params = {"system": system, "lib": lib or None, **(_torch_for_intel(torch) if wheels else {})}
+    holes: Params = {"system": system, "lib": lib or None, **(_torch_for_intel(torch) if wheels else {})}
     if part is not None:
-        return told | {
+        return holes | {
             "again": _for_torch(part.package, torch) or None,
             "brought": part.system_package or None,
             "lib": None,
         }
     if ".cpython-" in lib or lib.endswith(".pyd"):
-        return told | {"owner": lib, "lib": None}
+        return holes | {"owner": lib, "lib": None}
     folder = _FOLDER.search(path)
-    return told | {
+    return holes | {
         "release": folder[1] if folder else release_of(*generation(lib)) or None,
         "alone": folder[1] if folder else None,
     }
@@ -90,7 +90,7 @@ def shell_that_has_its_variables(
     script = variables_script(str(knew.get("system")), str(knew.get("alone") or ""))
     if knew.get("alone"):
         return {"script": script, "lib": None, "release": None}
-    lib, absent = knew.get("lib"), gone is not None or any("script" in one for one in ids_in(knew))
+    lib, absent = knew.get("lib"), gone is not None or any("script" in name for name in ids_in(knew))
     release = knew.get("release") or (newest_kit() if absent else None)
     lib = lib or (re.split(r"[\\/]", script.strip('"'))[-1] if absent else None)
     first = (kit is not None or there is not None or lib is None) and not absent and knew.get("have") is None

@@ -29,8 +29,8 @@ _BARE = re.compile(r"(?:lib)?(cudart|cublas(?:Lt)?|cufft|curand|cusolver|cuspars
 
 def _lib(knew: Params) -> str:
     """The file that is missed, as the message writes it; a folder before it is none of the name."""
-    told = str(knew.get("lib") or knew.get("lib2") or "")
-    return re.split(r"[\\/;]", told)[-1] if not told.endswith((";", "/")) else told.partition(";")[0]
+    path = str(knew.get("lib") or knew.get("lib2") or "")
+    return re.split(r"[\\/;]", path)[-1] if not path.endswith((";", "/")) else path.partition(";")[0]
 
 
 # -- which CUDA it is that a program wants
@@ -68,12 +68,12 @@ def release_that_has_it(knew: Params) -> Params:
     if toolkit := re.fullmatch(r"CUDA (\d{1,2}\.\d{1,2})", lib):
         lib = runtime_of(toolkit[1], bool(knew.get("windows"))) or lib
     releases = _in_question(lib, str(knew.get("runtime") or ""))
-    tested = _tested(releases, str(knew.get("program") or ""))
+    tested = _newest_asked(releases, str(knew.get("program") or ""))
     release = _of_major(releases, knew.get("beside"), lib) or _holding(releases, tested) or usual_release(lib, releases)
     if release is None:
         return _nameless(lib, knew)
     tested = tested if tested and release.holds(tested.cuda) else None
-    what = _named(lib, release, tested)
+    what = _product_name(lib, release, tested)
     folder, package = folder_of(lib, release), package_of(lib, release)
     linux = not knew.get("windows")
     return {
@@ -96,9 +96,9 @@ def _of_major(releases: tuple[CudaRelease, ...], major: object, lib: str) -> Cud
     return next((row for row in fits if usual is None or int(row.major) >= int(usual.major)), None)
 
 
-def _tested(releases: tuple[CudaRelease, ...], program: str) -> Asked | None:
+def _newest_asked(releases: tuple[CudaRelease, ...], program: str) -> Asked | None:
     """The newest that a build of the program asks for."""
-    rows = (row for row in reversed(asked_by(program)) if any(one.holds(row.cuda) for one in releases))
+    rows = (row for row in reversed(asked_by(program)) if any(release.holds(row.cuda) for release in releases))
     return next(rows, None)
 
 
@@ -106,13 +106,13 @@ def _holding(releases: tuple[CudaRelease, ...], tested: Asked | None) -> CudaRel
     return next((row for row in releases if tested and row.holds(tested.cuda)), None)
 
 
-def _named(lib: str, release: CudaRelease, tested: Asked | None) -> str:
+def _product_name(lib: str, release: CudaRelease, tested: Asked | None) -> str:
     """As people look for it: "CUDA 11.8", "cuDNN 9 for CUDA 12", "CUDA 10.1 and cuDNN 7.6"."""
     if tested:
         return f"CUDA {tested.cuda} + cuDNN {tested.cudnn}"
-    found = library_of(lib)
-    if found and found[0].suffix_from:
-        return f"{found[0].product} {found[1]} (CUDA {release.major})"
+    library = library_of(lib)
+    if library and library[0].suffix_from:
+        return f"{library[0].product} {library[1]} (CUDA {release.major})"
     return f"CUDA {release.last or release.major}"
 
 
@@ -137,8 +137,8 @@ def _nameless(lib: str, knew: Params) -> Params:
     elif not stem and lib:
         product = lib
     major = str(knew.get("beside") or "")
-    told = f"CUDA {major}" if product == "CUDA" else f"{product} (CUDA {major})"
-    exact = told if major and stem else None
+    product_name = f"CUDA {major}" if product == "CUDA" else f"{product} (CUDA {major})"
+    exact = product_name if major and stem else None
     linux = not knew.get("windows")
     return {
         "lib": lib or product, "package": None, "plain": None if exact else _PLAIN.get(product, product) if lib else "CUDA + cuDNN",
@@ -160,10 +160,10 @@ def package_that_is_there(knew: Params, package: Package) -> Params:
 def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Params:
     """A toolkit that is there and has a file of that name."""
     lib, path = _lib(knew), str(toolkit.path).rstrip("/\\")
-    found = library_of(lib)
+    library = library_of(lib)
     own = (
-        found is not None
-        and not found[0].suffix_from
+        library is not None
+        and not library[0].suffix_from
         and any(row.holds(str(toolkit.version)) for row in releases_with(lib))
     )
     if not own:

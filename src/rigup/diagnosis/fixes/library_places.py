@@ -24,11 +24,11 @@ def way_by_which_it_came(
     windows: Symptom | None = seen("ollama-asks-physx-runtime", "ollama-finds-a-foreign-library"),
 ) -> Params:  # fmt: skip
     """A module that is loaded, the variable where it is shown or spoken of, the very folder; else the variable is what is looked at first."""
-    told = next((str(knew[name]) for name in ("folder", "file", "path") if isinstance(knew.get(name), str)), "")
+    place = next((str(knew[name]) for name in ("folder", "file", "path") if isinstance(knew.get(name), str)), "")
     if module is not None:
-        name = told if told and not told.startswith("/") else ""
+        name = place if place and not place.startswith("/") else ""
         return {"module": _module(module) or name or None, "folder": None, "shown": _VARIABLE, "lib_part": None}
-    folder = dirname(told) if ".so" in told else told
+    folder = dirname(place) if ".so" in place else place
     folder = "" if _OF_THE_SYSTEM.fullmatch(folder) else folder
     shown = path is not None or torchs is not None
     return {
@@ -38,9 +38,9 @@ def way_by_which_it_came(
     }  # fmt: skip
 
 
-def _module(said: Symptom) -> str:
+def _module(symptom: Symptom) -> str:
     """As `module list` writes it: cudnn/8.4.1."""
-    return str(said.get("module") or "")
+    return str(symptom.get("module") or "")
 
 
 def _wheels_own(knew: Params) -> Params:
@@ -104,12 +104,12 @@ def _cuda_in_name(package: Package) -> str:
 
 def _of_a_program(names: list[str]) -> Params:
     """Builds of one program for several CUDAs: the newest stays, for it serves the newest of drivers and cards."""
-    kept = max(names, key=lambda name: cuda_of_package(name, "") or "")
-    return {"others": ", ".join(names), "keep": kept}
+    newest = max(names, key=lambda name: cuda_of_package(name, "") or "")
+    return {"others": ", ".join(names), "keep": newest}
 
 
-def _name(told: object) -> str:
-    return str(told.get("name") or "") if isinstance(told, Package) else str(told or "")
+def _name(package: object) -> str:
+    return str(package.get("name") or "") if isinstance(package, Package) else str(package or "")
 
 
 @mends(_MIX)
@@ -125,7 +125,7 @@ def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = o
 @mends(_MIX)
 def what_pip_says_that_torch_wants(said: Every[Symptom] = every(Symptom, id="pip-check-nvidia-package")) -> Params:
     """pip names the very release of each."""
-    wanted = dict.fromkeys(f"{one_.package}=={one_.want}" for one_ in said)
+    wanted = dict.fromkeys(f"{symptom.package}=={symptom.want}" for symptom in said)
     return {"exact": ", ".join(wanted), "others": None, "again": None, "keep": None} if wanted else {}
 
 

@@ -41,19 +41,19 @@ def whose_variable_it_is(
     """NCCL avoids what it is told to, gloo wants a name, Open MPI has variables of its own; an address of its own leads nowhere else."""
     name = "GLOO_SOCKET_IFNAME" if gloo is not None else "NCCL_SOCKET_IFNAME"
     outer = knew.get("outer")
-    told = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
+    holes = {"variable": name, "interface": outer, "home": "here" if home is not None else None}
     if gloo is not None or mpi is not None or home is not None:
         named = name if gloo is not None and not outer else None
         return {
-            **told,
+            **holes,
             "named": named,
             "interface": outer if gloo is not None else None,
             "mpi": "lo,docker0" if mpi is not None else None,
         }
     if family is not None:
-        return {**told, "family": "AF_INET", "avoided": _AVOIDED}
+        return {**holes, "family": "AF_INET", "avoided": _AVOIDED}
     gone = wish if wish is not None and missing is not None else None
-    return {**told, "avoided": _AVOIDED, "gone": gone.name if gone is not None else None}
+    return {**holes, "avoided": _AVOIDED, "gone": gone.name if gone is not None else None}
 
 
 @mends(_NET)

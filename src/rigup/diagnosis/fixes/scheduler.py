@@ -32,11 +32,11 @@ def tasks_by_node(
 
 def _devices(knew: Params, want: Launch | None, job: JobRequest | None) -> int:
     """What the trainer is told, what a node has, or how many ranks come up on each; 0 where the text shows none of it."""
-    told = knew.get("devices") or (want.get("devices") if want else None) or (per_node(job) if job else None)
-    if not told and want is not None and want.get("ranks") and want.get("world"):
+    count = knew.get("devices") or (want.get("devices") if want else None) or (per_node(job) if job else None)
+    if not count and want is not None and want.get("ranks") and want.get("world"):
         own = set(want.ranks)
-        told = len(own) if all(want.ranks.count(rank) > 1 for rank in own) and len(own) < want.world else None
-    return int(told or 0)
+        count = len(own) if all(want.ranks.count(rank) > 1 for rank in own) and len(own) < want.world else None
+    return int(count or 0)
 
 
 def _tasks(number: int, job: JobRequest | None) -> Params:
@@ -62,8 +62,8 @@ def for_the_node_and_not_for_the_task(
     """The option that binds, or that leaves it to the scheduler where the cards come from, has to go."""
     option = str(knew.get("option") or "")
     if not option or option.endswith(_UNKNOWN):
-        told = want.get("devices") if want else None
-        option = str(asking(int(told))["option"]) if told else ""
+        devices = want.get("devices") if want else None
+        option = str(asking(int(devices))["option"]) if devices else ""
     if not option:
         return {"option": None, "unknown": "--gpus-per-node"}
     if job is not None and job.get("gpus_per_node") and (job.get("binding") or "bind" in option):

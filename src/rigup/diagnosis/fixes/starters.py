@@ -31,8 +31,8 @@ def what_starts_it(
         return {"starter": "kubernetes"}
     if compose is not None and engine in ("", "docker"):
         return {"starter": "compose"}
-    told = (("lxd", lxd), ("lxc", lxc), ("enroot", enroot))
-    return {"starter": engine or next((name for name, said in told if said is not None), "")}
+    starters = (("lxd", lxd), ("lxc", lxc), ("enroot", enroot))
+    return {"starter": engine or next((name for name, fact in starters if fact is not None), "")}
 
 
 @mends(_NONE, _SHM, _GROUP, _OWNED, _LOST)
@@ -41,8 +41,8 @@ def what_it_is_said_to_be_started_by(
     pod: Symptom | None = seen("kubernetes-in-words", "k3s-named"), docker: Symptom | None = seen("docker-in-words"),
 ) -> Params:  # fmt: skip
     """Where nothing is shown a word is enough; docker is what most have."""
-    told = (("podman", podman), ("apptainer", apptainer), ("docker", docker), ("kubernetes", pod))
-    return {"starter": knew.get("starter") or next((name for name, said in told if said is not None), "docker")}
+    starters = (("podman", podman), ("apptainer", apptainer), ("docker", docker), ("kubernetes", pod))
+    return {"starter": knew.get("starter") or next((name for name, fact in starters if fact is not None), "docker")}
 
 
 def _asking(knew: Params, wish: str, prefix: str = "") -> Params:
@@ -78,10 +78,10 @@ def how_gpus_are_asked_for(
     if maker == "nvidia" and pod:
         maker = "nvidia-runtime" if given is not None else "nvidia-k3s" if k3s is not None else maker
     wanted = "amd-wsl" if maker == "amd" and wsl is not None else maker
-    told = {"option": None, **_asking(knew, wanted)}
+    holes = {"option": None, **_asking(knew, wanted)}
     if (maker, knew.get("starter")) == ("nvidia", "lxc"):  # no runtime brings the driver's libraries in
-        return {**told, "guest": None, "bare_guest": told["guest"]}
-    return told
+        return {**holes, "guest": None, "bare_guest": holes["guest"]}
+    return holes
 
 
 @mends(_SHM)
@@ -103,8 +103,8 @@ def namespace_that_knows_no_such_group(
     """
     if node is not None and inside(node) and knew.get("starter") == "docker":
         return {"starter": "podman"}
-    said = docker is not None or bool(world and world.get("container"))
-    if said or knew.get("starter") != "docker" or (unknown is None and root is None):
+    by_docker = docker is not None or bool(world and world.get("container"))
+    if by_docker or knew.get("starter") != "docker" or (unknown is None and root is None):
         return {}
     return {"starter": "podman", "mapped": asked("group", "lxc")}
 
@@ -116,8 +116,8 @@ def the_number_to_add(knew: Params, group: Group | None = one(name="render"), no
     known = group.get("gid") if group is not None and not inside(group) else None
     if known is None and node is not None and not inside(node) and str(node.get("group") or "").isdigit():
         known = node.group if node.path in ("/dev/kfd", _RENDER) else None
-    told = _asking(knew, "group")
-    hole, words = next(iter(told.items()))
+    holes = _asking(knew, "group")
+    hole, words = next(iter(holes.items()))
     number = str(known or ("NUMBER" if hole != "option" else f"$(stat -c %g {path})"))
     unknown = known is None and "{number}" in words and hole != "option"
     return {("any_" if unknown else "") + hole: words.replace("{number}", number), "node": path}
@@ -134,9 +134,9 @@ def the_numbers_of_the_person(knew: Params, error: Symptom | None = seen("permis
 def how_the_nodes_are_named(knew: Params, _any: World | None = None) -> Params:
     """What the engine was told itself it lists for systemd too; Docker may also keep the groups by itself."""
     starter = knew.get("starter")
-    told = _asking(knew, "nodes") if starter in ("docker", "podman", "compose") else {}
+    holes = _asking(knew, "nodes") if starter in ("docker", "podman", "compose") else {}
     return {
-        **told,
+        **holes,
         "cgroups": "cgroupfs" if starter in ("docker", "compose") else None,
         "pods": "yes" if starter == "kubernetes" else None,
     }

@@ -51,7 +51,7 @@ def a_python_that_has_wheels(
     )
     if not found and program and program.on == "torch" and have and not release:
         found = [
-            one_ for one_ in pythons("torch") if version_key(one_) < version_key(have)[:2]
+            python for python in pythons("torch") if version_key(python) < version_key(have)[:2]
         ]  # that one has none, the text says
     fitting = _in_range(found, str(knew.get("want") or "")) or _of_tag(said)
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
@@ -75,23 +75,25 @@ def _plain_release(version: str) -> str:
     return version.partition("+")[0] if re.fullmatch(r"\d+\.\d[\w.+]*", version) else ""
 
 
-def _in_range(found: list[str], want: str) -> list[str]:
+def _in_range(known: list[str], want: str) -> list[str]:
     """Those that a text's own range of Pythons allows; that decides also where the tables know nothing."""
     if not re.fullmatch(r"[<>=!~\d., *]{3,80}", want):
-        return found
+        return known
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
     try:
         allowed = SpecifierSet(want.replace(" ", ""))
     except InvalidSpecifier:
-        return found
-    return [one_ for one_ in found or pythons("torch") if one_ in allowed or one_ + ".99" in allowed]
+        return known
+    return [python for python in known or pythons("torch") if python in allowed or python + ".99" in allowed]
 
 
-def _of_tag(said: Symptom | None) -> list[str]:
+def _of_tag(wheel: Symptom | None) -> list[str]:
     """A wheel's own name tells its Python: `cp310`."""
     tag = (
-        re.match(r"cp(\d)(\d{1,2})\b", str(said.get("tag") or "")) if said and said.id == "wheel-tag-refused" else None
+        re.match(r"cp(\d)(\d{1,2})\b", str(wheel.get("tag") or ""))
+        if wheel and wheel.id == "wheel-tag-refused"
+        else None
     )
     return [f"{tag[1]}.{tag[2]}"] if tag else []
 
@@ -102,25 +104,25 @@ def _pythons(name: str, release: str, system: str, alone: str) -> list[str]:
     if release or alone or name not in _OF_TORCH:
         return exact
     last = list(dict.fromkeys(row.torch for row in builds(system)))[:_RELEASES]
-    steady = [one_ for one_ in exact if all(one_ in pythons("torch", release_, system) for release_ in last)]
+    steady = [python for python in exact if all(python in pythons("torch", release_, system) for release_ in last)]
     return steady or exact
 
 
-def _nearest(found: list[str], have: str) -> str:
+def _nearest(known: list[str], have: str) -> str:
     """Of those with wheels the one nearest to what is there; the newest where nobody tells what is."""
     mine = (*version_key(have), 0)[:2] if have else ()
-    above = [one_ for one_ in found if mine and version_key(one_) > mine]
-    return above[-1] if mine and above and not [one_ for one_ in found if version_key(one_) <= mine] else found[0]
+    above = [python for python in known if mine and version_key(python) > mine]
+    return above[-1] if mine and above and not [python for python in known if version_key(python) <= mine] else known[0]
 
 
-def _release(said: Symptom | None) -> str:
+def _release(symptom: Symptom | None) -> str:
     """`==1.13.1` asks for one release; a wheel's name tells it."""
-    if said is None:
+    if symptom is None:
         return ""
-    asked = str(said.get("asked") or "")
+    asked = str(symptom.get("asked") or "")
     if asked.startswith("==") and "," not in asked and "*" not in asked:
         return asked.lstrip("= ").partition("+")[0]
-    return str(said.get("version") or "").partition("+")[0] if said.knows("abi") else ""
+    return str(symptom.get("version") or "").partition("+")[0] if symptom.knows("abi") else ""
 
 
 # -- the libc
@@ -144,7 +146,7 @@ def what_runs_on_this_libc(
     row = _that_old(have, python) if of_torch and have else None
     friends = companions(row.torch) if row else None
     return {
-        "least": knew.get("want") or (next((one_.glibc for one_ in builds() if one_.glibc), None)), "release": row.torch if row else None,
+        "least": knew.get("want") or (next((build.glibc for build in builds() if build.glibc), None)), "release": row.torch if row else None,
         "torchvision": friends.torchvision if friends else None, "index": index_url(row.variant) if row else None,
     }  # fmt: skip
 

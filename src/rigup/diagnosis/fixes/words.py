@@ -19,23 +19,23 @@ def plain_system(platform: Platform | None) -> str:
 def named_programs(knew: Params) -> list[Program]:
     """The programs whose words a rule rests on; torch where it rests on what an environment holds of it."""
     ids = {str(fact.get("id")) for fact in knew.values() if isinstance(fact, Symptom)}
-    told = (row.program for row in signatures_of(ids))
-    words = [word for program in told for word in (program, *_BETWEEN.split(program))]
+    speakers = (row.program for row in signatures_of(ids))
+    words = [word for program in speakers for word in (program, *_BETWEEN.split(program))]
     return programs_that_say([*words, *(["torch"] if _holds_torch(knew) else [])])
 
 
 def packages_named(knew: Params) -> Iterable[Program]:
     """The programs that a rule names as the package, or the program, which lacks something."""
     names = (str(knew.get(hole) or "") for hole in ("package", "program", "name", "companion"))
-    return [found for name in names if name and (found := program_of(name))]
+    return [program for name in names if name and (program := program_of(name))]
 
 
 def wish_of(programs: Iterable[Program]) -> str | None:
     """What `rigup plan` is asked for: torch, unless others alone spoke; None for what it does not choose, and where it may be one or another."""
-    found = list(programs)
-    if not found or any("torch" in (one.wish, one.on) for one in found):
+    rows = list(programs)
+    if not rows or any("torch" in (program.wish, program.on) for program in rows):
         return "torch"
-    return found[0].wish or None if len(found) == 1 else None
+    return rows[0].wish or None if len(rows) == 1 else None
 
 
 def _holds_torch(knew: Params) -> bool:

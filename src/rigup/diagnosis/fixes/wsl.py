@@ -37,8 +37,8 @@ def packages_by_their_names(knew: Params, system: Distribution | None = None) ->
 @mends("wsl-linux-driver-inside")
 def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
     """All packages of a Linux driver that are listed."""
-    found = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
-    return {"packages": ",".join(found), "pattern": None, "path": None} if found else {}
+    names = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
+    return {"packages": ",".join(names), "pattern": None, "path": None} if names else {}
 
 
 def _debian(distribution: str) -> bool:
@@ -68,8 +68,8 @@ def which_side_is_old(
 def release_to_install(system: Distribution | None = None) -> Params:
     """The newest that is known to speak to WSL, on a distribution that AMD makes it for."""
     foreign = system is not None and system.get("id") not in (None, "ubuntu")
-    told = {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
-    return {**told, "distribution": wsl.amds_distribution()} if foreign else {**told, "here": "here"}
+    holes = {"version": wsl.newest_rocm(), "usecase": "wsl,rocm"}
+    return {**holes, "distribution": wsl.amds_distribution()} if foreign else {**holes, "here": "here"}
 
 
 @mends("wsl-wheel-bundled-hsa-runtime")

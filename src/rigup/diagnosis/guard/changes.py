@@ -54,7 +54,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
         return steps
     known = setting.shell or setting.system in ("linux", "macos", "windows")
     return [
-        _typed(step, setting.system == "windows")
+        _as_typed(step, setting.system == "windows")
         if step.kind in _SHELLS and (known or _of_unix(step, setting))
         else step
         for step in steps
@@ -68,7 +68,7 @@ def _of_unix(step: Step, setting: Setting) -> bool:
     )
 
 
-def _typed(step: Step, windows: bool) -> Step:
+def _as_typed(step: Step, windows: bool) -> Step:
     name, value = step.params["name"], step.params.get("value")
     if windows:
         return make("set-variable-of-windows", {"name": name, "value": value}, KINDS) if value else step
@@ -82,15 +82,15 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
     if not python.replace(".", "").isdigit():
         return steps
     name = f"env-{python}"
-    made: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
+    creation: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
     inside: tuple[str, ...] = ("uv", "pip")
     if setting.owner == "conda":
-        made = ("conda", "create", "-y", "-n", name, f"python={python}")
+        creation = ("conda", "create", "-y", "-n", name, f"python={python}")
         inside = ("conda", "run", "-n", name, "python", "-m", "pip")
-    told = {step.kind: tuple(_inside(argv, inside, name) for argv in step.commands) for step in steps} | {
-        "new-environment": (made,)
+    commands = {step.kind: tuple(_inside(argv, inside, name) for argv in step.commands) for step in steps} | {
+        "new-environment": (creation,)
     }
-    return [structs.replace(step, commands=told[step.kind]) for step in steps]
+    return [structs.replace(step, commands=commands[step.kind]) for step in steps]
 
 
 def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:
@@ -131,12 +131,12 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
     """Where nobody names the card, a driver "or newer" is said with the branches at which older cards end."""
     if setting.isas:
         return steps
-    told = _(
+    sentence = _(
         "install the NVIDIA driver {branch} or newer, but none past the last branch of the card (older ones end at {ends})"
     )
     ends = ", ".join(last_branches())
     return [
-        structs.replace(step, title=told.format(branch=step.params["branch"], ends=ends))
+        structs.replace(step, title=sentence.format(branch=step.params["branch"], ends=ends))
         if step.kind == "install-driver" and step.params["vendor"] == "NVIDIA"
         else step
         for step in steps

@@ -20,18 +20,18 @@ _SPEAK_OF = {
 
 def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str, str]) -> Step:
     """The step that shows it; what the table names for the cause, the place and what the way does."""
-    told = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
+    holes = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
-        spec = _of_processor(_of_service(row, finding), told)
+        spec = _of_processor(_of_service(row, finding), holes)
         try:
-            made = make(*parse(spec, told), KINDS, setting.world, setting.wsl)
+            step = make(*parse(spec, holes), KINDS, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
-        if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in made.commands):
+        if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
             continue
-        return structs.replace(made, commands=own_python(made.commands, setting))
+        return structs.replace(step, commands=own_python(step.commands, setting))
     raise StepError(finding.cause)
 
 
@@ -41,12 +41,14 @@ def _of_service(spec: str, finding: Finding) -> str:
     return f"see-journal service={service}" if kind == "service" and spec.startswith("see-torch") else spec
 
 
-def _of_processor(spec: str, told: dict[str, str]) -> str:
+def _of_processor(spec: str, holes: dict[str, str]) -> str:
     """A build for the processor computes on no card."""
-    return "see-import" if spec.startswith("see-torch") and told.get("index", "").endswith("/cpu") else spec
+    return "see-import" if spec.startswith("see-torch") and holes.get("index", "").endswith("/cpu") else spec
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:
     """Of what the way installs, sets or hands in, else of the cards."""
-    told = " ".join(value for step in steps for value in step.params.values()).lower()
-    return next((vendor for vendor, words in _SPEAK_OF.items() if any(word in told for word in words)), setting.vendor)
+    spoken = " ".join(value for step in steps for value in step.params.values()).lower()
+    return next(
+        (vendor for vendor, words in _SPEAK_OF.items() if any(word in spoken for word in words)), setting.vendor
+    )

@@ -97,7 +97,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
     system = _distribution(finding, facts)
     wsl = any(platform.get("wsl") for platform in facts.of(Platform))
     systems = {str(platform.get("system")) for platform in facts.of(Platform) if platform.get("system")}
-    one = next(iter(facts.of(Platform)), None)
+    platform = next(iter(facts.of(Platform)), None)
     return Setting(
         world=finding.place.world or _only_world(facts),
         wsl=wsl,
@@ -105,8 +105,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         distribution=str(system.get("id")) if system else "",
         family=str(system.get("id")) if system else _family(finding, facts),
         release=_release(system),
-        machine=str(one.get("architecture") or "x86_64") if one else "x86_64",
-        kernel=str(one.get("release") or "") if one and one.get("system") == "linux" else "",
+        machine=str(platform.get("architecture") or "x86_64") if platform else "x86_64",
+        kernel=str(platform.get("release") or "") if platform and platform.get("system") == "linux" else "",
         engine=_engine(facts),
         owner=_owner(finding, facts),
         groups=_groups(facts),
@@ -116,8 +116,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         branch=_branch(finding, facts),
         python=_python(finding, facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
-        shared=_shared(facts),
-        absent=frozenset(str(said.get("service")) for said in facts.heard("unit-is-not-there")),
+        shared=_is_shared(facts),
+        absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
     )
 
@@ -140,9 +140,9 @@ def _release(system: Distribution | None) -> str:
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
     own = (str(line.value) for line in finding.evidence)
-    all_ = (str(said.fields["id"].where.text or "") for said in facts.of(Symptom))
-    for told in (own, all_):
-        prefixes = {found for text in told for found in _IN_AN_ENVIRONMENT.findall(text)}
+    every_line = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    for lines in (own, every_line):
+        prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text)}
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"
         if prefixes:
@@ -169,19 +169,19 @@ def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
 
 def _family(finding: Finding, facts: Facts) -> str:
     """By its package manager's own words, seen where the kernel is; nothing where a distribution is named that they may not be of."""
-    if any(one.get("id") for one in facts.of(Distribution)) and not finding.place.world.startswith("container"):
+    if any(row.get("id") for row in facts.of(Distribution)) and not finding.place.world.startswith("container"):
         return ""
     spoke = [
         name
         for name, ids in _FAMILIES.items()
-        if any(not said.place.world.startswith("container") for said in facts.heard(*ids))
+        if any(not symptom.place.world.startswith("container") for symptom in facts.heard(*ids))
     ]
     return spoke[0] if len(spoke) == 1 and not finding.place.world.startswith("container") else ""
 
 
 def _engine(facts: Facts) -> str:
-    told = {str(world.get("container")) for world in facts.of(World) if world.get("container")}
-    return told.pop() if len(told) == 1 else ""
+    engines = {str(world.get("container")) for world in facts.of(World) if world.get("container")}
+    return engines.pop() if len(engines) == 1 else ""
 
 
 def _owner(finding: Finding, facts: Facts) -> str:
@@ -191,7 +191,9 @@ def _owner(finding: Finding, facts: Facts) -> str:
     if any(package.get("manager") == "conda" for package in facts.of(Package)):
         return "conda"
     kinds = {
-        str(one.get("kind")) for one in facts.of(PythonEnv) if one.get("kind") and env in (None, one.get("prefix"))
+        str(python.get("kind"))
+        for python in facts.of(PythonEnv)
+        if python.get("kind") and env in (None, python.get("prefix"))
     }
     if kinds:
         return kinds.pop() if len(kinds) == 1 else ""
@@ -208,9 +210,9 @@ def _groups(facts: Facts) -> frozenset[str]:
 def _vendor(facts: Facts) -> str:
     """Intel's graphics beside a card are nobody's question."""
     cards = {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
-    told = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
-    told = told - {"intel"} if len(told) > 1 else told
-    return told.pop() if len(told) == 1 else ""
+    vendors = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
+    vendors = vendors - {"intel"} if len(vendors) > 1 else vendors
+    return vendors.pop() if len(vendors) == 1 else ""
 
 
 def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:
@@ -222,16 +224,16 @@ def _branch(finding: Finding, facts: Facts) -> str:
     trees = [
         tree for tree in (*facts.of(DkmsTree), *facts.of(DkmsBuild)) if str(tree.get("module")).startswith("nvidia")
     ]
-    told = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
+    versions = [driver.get("version") for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"] + [
         tree.get("version") for tree in trees
     ]
-    version = next((str(one) for one in told if one), str(finding.params.get("version") or ""))
-    shown = " ".join(str(said.fields["id"].where.text or "") for said in facts.of(Symptom))
-    found = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", shown)
-    return found[1] if found else ""
+    version = next((str(known) for known in versions if known), str(finding.params.get("version") or ""))
+    lines = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    match = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", lines)
+    return match[1] if match else ""
 
 
-def _shared(facts: Facts) -> bool:
+def _is_shared(facts: Facts) -> bool:
     """Whether the text, or the machine, shows a cluster's node."""
     slurm = bool(facts.of(JobRequest)) or bool(facts.of(SlurmNode)) or bool(facts.of(SlurmSetting))
     pods = any(world.get("container") == "kubernetes" for world in facts.of(World))

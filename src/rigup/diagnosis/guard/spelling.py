@@ -47,34 +47,34 @@ def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
     source = driver_recipes.provider(recipe.provider) if recipe else None
     if at is None or recipe is None or source is None or not recipe.commands or source.immutable:
         return ()
-    told = (*(at.repo_setup or source.repo_setup), *recipe.commands, *source.hold)
+    commands = (*(at.repo_setup or source.repo_setup), *recipe.commands, *source.hold)
     try:
-        return driver_recipes.spelt(told, at, branch, setting.machine, setting.kernel, setting.release)
+        return driver_recipes.spelt(commands, at, branch, setting.machine, setting.kernel, setting.release)
     except KeyError:  # the kernel's release, mostly
         return ()
 
 
 def _module(branch: str, isas: tuple[str, ...]) -> str:
-    told = {open_module(isa) for isa in isas}
-    if "impossible" in told:
+    modules = {open_module(isa) for isa in isas}
+    if "impossible" in modules:
         return "closed"
-    return "open" if "only" in told else driver_recipes.default_module(branch)
+    return "open" if "only" in modules else driver_recipes.default_module(branch)
 
 
 def _toolkit(step: Step, setting: Setting) -> Commands:
-    found = system_toolkit(step.params["version"], setting.distribution, setting.release, setting.machine, setting.wsl)
-    return (*found.setup, *found.install) if found else ()
+    setup = system_toolkit(step.params["version"], setting.distribution, setting.release, setting.machine, setting.wsl)
+    return (*setup.setup, *setup.install) if setup else ()
 
 
 def _rocm(step: Step, setting: Setting) -> Commands:
     usecase = "wsl" if setting.wsl else "rocm"
-    found = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
-    return (*found.setup, *found.install) if found and found.version == step.params["version"] else ()
+    release = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
+    return (*release.setup, *release.install) if release and release.version == step.params["version"] else ()
 
 
 def _source(_step: Step, setting: Setting) -> Commands:
-    found = compute_packages(setting.distribution, setting.release)
-    return tuple(map(tuple, found.setup)) if found else ()
+    source = compute_packages(setting.distribution, setting.release)
+    return tuple(map(tuple, source.setup)) if source else ()
 
 
 def _fabric(step: Step, setting: Setting) -> Commands:
@@ -83,21 +83,21 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     branch = version.partition(".")[0]
     at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
     recipe = driver_recipes.recipe(at, branch, _module(branch, setting.isas), "desktop") if at else None
-    told = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
-    if at is None or not told:
+    commands = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
+    if at is None or not commands:
         return ()
-    between = "=" if told[0][0] == "apt-get" else "-"
-    spelt_ = driver_recipes.spelt(told[:1], at, branch, setting.machine, setting.kernel, setting.release)
+    between = "=" if commands[0][0] == "apt-get" else "-"
+    spelt_argvs = driver_recipes.spelt(commands[:1], at, branch, setting.machine, setting.kernel, setting.release)
     return tuple(
         tuple(
             f"{word}{between}{version}*".replace("cuda-drivers-", "nvidia-") if "fabric" in word else word
             for word in argv
         )
-        for argv in spelt_
+        for argv in spelt_argvs
     )
 
 
-def _compiled(step: Step, _setting: Setting) -> Commands:
+def _build_commands(step: Step, _setting: Setting) -> Commands:
     """In the folder of its sources, by the options of the step; of other programs the way is their own."""
     if step.params["program"] != "llama.cpp":
         return ()
@@ -108,7 +108,7 @@ def _compiled(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _compiled,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _build_commands,
 }  # fmt: skip
 
 

@@ -21,16 +21,16 @@ def closed(node: DeviceNode, who: Account) -> bool:
     if node.mode[8:9] == "w" or node.get("acl"):
         return False
     owner = node.owner not in NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
-    return not owner and not _held(node, who)
+    return not owner and not _is_member(node, who)
 
 
 def by_another_number(node: DeviceNode, who: Account) -> bool:
     """The account has a group of a name that opens such nodes, and the node's number is another: names are the container's own."""
     listed = node.group.isdigit() and node.owner.isdigit()  # by its numbers, and not for want of a name
-    return listed and "render" in who.groups and bool(who.get("numbers")) and not _held(node, who)
+    return listed and "render" in who.groups and bool(who.get("numbers")) and not _is_member(node, who)
 
 
-def _held(node: DeviceNode, who: Account) -> bool:
+def _is_member(node: DeviceNode, who: Account) -> bool:
     """Whether the account is in the node's group, which a listing may name by its number alone."""
     if not node.group.isdigit() or node.group in who.groups:
         return node.group in who.groups
@@ -115,8 +115,8 @@ def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
 @rule("device-node-permissions")
 def node_of_a_module_is_closed(who: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
     """On a Jetson the memory and the GPU have nodes of their own, which the group video opens."""
-    told = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
-    return told and node.path.startswith(TEGRA) and closed(node, who)
+    is_jetson = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
+    return is_jetson and node.path.startswith(TEGRA) and closed(node, who)
 
 
 def named(who: Account | None, error: Symptom | None = None) -> Params:

@@ -55,9 +55,9 @@ def message_names_an_older_minimum(
     return minimum is not None and {"minimum": minimum}
 
 
-def _behind(said: Symptom, platform: Platform, torch: Torch | None) -> str | None:
+def _behind(symptom: Symptom, platform: Platform, torch: Torch | None) -> str | None:
     """The minimum that was meant, where the message names one that this system has."""
-    want, have = str(said.get("want")), platform.version
+    want, have = str(symptom.get("want")), platform.version
     if is_older(have, want) or want.partition(".")[0] != have.partition(".")[0]:
         return None
     known = mps_minimum(torch.version) if torch is not None and torch.knows("version") and torch.version else None

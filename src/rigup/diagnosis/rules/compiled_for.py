@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.chips import age_beside, isa_of_capability, isa_order, runs_on, why_not
 from rigup.knowledge.gpus import gpu_by_pci
 from rigup.knowledge.torch_builds import builds
@@ -32,7 +32,7 @@ def left_behind(isa: str) -> bool:
 @rule("gpu-arch-newer-than-wheel")
 def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one()) -> Verdict:
     """No machine code for the card, and nothing that could be compiled for it."""
-    return _unserved(gpu, torch) == "newer-chip"
+    return _why_unserved(gpu, torch) == "newer-chip"
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -40,7 +40,7 @@ def card_older_than_the_code(
     gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
 ) -> Verdict:  # fmt: skip
     """There is code for newer cards and none for this one, and the program came to feel it."""
-    return _unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
+    return _why_unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -49,7 +49,7 @@ def old_card_that_nobody_used_yet(
     cards: Every[Gpu] = every(Gpu, vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same, where nothing failed. Beside a card that is served and far larger an old one is there for the screen."""
-    if _unserved(gpu, torch) != "older-chip":
+    if _why_unserved(gpu, torch) != "older-chip":
         return False
     rows = [gpu_by_pci(device.vendor_id, device.get("device_id") or "") for device in bus]
     if not any(row and row.isa and runs_on(row.isa, torch.code) for row in rows):
@@ -65,10 +65,10 @@ def _worth_as_much(gpu: Gpu, cards: Every[Gpu], torch: Torch) -> bool:
 
 @rule("gpu-arch-older-than-wheel")
 def old_card_in_a_report(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Told(of_today)),
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), newer: Gpu | None = one(vendor="nvidia", isa=Passes(of_today)),
 ) -> Verdict:  # fmt: skip
     """A report lists the card beside the build; that torch may say it is available proves nothing."""
-    if torch.get("available") is False or _unserved(gpu, torch) != "older-chip":
+    if torch.get("available") is False or _why_unserved(gpu, torch) != "older-chip":
         return False
     if not (newer and runs_on(newer.isa, torch.code)):
         return True
@@ -79,19 +79,19 @@ def old_card_in_a_report(
 @rule("gpu-arch-older-than-wheel")
 def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-dropped-card")) -> Verdict:
     """torch names the card and the lowest capability that it was built for."""
-    return gpu.isa == _told_isa(said)
+    return gpu.isa == _isa_of(said)
 
 
 @rule("gpu-arch-older-than-wheel")
 def below_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
     """Below the lowest that torch was built for."""
-    return gpu.isa == _told_isa(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
+    return gpu.isa == _isa_of(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
 
 
 @rule("gpu-arch-newer-than-wheel")
 def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
     """Above the highest, and of another major: within one major newer cards run older code."""
-    return gpu.isa == _told_isa(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
+    return gpu.isa == _isa_of(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
 
 
 @rule("gpu-arch-newer-than-wheel")
@@ -152,21 +152,21 @@ def newer_than_most(isa: str) -> bool:
     return of_today(isa) and 2 * sum(runs_on(isa, code) for code in lists) < len(lists)
 
 
-def _unserved(gpu: Gpu, torch: Torch) -> str | None:
+def _why_unserved(gpu: Gpu, torch: Torch) -> str | None:
     """Why this build has nothing for that card, in a word; None where it has."""
     if torch.get("hip"):
         return None
     return age_beside(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
 
 
-def refused(said: Symptom) -> str:
+def refused(symptom: Symptom) -> str:
     """Why torch's list has nothing for the card. Where the list is cut off, today's builds tell whether it is old."""
-    listed = [code for code in str(said.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
+    listed = [code for code in str(symptom.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
     if not listed:
-        return "newer-chip" if of_today(said.isa) else "older-chip"
-    return age_beside(why_not(said.isa, listed), listed) or ""
+        return "newer-chip" if of_today(symptom.isa) else "older-chip"
+    return age_beside(why_not(symptom.isa, listed), listed) or ""
 
 
-def _told_isa(said: Symptom) -> str:
-    told: Any = said
-    return "sm_" + str(told.major) + str(told.minor)
+def _isa_of(symptom: Symptom) -> str:
+    symptom_fields: Any = symptom
+    return "sm_" + str(symptom_fields.major) + str(symptom_fields.minor)

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge import wsl
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.machine.kinds import (
@@ -139,7 +139,7 @@ def _before_gpus(version: str) -> bool:
 @rule("docker-flavour-without-gpu")
 def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "snap")),
                             error: Symptom = seen("container-cli-no-nvml-library", "docker-no-kfd", "docker-no-device-driver"),
-                            platform: Platform | None = one(system="windows"), old: Platform | None = one(version=Told(_before_gpus))) -> Verdict:  # fmt: skip
+                            platform: Platform | None = one(system="windows"), old: Platform | None = one(version=Passes(_before_gpus))) -> Verdict:  # fmt: skip
     """Docker Desktop on Linux and the snap cannot reach the host's driver; a Windows from before GPUs came to WSL is the deeper cause."""
     return old is None and (error.id != "docker-no-device-driver" or platform is None)
 
@@ -298,8 +298,8 @@ def no_kernel_has_the_framework(
 def kernel_of_an_environment_starts_another(kernel: JupyterKernel, env: PythonEnv, torch: Torch) -> Verdict:
     """What lies among an environment's own kernels is meant to start that environment."""
     own = str(kernel.get("path", "")).startswith(env.prefix.rstrip("/") + "/share/jupyter/")
-    made = env.get("kind") in ("conda", "venv")  # a distribution's Python has its kernels in two places
-    return made and own and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
+    is_virtual = env.get("kind") in ("conda", "venv")  # a distribution's Python has its kernels in two places
+    return is_virtual and own and torch.env == env.prefix and kernel.prefix not in (env.prefix, None)
 
 
 @rule("jupyter-kernel-other-env")

@@ -10,6 +10,6 @@ _BY_NAME = {
 LAPTOP = wordings(tag="laptop-card-named")
 
 
-def code_of(said: Symptom) -> str:
+def code_of(symptom: Symptom) -> str:
     """The device manager's number, of which PowerShell has a name."""
-    return str(said.get("code") or _BY_NAME.get(str(said.get("problem")), ""))
+    return str(symptom.get("code") or _BY_NAME.get(str(symptom.get("problem")), ""))

@@ -36,7 +36,7 @@ _USER_SPACE = (
 
 
 def same_version(one_version: str, other: str) -> bool:
-    """Equal as far as both are told: 570.124 may be cut from 570.124.06."""
+    """Equal as far as both are known: 570.124 may be cut from 570.124.06."""
     return version_key(one_version)[: len(version_key(other))] == version_key(other)[: len(version_key(one_version))]
 
 
@@ -47,9 +47,9 @@ def module_and_library_differ(
     libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libnvidia-ml.so.1"),
 ) -> Verdict:
     """No library of the system is the loaded module's."""
-    told = [library.version for library in libraries if library.knows("version")]
-    fits = any(same_version(module.version, version) for version in told)
-    return bool(told) and not fits and not inside(libraries) and {"library_version": told[0]}
+    versions = [library.version for library in libraries if library.knows("version")]
+    fits = any(same_version(module.version, version) for version in versions)
+    return bool(versions) and not fits and not inside(libraries) and {"library_version": versions[0]}
 
 
 @rule("nvml-driver-library-mismatch")
@@ -263,8 +263,8 @@ def nouveau_is_loaded_and_nvidia_is_not(
     loaded: KernelModule | None = one(name="nvidia", loaded=True),
 ) -> Verdict:  # fmt: skip
     """Of the two modules the wrong one is in the kernel, or came up at boot and was not taken out."""
-    there = nouveau.get("loaded", logged is not None) if nouveau else logged is not None
-    return loaded is None and bool(there)
+    is_loaded = nouveau.get("loaded", logged is not None) if nouveau else logged is not None
+    return loaded is None and bool(is_loaded)
 
 
 @rule("nouveau-bound", "possible")

@@ -120,9 +120,9 @@ def nothing_of_a_driver_is_there(
 ) -> Verdict:  # fmt: skip
     """A card, no driver that has it, no module, no library."""
     offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
-    there = any(module.get("built_for") or module.get("loaded") for module in modules)
+    built = any(module.get("built_for") or module.get("loaded") for module in modules)
     return (
-        _draws(card) and not offered and not there and not inside(libraries) and not (platform and platform.get("wsl"))
+        _draws(card) and not offered and not built and not inside(libraries) and not (platform and platform.get("wsl"))
     )
 
 
@@ -133,8 +133,8 @@ def card_without_driver_or_tool(
 ) -> Verdict:  # fmt: skip
     """A card, no driver that has it, and no nvidia-smi."""
     offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
-    there = module and (module.get("built_for") or module.get("loaded"))
-    return _draws(card) and not offered and not there and not inside(said) and not (platform and platform.get("wsl"))
+    built = module and (module.get("built_for") or module.get("loaded"))
+    return _draws(card) and not offered and not built and not inside(said) and not (platform and platform.get("wsl"))
 
 
 @rule("nvidia-driver-missing")

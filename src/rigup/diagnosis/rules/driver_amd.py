@@ -63,9 +63,9 @@ def rocm_finds_no_module(
     works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
-    there = any(part is not None for part in (loaded, kfd, node, listed, works))
+    has_module = any(part is not None for part in (loaded, kfd, node, listed, works))
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
-    return spoken is None and built is None and not there and not inside(said) and not windows
+    return spoken is None and built is None and not has_module and not inside(said) and not windows
 
 
 @rule("amdgpu-not-loaded", "likely")

@@ -205,13 +205,13 @@ def guest_cannot_start_the_card(
     return (_virtual(guest) or on_first_bus(said)) and lost is None
 
 
-def on_first_bus(said: Symptom) -> bool:
+def on_first_bus(symptom: Symptom) -> bool:
     """A card in a slot is device 0 of a bus of its own behind a port; on the first bus of all, or under another number, a hypervisor put it."""
-    found = re.match(
+    match = re.match(
         r"(?:[0-9a-f]{4,8}:)?:?(?P<bus>[0-9a-f]{2}):(?P<device>[0-9a-f]{2})(?![0-9a-f:])",
-        str(said.get("address") or ""),
+        str(symptom.get("address") or ""),
     )
-    return found is not None and (found["bus"] == "00" or found["device"] != "00")
+    return match is not None and (match["bus"] == "00" or match["device"] != "00")
 
 
 @rule("vm-passthrough-misconfigured", "possible")

@@ -107,9 +107,9 @@ def libraries_without_any_module(
 ) -> Verdict:  # fmt: skip
     """The driver's libraries are installed, the running kernel's folder was looked through, and no kernel has a module."""
     looked = any(kernel.release == platform.release for kernel in kernels)
-    there = any(module.get("built_for") or module.get("loaded") for module in modules)
+    has_module = any(module.get("built_for") or module.get("loaded") for module in modules)
     ours = library.knows("version") and not inside(library) and not platform.get("wsl")
-    return looked and not there and ours and {"kernel": platform.release}
+    return looked and not has_module and ours and {"kernel": platform.release}
 
 
 @rule("libcuda-differs-from-kernel-driver", "likely")

@@ -1,7 +1,7 @@
 """Whether the build of a framework serves the card and the driver that are there."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import (
@@ -34,7 +34,7 @@ def its_own_report_has_no_toolkit(torch: Torch = one(available=False), gpu: Gpu 
 
 @rule("cpu-only-torch")
 def its_files_have_no_toolkit(
-    torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Told(bool)), hip: Torch | None = one(hip=Told(bool)),
+    torch: Torch, gpu: Gpu = one(vendor=_GPU_MAKERS), cuda: Torch | None = one(cuda=Passes(bool)), hip: Torch | None = one(hip=Passes(bool)),
     plugin: Package | None = one(name="torch-directml"), asked: Symptom | None = seen("directml-used", "directml-asked-for"),
 ) -> Verdict:  # fmt: skip
     """The files of an environment tell of no toolkit. Where another environment has one it matters less; DirectML needs none."""
@@ -98,7 +98,7 @@ def a_program_found_no_gpu_code(
 @rule("cpu-only-torch")
 def conda_chose_the_cpu_build(
     package: Package = one(manager="conda", name=("cpuonly", "pytorch", "pytorch-cpu", "pytorch-mutex", "libtorch")),
-    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None, other: Torch | None = one(cuda=Told(bool)),
+    gpu: Gpu = one(vendor=_GPU_MAKERS), torch: Torch | None = None, other: Torch | None = one(cuda=Passes(bool)),
 ) -> Verdict:  # fmt: skip
     """conda names the variant in the build string; here it is known that a card is there. Of several environments it is one."""
     works = torch and (torch.get("available") or torch.get("cuda"))
@@ -129,8 +129,8 @@ def somebody_shows_a_list_of_cpu_builds(
 ) -> Verdict:  # fmt: skip
     """A list of packages is all that there is to see: who shows it looks for the GPU in it, unless what the bus has is shown too."""
     seen_none = none is not None or unlisted is not None
-    told = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
-    return _cpu_variant(package) and not told and not seen_none
+    known = platform is not None or gpu is not None or (torch is not None and torch.knows("available"))
+    return _cpu_variant(package) and not known and not seen_none
 
 
 @rule("cpu-only-torch", "possible")

@@ -74,8 +74,8 @@ def its_firmware_does_not_come_up(
     said: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
 ) -> Verdict:  # fmt: skip
     """The code, or the line that goes before it, says that the card's own processor did not start; where it spoke its last before, that is why."""
-    told = _gsp is None or str(said.get("code", "")).startswith("0x62:0x65")
-    return told and (said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:"))
+    is_of_gsp = _gsp is None or str(said.get("code", "")).startswith("0x62:0x65")
+    return is_of_gsp and (said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:"))
 
 
 @rule("gpu-hardware-init-failure", "possible")
@@ -126,16 +126,16 @@ def amdgpu_gives_up(
 @rule("gpu-memory-ecc-error", "likely")
 def uncorrected_errors_are_counted(gpu: Gpu) -> Verdict:
     """The driver counts errors since it was loaded."""
-    return gpu.ecc_errors > 0 and _at(gpu)
+    return gpu.ecc_errors > 0 and _index_of(gpu)
 
 
 @rule("gpu-memory-ecc-error", "likely")
 def row_waits_for_its_replacement(gpu: Gpu) -> Verdict:
     """A row was found bad, and is replaced at the next reset."""
-    return gpu.remap_pending and _at(gpu)
+    return gpu.remap_pending and _index_of(gpu)
 
 
-def _at(gpu: Gpu) -> Params:
+def _index_of(gpu: Gpu) -> Params:
     return {"index": gpu.get("nvml_index")} if gpu.get("nvml_index") is not None else {"gpu": gpu}
 
 
@@ -240,7 +240,7 @@ def another_process_has_it(
     _error: Symptom = seen("ollama-driver-init-failed", tag="gpu-busy"), gpu: Gpu = one(compute_mode=_EXCLUSIVE)
 ) -> Verdict:
     """One process at a time may use the card, and another one does."""
-    return (_error.get("code", "46") == "46") and _at(gpu)
+    return (_error.get("code", "46") == "46") and _index_of(gpu)
 
 
 @rule("compute-mode-exclusive", "possible")
@@ -254,7 +254,7 @@ def card_lets_no_program_in(
     gpu: Gpu = one(vendor="nvidia", compute_mode="Prohibited"), other: Gpu | None = one(vendor="nvidia", compute_mode=("Default", "Exclusive_Process")),
 ) -> Verdict:  # fmt: skip
     """No program may compute on it, and there is no other card that lets one."""
-    return other is None and {**_at(gpu), "barred": gpu.get("name") or "NVIDIA"}
+    return other is None and {**_index_of(gpu), "barred": gpu.get("name") or "NVIDIA"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -275,13 +275,13 @@ def shared_card_is_busy(
 @rule("mig-enabled-without-instance")
 def no_part_to_compute_on(gpu: Gpu = one(mig=True)) -> Verdict:
     """MIG is on, and the card has no parts."""
-    return gpu.partitions == [] and _at(gpu)
+    return gpu.partitions == [] and _index_of(gpu)
 
 
 @rule("mig-enabled-without-instance", "likely")
 def no_part_is_shown(gpu: Gpu = one(mig=True), _error: Symptom = seen(tag="mig-finds-none")) -> Verdict:
     """MIG is on, no part is shown, and CUDA finds no device."""
-    return not gpu.get("partitions") and _at(gpu)
+    return not gpu.get("partitions") and _index_of(gpu)
 
 
 @rule("mig-device-misaddressed", "likely")
@@ -301,8 +301,8 @@ def old_form_finds_nothing(
 
 def uuids_of_parts(gpu: Gpu) -> list[str]:
     """Of the devices that MIG cuts a card into."""
-    told = [str(part.get("uuid", "")) for part in gpu.get("partitions") or ()]
-    return [uuid for uuid in told if uuid.startswith("MIG-")]
+    uuids = [str(part.get("uuid", "")) for part in gpu.get("partitions") or ()]
+    return [uuid for uuid in uuids if uuid.startswith("MIG-")]
 
 
 @rule("gpu-memory-ecc-error", "likely")

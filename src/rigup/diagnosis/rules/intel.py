@@ -139,9 +139,9 @@ def another_release_lies_in_its_folder(
 ) -> Verdict:
     """The base kit that is there is of other years than the one that brings what is missed."""
     wanted = _year_wanted(missing)
-    there = [kit.version for kit in kits if kit.get("name") in _KITS and kit.get("version")]
-    other = bool(there) and wanted is not None and not any(version.startswith(wanted) for version in there)
-    return other and {"lib": missing.get("lib"), "have": "oneAPI " + max(there)}
+    versions = [kit.version for kit in kits if kit.get("name") in _KITS and kit.get("version")]
+    other = bool(versions) and wanted is not None and not any(version.startswith(wanted) for version in versions)
+    return other and {"lib": missing.get("lib"), "have": "oneAPI " + max(versions)}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
@@ -206,10 +206,10 @@ def nothing_of_its_runtime_is_there(
     works: Torch | None = one(xpu_available=True),
 ) -> Verdict:  # fmt: skip
     """PyTorch's build for Intel stands on the compiler's runtime; its environment has no package of it, and the system no oneAPI."""
-    mine = [one for one in packages if torch.knows("env") and one.get("env") == torch.env]
-    made = "+xpu" in str(torch.get("version")) and any(one.get("manager") == "pip" for one in mine)
-    brought = any(one.name in _RUNTIME for one in mine)
-    return made and not brought and kit is None and works is None and {"lib": "libsycl"}
+    mine = [package for package in packages if torch.knows("env") and package.get("env") == torch.env]
+    from_pip = "+xpu" in str(torch.get("version")) and any(package.get("manager") == "pip" for package in mine)
+    brought = any(package.name in _RUNTIME for package in mine)
+    return from_pip and not brought and kit is None and works is None and {"lib": "libsycl"}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")

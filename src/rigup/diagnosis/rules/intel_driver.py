@@ -52,11 +52,11 @@ def packages_of_intels_runtime(distribution: Distribution | None = None) -> Para
     """The distribution's own, or of a source that is added to it, else Intel's page."""
     if distribution is None or not distribution.get("id"):
         return {}
-    found = compute_packages(str(distribution.get("id")), str(distribution.get("version")))
-    if found is not None:
+    source = compute_packages(str(distribution.get("id")), str(distribution.get("version")))
+    if source is not None:
         return {
-            "provider" if found.setup else "alone": found.provider or "distribution",
-            "packages": ", ".join(found.packages),
+            "provider" if source.setup else "alone": source.provider or "distribution",
+            "packages": ", ".join(source.packages),
         }
     return {"address": compute_address("linux")}
 

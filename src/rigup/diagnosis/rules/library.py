@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import library_of, overwrite
 from rigup.knowledge.patterns import lazy_regex
@@ -32,12 +32,12 @@ def of_a_night(version: str | None) -> bool:
     return re.match(r"\d{1,2}\.\d{1,3}\.\d{1,3}\.dev\d{8}", version or "") is not None
 
 
-def missed_and_there(error: Symptom, there: Symptom | None) -> bool:
+def missed_and_there(error: Symptom, present: Symptom | None) -> bool:
     """The environment has the library that is missed, by the number that is asked for."""
-    return there is not None and error.get("lib") == there.get("lib") and error.get("want") == there.get("have")
+    return present is not None and error.get("lib") == present.get("lib") and error.get("want") == present.get("have")
 
 
-NAMED = Told(_is_of_a_major)
+NAMED = Passes(_is_of_a_major)
 _GROWING = ("nccl", "cudnn")  # a newer release of the same number adds functions, and torch uses them
 
 
@@ -52,9 +52,9 @@ def the_variable_leads_to_another(
     return bool(folders) and {"folder": folders[0], "lib": said.get("lib"), "symbol": said.get("symbol")}
 
 
-def _stem(said: Symptom) -> str:
+def _stem(symptom: Symptom) -> str:
     """The beginning of the library's name that a message speaks of."""
-    name = str(said.get("lib") or said.get("symbol") or "cudnn")
+    name = str(symptom.get("lib") or symptom.get("symbol") or "cudnn")
     return re.sub(r"^(?:lib|_+)|\.so.*$", "", name).lower()[:4]
 
 
@@ -90,8 +90,8 @@ def an_older_one_stands_before_the_wheels_own(
     works: Torch | None = one(available=True), said: Symptom | None = seen(tag="library-clash"),
 ) -> Verdict:  # fmt: skip
     """The same name and an older release: what the wheel was linked against may lack in it. Before it fails it is a warning."""
-    found = library_of(library.soname)
-    same = found is not None and found[0].stem in _GROWING and package.name.startswith(found[0].package + "-cu")
+    part = library_of(library.soname)
+    same = part is not None and part[0].stem in _GROWING and package.name.startswith(part[0].package + "-cu")
     here = library.folder == path.path and package.get("env") == env.prefix and works is None and said is None
     mine, theirs = version_key(package.get("version", "")), version_key(library.get("version") or "")
     older = len(theirs) > 1 and mine[:1] == theirs[:1] and theirs < mine
@@ -182,9 +182,9 @@ def _dotted(version: str) -> str:
 @rule("cuda-runtime-library-missing")
 def the_loader_finds_none(
     said: Symptom = seen("cuda-library-not-found"), companion: Symptom | None = seen("torch-companion-not-loaded"),
-    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Told(bool)), rocm: Torch | None = one(hip=Told(bool)),
+    nvcc: Symptom | None = seen("nvcc-answers"), torch: Torch | None = one(cuda=Passes(bool)), rocm: Torch | None = one(hip=Passes(bool)),
     spare: Symptom | None = seen("cupy-does-without-a-library"), own: Symptom | None = seen("torch-c-part-imported"), nightly: Symptom | None = seen("nightly-torch-asked"),
-    dev: Torch | None = one(version=Told(of_a_night)),
+    dev: Torch | None = one(version=Passes(of_a_night)),
 ) -> Verdict:  # fmt: skip
     """The loader looked for a file of that name and there is none; where torchaudio asks, it is made for another torch, and CuPy does without some."""
     compiled = nvcc is not None and torch is not None and wanted_by_what_was_compiled(said, nvcc, torch)
@@ -193,15 +193,15 @@ def the_loader_finds_none(
     return companion is None and rocm is None and not (compiled or aside or torchs) and {"lib": said.lib}
 
 
-def wanted_by_what_was_compiled(said: Symptom, nvcc: Symptom, torch: Torch) -> bool:
+def wanted_by_what_was_compiled(symptom: Symptom, nvcc: Symptom, torch: Torch) -> bool:
     """Whether the runtime that is missed is that of the nvcc that is shown, and torch is of another major."""
-    made = str(said.lib) == f"libcudart.so.{nvcc.version}"
-    return made and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
+    is_of_nvcc = str(symptom.lib) == f"libcudart.so.{nvcc.version}"
+    return is_of_nvcc and str(nvcc.version).partition(".")[0] != str(torch.cuda).partition(".")[0]
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def somebody_names_the_file_of_another_major(
-    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Told(bool)),
+    said: Symptom = seen("cuda-library-wanted-in-words"), torch: Torch = one(cuda=Passes(bool)),
     found: Symptom | None = seen("cuda-library-not-found", "linux-library-under-a-windows-path"),
 ) -> Verdict:  # fmt: skip
     """A file of one CUDA is asked for where torch brought those of another."""

@@ -18,9 +18,9 @@ _WRAPPED = 1 << 60  # bytes; a count below nought, written without its sign, is 
 
 def size(text: str | None) -> float | None:
     """`7.13 GiB` in bytes."""
-    found = re.match(r"([\d.]{1,16}) ?(bytes|[KMGTkmgt]?)", text or "")
+    match = re.match(r"([\d.]{1,16}) ?(bytes|[KMGTkmgt]?)", text or "")
     try:
-        return float(found[1]) * _UNITS[found[2].lower() or "b"] if found else None
+        return float(match[1]) * _UNITS[match[2].lower() or "b"] if match else None
     except ValueError:
         return None
 
@@ -28,16 +28,16 @@ def size(text: str | None) -> float | None:
 class Figures:
     """What one message says of a card's memory, in bytes; None where it does not tell."""
 
-    def __init__(self, said: Symptom) -> None:
-        self.wanted, self.total, self.free = (size(said.get(name)) for name in ("wanted", "total", "free"))
+    def __init__(self, symptom: Symptom) -> None:
+        self.wanted, self.total, self.free = (size(symptom.get(name)) for name in ("wanted", "total", "free"))
         self.over = self.free is not None and self.free >= _WRAPPED  # more is in use than there is
         self.free = 0.0 if self.over else self.free
-        self.allocated, self.slack, self.mine = (size(said.get(name)) for name in ("allocated", "slack", "mine"))
-        reserved = size(said.get("reserved"))
+        self.allocated, self.slack, self.mine = (size(symptom.get(name)) for name in ("allocated", "slack", "mine"))
+        reserved = size(symptom.get("reserved"))
         if self.slack is None and reserved is not None and self.allocated is not None:
             apart = reserved < self.allocated  # up to 1.3 "cached" was what is held beside the allocated
             self.slack = reserved if apart else reserved - self.allocated
-        if said.get("id") == _ASYNC:
+        if symptom.get("id") == _ASYNC:
             self.slack = 0.0
 
     @property
@@ -142,8 +142,8 @@ def card_is_full_before_it_starts(
     return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
 
 
-def _wants(said: Symptom) -> float:
-    return size(said.get("wanted")) or 0.0
+def _wants(symptom: Symptom) -> float:
+    return size(symptom.get("wanted")) or 0.0
 
 
 @rule("gpu-memory-held-by-others", "likely")

@@ -294,13 +294,13 @@ def named_interface_is_not_there(
         return False
     exact = value.startswith("=") or wish.name.startswith("GLOO")
     wanted = [part for part in value.removeprefix("=").split(",") if part]
-    found = [
+    interfaces = [
         name
         for name in names
         for part in wanted
         if (name == part if exact else name.startswith(part.partition(":")[0]))
     ]
-    return not found and {"wanted": value}
+    return not interfaces and {"wanted": value}
 
 
 @rule("multinode-wrong-interface", "likely")

@@ -64,9 +64,9 @@ def library_has_no_kernels(
     return not left(gfx) and not excused and {"gfx": gfx}
 
 
-def meant_elsewhere(error: Symptom, told: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
+def meant_elsewhere(error: Symptom, symptom: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
     """A service or a container looks for the card's own chip, though an override that helps is set somewhere."""
-    value = (override.get("value") if override else None) or (told.get("value") if told else None)
+    value = (override.get("value") if override else None) or (symptom.get("value") if symptom else None)
     served = unit is not None or error.place.kind in ("service", "unit", "container")
     return served and helps(str(error.get("gfx")), value)
 
@@ -298,8 +298,8 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    told_of = useful and unset and (override is not None or told is not None)
-    return told_of and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    is_named = useful and unset and (override is not None or told is not None)
+    return is_named and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")

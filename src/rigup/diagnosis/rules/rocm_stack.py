@@ -89,23 +89,23 @@ def another_rocm_stands_first(
 ) -> Verdict:  # fmt: skip
     """A wheel brings its own ROCm, and the variable leads to one of another major before it."""
     held = library.soname.startswith((_HIP, "librocblas")) and library.folder == path.path
-    there = path.path.startswith(rocm.path.rstrip("/") + "/") and _major(torch.get("hip")) not in (
+    is_elsewhere = path.path.startswith(rocm.path.rstrip("/") + "/") and _major(torch.get("hip")) not in (
         "",
         _major(rocm.version),
     )
-    return held and there and not torch.get("available") and {"have": _major(torch.hip), "folder": path.path}
+    return held and is_elsewhere and not torch.get("available") and {"have": _major(torch.hip), "folder": path.path}
 
 
 @rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
                          named: Symptom | None = seen(tag="rocm-stack-wheels"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(tag="builds-of-a-night")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
-    told = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
+    is_known = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
         (part is not None or (night is not None and rocm is None)) and not numbered(error)
     )
     return (
-        not told
+        not is_known
         and not bundled
         and not (part is not None and of_its_own_release(error, torch))
         and not missed_and_there(error, there)
@@ -358,8 +358,8 @@ def runtime_has_less_than_was_wished(
 
 
 def _bytes(wish: ModuleParameter) -> int:
-    told = str(wish.get("configured") or "")
-    return int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+    configured = str(wish.get("configured") or "")
+    return int(configured) * (_MIB if wish.name == "gttsize" else _PAGE) if configured.isdigit() else 0
 
 
 # -- two masks

@@ -40,7 +40,7 @@ def total(job: JobRequest) -> int:
 
 
 def wants_gpu(want: Launch) -> bool:
-    """The launcher was not told to use the processor."""
+    """Whether the launcher was not set to use the processor."""
     return want.get("accelerator", "gpu") not in ("cpu", "mps", "tpu")
 
 
@@ -219,8 +219,8 @@ def rank_is_beyond_though_enough_was_asked_for(
 @rule("slurm-ntasks-mismatch")
 def ranks_come_up_twice(want: Launch) -> Verdict:
     """As many announce themselves as are counted on, and some numbers are there twice while others are missing."""
-    told = set(want.ranks)
-    doubled = len(want.ranks) >= want.world > len(told) > 1 and all(want.ranks.count(rank) > 1 for rank in told)
+    ranks = set(want.ranks)
+    doubled = len(want.ranks) >= want.world > len(ranks) > 1 and all(want.ranks.count(rank) > 1 for rank in ranks)
     return doubled and {"world": want.world}
 
 
@@ -258,9 +258,9 @@ def step_runs_fewer_tasks_than_asked_for_each_node(
     nodes: Variable | None = one(name=("SLURM_NNODES", "SLURM_JOB_NUM_NODES")),
 ) -> Verdict:
     """Inside the job the two numbers contradict each other."""
-    told = [str(each.value), str(tasks.value), str(nodes.get("value") or 1) if nodes else "1"]
-    fewer = all(one_.isdigit() for one_ in told) and int(told[1]) < int(told[0]) * int(told[2])
-    return fewer and {"devices": int(told[0])}
+    numbers = [str(each.value), str(tasks.value), str(nodes.get("value") or 1) if nodes else "1"]
+    fewer = all(number.isdigit() for number in numbers) and int(numbers[1]) < int(numbers[0]) * int(numbers[2])
+    return fewer and {"devices": int(numbers[0])}
 
 
 @rule("slurm-ntasks-mismatch", "likely")

@@ -160,9 +160,9 @@ def the_plain_package_and_no_library_of_cuda(
     """The environment in force has the plain package, and no cuDNN lies in it, in the loader's cache or on its path."""
     brought = any(_brings_cudnn(other) and other.get("env") == env.prefix for other in packages)
     names = [entry.soname for entry in entries] + [library.soname for library in folders]
-    found = any(name.startswith("libcudnn") for name in names)
+    has_cudnn = any(name.startswith("libcudnn") for name in names)
     mine = package.get("env") == env.prefix and answered is None and _system(platform) == "linux" and bool(entries)
-    return mine and not brought and not found and {"version": package.version}
+    return mine and not brought and not has_cudnn and {"version": package.version}
 
 
 def _brings_cudnn(package: Package) -> bool:

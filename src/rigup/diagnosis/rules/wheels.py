@@ -40,8 +40,8 @@ def no_wheel_and_nobody_tells_the_python(
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
     nothing = said.offered in ("none", "") if said.knows("offered") else not said.get("asked")
     elsewhere = alone is not None and said.name not in _OF_TORCH  # such an index has torch's own packages only
-    told = nothing and not elsewhere and python is None and offline is None
-    return told and bool(pythons(said.name)) and {"name": said.name}
+    is_unserved = nothing and not elsewhere and python is None and offline is None
+    return is_unserved and bool(pythons(said.name)) and {"name": said.name}
 
 
 @rule("python-version-without-wheels", "possible")
@@ -117,15 +117,15 @@ def wheel_of_another_python(said: Symptom = seen("wheel-tag-refused"), python: P
     )
 
 
-def _with_wheels(said: Symptom) -> list[str]:
+def _with_wheels(symptom: Symptom) -> list[str]:
     """What pip was offered, less torch's first numbers: the index keeps empty shells of them for every Python."""
-    offered = [one_.strip() for one_ in said.offered.split(",")]
-    return [one_ for one_ in offered if said.name != "torch" or not one_.startswith("0.")]
+    offered = [release.strip() for release in symptom.offered.split(",")]
+    return [release for release in offered if symptom.name != "torch" or not release.startswith("0.")]
 
 
-def _release(said: Symptom) -> str:
+def _release(symptom: Symptom) -> str:
     """`==1.13.1` asks for one release."""
-    asked = str(said.get("asked") or "")
+    asked = str(symptom.get("asked") or "")
     return asked.lstrip("= ") if asked.startswith("==") and "," not in asked else ""
 
 
@@ -140,7 +140,7 @@ def versions_of_two_releases(
 ) -> Verdict:
     """torchvision is made for one release of torch."""
     friends = companions(torch.version)
-    if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _unreleased(torch, vision):
+    if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, vision):
         return False
     apart = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
     return apart and {
@@ -157,7 +157,7 @@ def audio_of_another_release(
 ) -> Verdict:
     """torchaudio is made for one release of torch too, as long as the table names one."""
     friends = companions(torch.version)
-    if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _unreleased(torch, audio):
+    if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, audio):
         return False
     named = bool(friends.torchaudio) and not friends.torchaudio_note
     apart = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
@@ -180,7 +180,7 @@ def _toolkit_of(package: Package) -> str:
     return str(package.version).partition("+")[2].partition(".git")[0]
 
 
-def _unreleased(*packages: Package) -> bool:
+def _is_prerelease(*packages: Package) -> bool:
     """Nightlies, and builds of NVIDIA's own, pair otherwise."""
     return any(mark in str(package.version) for package in packages for mark in ("a0", "dev", "rc", "nv", "git"))
 
@@ -263,10 +263,10 @@ def refused_wheel_is_for_a_newer_libc_than_told(
     return _newer_libc(said, row.glibc if row else "")
 
 
-def _newer_libc(said: Symptom, have: str) -> Verdict:
-    wanted = sorted(tag[0] for tag in map(_manylinux, str(said.os).split(".")) if tag)
+def _newer_libc(symptom: Symptom, have: str) -> Verdict:
+    wanted = sorted(tag[0] for tag in map(_manylinux, str(symptom.os).split(".")) if tag)
     lacking = bool(have and wanted) and version_key(have) < (2, wanted[0])
-    return lacking and {"want": f"2.{wanted[0]}", "have": have, "file": said.name}
+    return lacking and {"want": f"2.{wanted[0]}", "have": have, "file": symptom.name}
 
 
 @rule("glibc-too-old-for-wheel", "likely")
@@ -340,11 +340,11 @@ def resolver_finds_wheels_for_other_systems(
 
 def _system_and_machine(tag: str) -> tuple[str, str]:
     """`macosx_15_0_x86_64` is (macosx, x86_64); a Mac's universal wheels serve both."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"(manylinux|musllinux|linux|macosx|win)\w{0,12}?(?:_\d{1,2}){0,2}_(x86_64|aarch64|arm64|amd64|i686|universal2)",
         tag,
     )
-    return (found[1], found[2]) if found else ("", "")
+    return (match[1], match[2]) if match else ("", "")
 
 
 @rule("extension-without-platform-build", "likely")

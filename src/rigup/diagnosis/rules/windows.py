@@ -46,8 +46,8 @@ def pip_brought_the_plain_wheel(
     why: Symptom | None = seen("torch-driver-too-old", "torch-found-no-driver", "torch-no-cuda-gpus", "cuda-no-device"),
 ) -> Verdict:  # fmt: skip
     """torch sees no GPU where there is one, and says no more; what pip brings by itself on Windows is a build for the processor."""
-    told = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))
-    return why is None and not told and bool(gpu.fields)
+    has_variant = torch.get("cuda") or torch.get("hip") or "+" in str(torch.get("version"))
+    return why is None and not has_variant and bool(gpu.fields)
 
 
 @rule("cpu-only-torch", "possible")

@@ -103,8 +103,8 @@ def linux_tool_answers_in_a_wsl_that_is_new(
 ) -> Verdict:  # fmt: skip
     """Windows and its kernel are new enough, and what answers looks for a Linux driver: so it came with one."""
     version, kernel = platform.version, platform.release
-    told = version.startswith("10.") and wsl.too_old(version, kernel) is None
-    return told and card is None and {"said": error.id}
+    is_new = version.startswith("10.") and wsl.too_old(version, kernel) is None
+    return is_new and card is None and {"said": error.id}
 
 
 @rule("wsl-linux-driver-inside", strength="likely")
@@ -309,8 +309,8 @@ def driver_does_not_answer_the_container_tool(
 ) -> Verdict:  # fmt: skip
     """Windows shows its driver by halves: its build, its WSL or its driver is from before GPUs came to WSL."""
     version, kernel = (platform.get("version"), platform.get("release")) if platform else (None, None)
-    told = bool(version and version.startswith("10.")) or bool(kernel)
-    new = told and wsl.too_old(version if version and version.startswith("10.") else None, kernel) is None
+    has_version = bool(version and version.startswith("10.")) or bool(kernel)
+    new = has_version and wsl.too_old(version if version and version.startswith("10.") else None, kernel) is None
     return bool(platform or spoken) and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
 
 
@@ -350,8 +350,8 @@ def rocminfo_sees_what_hip_does_not(
 ) -> Verdict:  # fmt: skip
     """The system's runtime lists the card, HIP in the program finds none; which torch it is, nobody tells."""
     listed = card.knows("shown_isa") or card.get("seen_by") == "rocminfo"
-    told = torch is not None and torch.knows("hip")
-    plain = told and torch is not None and (not torch.hip or wsl.runtime_knows_wsl(torch.hip))
+    has_hip = torch is not None and torch.knows("hip")
+    plain = has_hip and torch is not None and (not torch.hip or wsl.runtime_knows_wsl(torch.hip))
     return listed and not plain and not (torch and torch.get("available")) and {"said": said.id}
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 from rigup.fit.pools import Pool
 from rigup.fit.where import pools_seen
 from rigup.llm.ollama import loaded as in_memory
@@ -63,7 +61,7 @@ def _shown(finding: Any, facts: Facts) -> Finding:
     from rigup.diagnosis.answer import show
     from rigup.diagnosis.findings import heard_in
 
-    return msgspec.convert(show(finding, facts, heard_in(facts)), Finding)
+    return show(finding, facts, heard_in(facts))
 
 
 def _verdict(findings: list[Finding], computes: list[Computes], seen: Read, there: bool) -> Any:

@@ -27,7 +27,7 @@ def script() -> str:
 def asking(asked: list[Path_], run: list[Program]) -> str:
     """A script that asks for these paths and programs."""
     needed = {path.hole for path in asked} | ({"HomeFolder.path"} if any(path.hole for path in asked) else set())
-    return _filled("\n".join(line for hole, line in _resolvers() if hole in needed), _questions(asked, run))
+    return _fill("\n".join(line for hole, line in _resolvers() if hole in needed), _questions(asked, run))
 
 
 def second(asked: Iterable[Path_]) -> str:
@@ -35,15 +35,15 @@ def second(asked: Iterable[Path_]) -> str:
     return asking(list(asked), [])
 
 
-def _filled(resolved: str, questions: str) -> str:
+def _fill(resolved: str, questions: str) -> str:
     text = resources.files(__package__).joinpath("posix.sh").read_text("utf-8")
     spots = {
         "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS), "TOOLS": ":".join(TOOL_PATHS),
         "SECRET": " | ".join(private.secret_globs()), "WANTED": " | ".join(private.wanted()), "BLANK": private.BLANK,
         "CLASSES": " | ".join(_classes()), "ACCOUNT": "id", "SED": _sed(), "KEYS": _keys(), "PLAIN": " ".join(name for name in private.wanted() if "*" not in name), "RESOLVED": resolved, "QUESTIONS": questions,
     }  # fmt: skip
-    for name, told in spots.items():
-        text = text.replace("@" + name + "@", told)
+    for name, value in spots.items():
+        text = text.replace("@" + name + "@", value)
     return text
 
 
@@ -93,7 +93,9 @@ def _questions(asked: list[Path_], run: list[Program]) -> str:
     plain = [_path(path) for path in asked if not path.hole]
     loops = [_loop(hole, [path for path in asked if path.hole == hole]) for hole in holes]
     unknown = [
-        "say " + shlex.quote("unasked " + _shown(path)) for path in asked if path.hole and path.hole not in holes
+        "say " + shlex.quote("unasked " + _path_with_hole(path))
+        for path in asked
+        if path.hole and path.hole not in holes
     ]
     return "\n".join([*plain, *filter(None, loops), *unknown, *map(_program, run)])
 
@@ -110,8 +112,8 @@ def _path(path: Path_) -> str:
     if path.listed:
         return "l " + _word(path)
     limits = ["" if path.most == LIMIT else str(path.most), path.wakes]
-    told = (" " + " ".join(limit or "''" for limit in limits)) if any(limits) else ""
-    return "f " + _word(path) + told.removesuffix(" ''")
+    limit_words = (" " + " ".join(limit or "''" for limit in limits)) if any(limits) else ""
+    return "f " + _word(path) + limit_words.removesuffix(" ''")
 
 
 def _word(path: Path_) -> str:
@@ -123,19 +125,19 @@ def _word(path: Path_) -> str:
     )
 
 
-def _shown(path: Path_) -> str:
+def _path_with_hole(path: Path_) -> str:
     return path.at("{" + path.hole + "}")
 
 
-def _program(made: Program) -> str:
-    words = " ".join(map(shlex.quote, made.argv))
-    line = "r " + shlex.quote(label(made.argv)) + f" {made.seconds:g} '{made.wakes}' " + words
-    guards = [sign + "there " + " ".join(map(shlex.quote, asked)) for sign, asked in _guards(made) if asked]
+def _program(program: Program) -> str:
+    words = " ".join(map(shlex.quote, program.argv))
+    line = "r " + shlex.quote(label(program.argv)) + f" {program.seconds:g} '{program.wakes}' " + words
+    guards = [sign + "there " + " ".join(map(shlex.quote, asked)) for sign, asked in _guards(program) if asked]
     return "if " + " && ".join(guards) + "; then " + line + "; fi" if guards else line
 
 
-def _guards(made: Program) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return ("! ", made.unless), ("", made.given)
+def _guards(program: Program) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return ("! ", program.unless), ("", program.given)
 
 
 def label(argv: Iterable[str]) -> str:
@@ -157,8 +159,8 @@ def _resolvers() -> list[tuple[str, str]]:
         ("StateFolder.path", _STATE),
         ("Platform.release", _RELEASE),
         ("PythonEnv.prefix", _prefixes()),
-        ("UnitFile.path", _assigned("UnitFile_path", [_unit_files()])),
-        ("SearchPath.path", _assigned("SearchPath_path", _search_paths())),
+        ("UnitFile.path", _assign("UnitFile_path", [_unit_files()])),
+        ("SearchPath.path", _assign("SearchPath_path", _search_paths())),
         ("LoaderEntry.path", _LOADER),
     ]
 
@@ -177,50 +179,50 @@ _LOADER = (
 )
 
 
-def _assigned(name: str, commands: Iterable[str]) -> str:
+def _assign(name: str, commands: Iterable[str]) -> str:
     return name + "=$({\n" + "\n".join(commands) + "\n} | unique)"
 
 
 def _over(asked: Iterable[Path_], command: str) -> str:
     """A command with all patterns as arguments; those below a home folder for each home."""
-    told = list(asked)
+    patterns = list(asked)
     lines = []
-    if plain := [_word(path) for path in told if not path.hole]:
+    if plain := [_word(path) for path in patterns if not path.hole]:
         lines.append(command + " " + " ".join(plain))
     for hole in ("HomeFolder.path", "PythonEnv.prefix"):
-        words = [_word(path) for path in told if path.hole == hole]
+        words = [_word(path) for path in patterns if path.hole == hole]
         each = ["one() { " + command + " " + " ".join(words) + "; }", 'each "$' + hole.replace(".", "_") + '" one']
         lines += each if words else []
     return "\n".join(lines)
 
 
-def _of(kinds: Iterable[str], fit: Callable[[Path_], bool]) -> list[Path_]:
+def _paths_of(kinds: Iterable[str], fit: Callable[[Path_], bool]) -> list[Path_]:
     return [path for path in paths(makers(*kinds)) if fit(path)]
 
 
 def _prefixes() -> str:
     """Folders of Python environments: by what tells one, by conda's own list, by notebooks' kernels, by what is active."""
     ends = ("/pyvenv.cfg", "/conda-meta", "-packages")
-    found = _of(["PythonEnv"], lambda path: path.at("").endswith(ends) and path.hole != "PythonEnv.prefix")
-    lists = _of(["PythonEnv"], lambda path: path.at("").endswith("environments.txt"))
-    kernels = _of(["JupyterKernel"], lambda path: not path.listed)
+    found = _paths_of(["PythonEnv"], lambda path: path.at("").endswith(ends) and path.hole != "PythonEnv.prefix")
+    lists = _paths_of(["PythonEnv"], lambda path: path.at("").endswith("environments.txt"))
+    kernels = _paths_of(["JupyterKernel"], lambda path: not path.listed)
     python = 'inside \'s~.*"\\(/[^"]*\\)/bin/python[0-9.]*".*~\\1~p\''
     active = 'for p in "${VIRTUAL_ENV-}" "${CONDA_PREFIX-}"; do case $p in /?*) printf \'%s\\n\' "${p%/}" ;; esac; done'
     first = [active, "{\n" + _over(found, "paths") + "\n} | under", _over(lists, "inside 's~^/.~&~p'")]
     again = ["printf '%s\\n' \"$PythonEnv_prefix\"", _over(kernels, python)]
-    return _assigned("PythonEnv_prefix", first) + "\n" + _assigned("PythonEnv_prefix", again)
+    return _assign("PythonEnv_prefix", first) + "\n" + _assign("PythonEnv_prefix", again)
 
 
 def _unit_files() -> str:
-    units = _of(["UnitFile"], lambda path: not path.listed)
+    units = _paths_of(["UnitFile"], lambda path: not path.listed)
     return _over(units, "inside 's~^[ \t]*EnvironmentFile=-*[\"]*\\(/[^ \"*?[{}]*\\).*~\\1~p'")
 
 
 def _search_paths() -> list[str]:
     """LD_LIBRARY_PATH in force and as configured, and the loader's own list where it tells of GPUs."""
     fit = "sed -n -e 's~/*$~~' -e '\\~[$*]~d' -e '\\~^/.~p'"
-    files = _of(["Variable"], lambda path: not path.listed)
-    listed = _of(["SearchPath"], lambda path: not path.listed)
+    files = _paths_of(["Variable"], lambda path: not path.listed)
+    listed = _paths_of(["SearchPath"], lambda path: not path.listed)
     value = "inside 's~.*LD_LIBRARY_PATH[= ][\"]*\\([^\" ;]*\\).*~\\1~p'"
     words = " ".join("-e '\\~" + word + "~p'" for word in ("cuda", "rocm", "nvidia", "wsl", "cudnn", "stubs"))
     mine = "{\nprintf '%s\\n' \"${LD_LIBRARY_PATH-}\"\n" + _over(files, value) + "\n} | tr ':' '\\n' | " + fit

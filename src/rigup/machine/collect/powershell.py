@@ -27,16 +27,16 @@ def script() -> str:
     found = [path for path in paths(makers("PythonEnv")) if path.at("").endswith(_ENDS)]
     spots = {
         "LIMIT": str(LIMIT), "FILES": str(MOST_FILES), "SECONDS": str(SECONDS),
-        "SECRET": _listed(filter(str.isascii, private.secret_globs())), "WANTED": _listed(private.wanted()), "BLANKINGS": _rows(private.blankings()),
-        "ENDS": _listed(map(_escaped, private.ends())), "BELOWFORM": _pair(private.below()), "BLOCKFORM": _pair(private.in_block()),
+        "SECRET": _quoted_list(filter(str.isascii, private.secret_globs())), "WANTED": _quoted_list(private.wanted()), "BLANKINGS": _rows(private.blankings()),
+        "ENDS": _quoted_list(map(_escape_regex, private.ends())), "BELOWFORM": _pair(private.below()), "BLOCKFORM": _pair(private.in_block()),
         "BLOCKS": _rows(private.blocks()), "KEYS": _rows(private.KEYS), "BLANK": private.BLANK,
-        "BELOW": _listed(path.after for path in found if path.hole == "HomeFolder.path"),
-        "ANYWHERE": _listed(path.before for path in found if not path.hole),
+        "BELOW": _quoted_list(path.after for path in found if path.hole == "HomeFolder.path"),
+        "ANYWHERE": _quoted_list(path.before for path in found if not path.hole),
         "QUESTIONS": "\n".join([*_questions(asked), *map(_program, _programs())]),
     }  # fmt: skip
     text = resources.files(__package__).joinpath("collect.ps1").read_text("utf-8")
-    for name, told in spots.items():
-        text = text.replace("@" + name + "@", told)
+    for name, value in spots.items():
+        text = text.replace("@" + name + "@", value)
     return text.replace("\n", "\r\n")
 
 
@@ -45,7 +45,7 @@ def quoted(word: str) -> str:
     return "'" + word.replace("'", "''").replace("\u2018", "\u2018\u2018").replace("\u2019", "\u2019\u2019") + "'"
 
 
-def _listed(words: Iterable[str]) -> str:
+def _quoted_list(words: Iterable[str]) -> str:
     return ", ".join(map(quoted, words))
 
 
@@ -57,10 +57,10 @@ def _rows(pairs: Iterable[tuple[str, str]]) -> str:
 def _pair(pair: tuple[str, str]) -> str:
     r"""Expressions as .NET writes them: groups are $1, and letters beyond ASCII, which Windows PowerShell reads wrongly, \u0431."""
     form, to = pair
-    return quoted(_escaped(form)) + ", " + quoted(re.sub(r"\\(\d)", r"${\1}", _escaped(to)))
+    return quoted(_escape_regex(form)) + ", " + quoted(re.sub(r"\\(\d)", r"${\1}", _escape_regex(to)))
 
 
-def _escaped(form: str) -> str:
+def _escape_regex(form: str) -> str:
     return "".join(letter if letter.isascii() else f"\\u{ord(letter):04x}" for letter in form)
 
 
@@ -83,9 +83,9 @@ def _programs() -> list[Program]:
     return [*programs(), *(Program(argv, _SECONDS, "", (), ()) for argv in _BESIDES)]
 
 
-def _program(made: Program) -> str:
-    line = f"Get-Said {quoted(label(made.argv))} {made.seconds:g} @({_listed(made.argv)})"
-    for patterns, sign in ((made.given, ""), (made.unless, "-not ")):
+def _program(program: Program) -> str:
+    line = f"Get-Said {quoted(label(program.argv))} {program.seconds:g} @({_quoted_list(program.argv)})"
+    for patterns, sign in ((program.given, ""), (program.unless, "-not ")):
         if patterns:
-            line = "if (" + sign + "(Test-There @(" + _listed(patterns) + "))) { " + line + " }"
+            line = "if (" + sign + "(Test-There @(" + _quoted_list(patterns) + "))) { " + line + " }"
     return line

@@ -34,7 +34,7 @@ _JOINED = "[A-Za-z0-9_.-]*[A-Za-z0-9](PASS|[Pp]ass|PWD|[Pp]wd)"
 
 @tables.remembered
 def wanted() -> tuple[str, ...]:
-    """Patterns of the variables that are told with their values."""
+    """Patterns of the variables whose values are kept."""
     known = sorted(words("kept variable"))
     return tuple(
         form for form in known if not any(other != form and fnmatch.fnmatchcase(form, other) for other in known)
@@ -42,7 +42,7 @@ def wanted() -> tuple[str, ...]:
 
 
 def secret_globs() -> list[str]:
-    """Shell patterns of variables that are never told, whatever else they match."""
+    """Shell patterns of variables whose values are never kept, whatever else they match."""
     long, short = _secret_words()
     long = [word for word in long if word.isascii() and word.isalnum()]  # as a variable's name may be
     forms = [form for word in long for form in ("*" + word.upper() + "*", "*" + word + "*")]
@@ -52,7 +52,7 @@ def secret_globs() -> list[str]:
 
 def blankings() -> list[tuple[str, str]]:
     r"""Everything that is blanked on a line: extended regular expression, replacement with groups as `\1`."""
-    named, short = _named()
+    named, short = _secret_names()
     blank = r"\1" + BLANK
     return [
         (r"([A-Za-z][A-Za-z0-9+.-]*://)[^/@ '\"<>]+@", blank + "@"),
@@ -101,11 +101,11 @@ def blankings() -> list[tuple[str, str]]:
 
 def ends() -> list[str]:
     """Ends of lines after which a secret stands on the next: a name that says so, and a sign that a value follows."""
-    named, short = _named()
+    named, short = _secret_names()
     names = [*named, _JOINED, "(^|[^A-Za-z0-9])(" + _NAME + "[_.-])?" + short]
-    told = [name + _ENDED for name in names] + [name + r"</[A-Za-z]+>[ \t\r]*$" for name in names[:-1]]
+    forms = [name + _ENDED for name in names] + [name + r"</[A-Za-z]+>[ \t\r]*$" for name in names[:-1]]
     listed = [r"name['\"]?:[ ]*['\"]?" + name + r"['\"]?,?[ \t\r]*$" for name in names[:-1]]
-    return [*told, *listed, "--?[a-z-]*" + _OPTION_ENDED, _NEXT_ARGUMENT, r",(password|passwd|secret|token)[ \t\r]*$"]
+    return [*forms, *listed, "--?[a-z-]*" + _OPTION_ENDED, _NEXT_ARGUMENT, r",(password|passwd|secret|token)[ \t\r]*$"]
 
 
 def below() -> tuple[str, str]:
@@ -133,9 +133,9 @@ KEYS = (
 )
 
 
-def _named() -> tuple[list[str], str]:
+def _secret_names() -> tuple[list[str], str]:
     """Names that say a secret: by a word in them, by a word and `key`; and short words that end one."""
-    long, short = (("(" + "|".join(map(_any_case, told)) + ")") for told in _secret_words())
+    long, short = (("(" + "|".join(map(_any_case, alternatives)) + ")") for alternatives in _secret_words())
     keys = "(" + "|".join(map(_any_case, sorted(words("secret key")))) + ")[_. -]?[Kk][Ee][Yy][Ss]?"
     return [_NAME + long + _NAME, _NAME + keys + "[A-Za-z0-9_-]*"], short
 
@@ -169,17 +169,17 @@ def _form(row: Token) -> tuple[str, str]:
     alone = "" if row.inside else "(^|[^A-Za-z0-9])"
     if not named:
         return alone + _plain(row.regex), (r"\1" if alone else "") + BLANK
-    return "(" + alone + _plain(before) + ")(" + _unblanked(_plain(rest)), r"\1" + BLANK
+    return "(" + alone + _plain(before) + ")(" + _without_blank_start(_plain(rest)), r"\1" + BLANK
 
 
-def _unblanked(rest: str) -> str:
+def _without_blank_start(rest: str) -> str:
     """What does not begin as a blank does, so that the next time the one before it is found."""
-    found = re.match(r"\[\^([^\]]*)\](?:\{(\d+),(\d*)\})?", rest)
-    if not found:
+    match = re.match(r"\[\^([^\]]*)\](?:\{(\d+),(\d*)\})?", rest)
+    if not match:
         return rest
-    inner, least = found[1], int(found[2] or 1)
-    more = "[^" + inner + "]{" + str(max(0, least - 1)) + ",}" if found[2] else ""
-    return "[^*" + inner + "]" + more + rest[found.end() :]
+    inner, least = match[1], int(match[2] or 1)
+    more = "[^" + inner + "]{" + str(max(0, least - 1)) + ",}" if match[2] else ""
+    return "[^*" + inner + "]" + more + rest[match.end() :]
 
 
 def _plain(regex: str) -> str:
@@ -192,8 +192,8 @@ def _plain(regex: str) -> str:
 
 
 def _bracket(inner: str) -> str:
-    told = _class(inner)
-    return "." if told == "^" else "[" + told + "]"
+    letters = _class(inner)
+    return "." if letters == "^" else "[" + letters + "]"
 
 
 def _class(inner: str) -> str:

@@ -46,35 +46,35 @@ class Program(NamedTuple):
 def paths(of: Iterable[Reader] | None = None) -> list[Path_]:
     """All files and listings, each pattern once with the largest limit that anybody wants."""
     chosen = READERS.values() if of is None else of
-    told: dict[tuple[bool, str, str, str], Path_] = {}
+    by_pattern: dict[tuple[bool, str, str, str], Path_] = {}
     extra = _MARKS if of is None else ()
-    for given in (*(given for reader in chosen for given in reader.inputs), *extra):
-        for asked in _spelled(given) if isinstance(given, File | Listing) else ():
-            known = told.get(asked[:4], asked)
-            told[asked[:4]] = asked._replace(most=max(asked.most, known.most), wakes=asked.wakes and known.wakes)
-    return list(told.values())
+    for query in (*(query for reader in chosen for query in reader.inputs), *extra):
+        for path in _paths_of(query) if isinstance(query, File | Listing) else ():
+            known = by_pattern.get(path[:4], path)
+            by_pattern[path[:4]] = path._replace(most=max(path.most, known.most), wakes=path.wakes and known.wakes)
+    return list(by_pattern.values())
 
 
-def _spelled(given: File | Listing) -> Iterator[Path_]:
-    holes = _HOLE.findall(given.path)
+def _paths_of(query: File | Listing) -> Iterator[Path_]:
+    holes = _HOLE.findall(query.path)
     if len(holes) > 1 or _OURS.intersection(holes):
         return  # no script fills two holes at once; over ssh the second trip asks
-    for path in braced(_HOLE.sub(_SPOT, given.path)):
+    for path in braced(_HOLE.sub(_SPOT, query.path)):
         before, _spot, after = path.partition(_SPOT)
-        most, wakes = (given.most, given.wakes) if isinstance(given, File) else (LIMIT, "")
-        yield Path_(isinstance(given, Listing), before, holes[0] if holes else "", after, most, wakes)
+        most, wakes = (query.most, query.wakes) if isinstance(query, File) else (LIMIT, "")
+        yield Path_(isinstance(query, Listing), before, holes[0] if holes else "", after, most, wakes)
 
 
 def programs() -> list[Program]:
     """All programs, each argument vector once; what only rigup itself can run is asked in the vendor's words."""
-    runs = (given for reader in READERS.values() for given in reader.inputs if isinstance(given, Run))
-    return list({made.argv: made for given in runs if (made := _program(given))}.values())
+    runs = (query for reader in READERS.values() for query in reader.inputs if isinstance(query, Run))
+    return list({program.argv: program for query in runs if (program := _program(query))}.values())
 
 
-def _program(given: Run) -> Program | None:
-    argv = _elsewhere(given.argv)
-    ways = [tuple(braced(path)) if path else () for path in (given.given, given.unless)]
-    return Program(argv, given.seconds, given.wakes, *ways) if argv else None
+def _program(query: Run) -> Program | None:
+    argv = _elsewhere(query.argv)
+    ways = [tuple(braced(path)) if path else () for path in (query.given, query.unless)]
+    return Program(argv, query.seconds, query.wakes, *ways) if argv else None
 
 
 def _elsewhere(argv: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -24,7 +24,7 @@ def collected(trip: Trip, wake: bool = False) -> Collected:
     """What a machine answers. `trip` runs a script there; what it raises on the first trip goes through."""
     opening = "RIGUP_WAKE=1\n" if wake else ""
     first = parse(trip(opening + posix.script()))
-    if first.whole and (missed := _missed(first, wake)):
+    if first.whole and (missed := _unasked_paths(first, wake)):
         try:
             _merge(first, parse(trip(opening + posix.second(missed))))
         except Failure:  # what the first trip brought is worth a report
@@ -32,29 +32,29 @@ def collected(trip: Trip, wake: bool = False) -> Collected:
     return first
 
 
-def seen(made: Collected, node: str, wake: bool = False) -> Facts:
+def seen(answer: Collected, node: str, wake: bool = False) -> Facts:
     """The facts of what was collected, at the place of a node. Raises OSError."""
-    host = Tree(tree.kept(made))
-    facts = _looked(Source(Place(node=node, world=world_of(host)), host, left_out=made.left_out()), wake)
-    if not made.whole:
+    host = Tree(tree.kept(answer))
+    facts = _read_facts(Source(Place(node=node, world=world_of(host)), host, left_out=answer.left_out()), wake)
+    if not answer.whole:
         facts.troubles.append(_("The machine did not answer to the end; what is missing counts as not looked at."))
     return facts
 
 
-def _looked(source: Source, wake: bool) -> Facts:
+def _read_facts(source: Source, wake: bool) -> Facts:
     with _LOOKING:
         return look([source], wake)
 
 
-def _missed(made: Collected, wake: bool) -> list[Path_]:
+def _unasked_paths(answer: Collected, wake: bool) -> list[Path_]:
     """Paths that the readers would ask for and the first script did not: facts have named them."""
-    folder = tree.kept(made)
+    folder = tree.kept(answer)
     try:
         host = _Listener(folder)
-        _looked(Source(Place(world=world_of(host)), host), wake)
+        _read_facts(Source(Place(world=world_of(host)), host), wake)
     finally:
         tree.drop(folder)
-    known = made.snapshot.absent | made.snapshot.refused.keys() | made.asleep
+    known = answer.snapshot.absent | answer.snapshot.refused.keys() | answer.asleep
     asked = [path for path in host.asked.values() if safe(path.before) and path.before not in known]
     return [path._replace(wakes=_wakes(path.before)) for path in asked[:_MOST_ASKED]]
 
@@ -85,8 +85,8 @@ def _wakes(path: str) -> str:
     """The vendor whose sleeping cards a path would wake, by the inputs that name one."""
     import fnmatch
 
-    careful = (asked for asked in paths() if asked.wakes)
-    return next((asked.wakes for asked in careful if fnmatch.fnmatchcase(path, asked.at("*"))), "")
+    careful = (pattern for pattern in paths() if pattern.wakes)
+    return next((pattern.wakes for pattern in careful if fnmatch.fnmatchcase(path, pattern.at("*"))), "")
 
 
 def _merge(first: Collected, again: Collected) -> None:

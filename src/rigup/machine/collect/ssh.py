@@ -48,9 +48,9 @@ _FAILURES = (
 class Failure(Exception):
     """A machine that could not be asked. `kind` is a word for programs, the text ssh's own last words."""
 
-    def __init__(self, kind: str, said: str = "") -> None:
-        super().__init__(said)
-        self.kind, self.said = kind, said
+    def __init__(self, kind: str, message: str = "") -> None:
+        super().__init__(message)
+        self.kind, self.said = kind, message
 
 
 class Limits(NamedTuple):
@@ -81,8 +81,8 @@ class Connection:
             raise Failure("name")
         self.limits, self.trips = limits or default_limits(), 0
         self._said, self._quiet, self._spoke = "", quiet, False
-        asked = ("-o", "BatchMode=yes") if quiet else ()
-        argv = ("ssh", *_OPTIONS, *asked, *options, "--", host, "sh -s")
+        batch = ("-o", "BatchMode=yes") if quiet else ()
+        argv = ("ssh", *_OPTIONS, *batch, *options, "--", host, "sh -s")
         pipe = subprocess.PIPE
         try:
             self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
@@ -121,35 +121,35 @@ class Connection:
 
     def _answer(self) -> bytes:
         until = time.monotonic() + (self.limits.trip if self._spoke else self.limits.start)
-        said = bytearray()
+        received = bytearray()
         while piece := self._piece(until):
             if not self._spoke:
                 self._spoke, until = True, time.monotonic() + self.limits.trip
-            before = max(0, len(said) - 200)
-            said += piece
-            if _DONE.search(said, before):
-                return bytes(said)
-            if len(said) > _MOST_BYTES:
-                raise self._failed("too-much")
-        raise self._ended(bytes(said))
+            before = max(0, len(received) - 200)
+            received += piece
+            if _DONE.search(received, before):
+                return bytes(received)
+            if len(received) > _MOST_BYTES:
+                raise self._failure("too-much")
+        raise self._why_ended(bytes(received))
 
     def _piece(self, until: float) -> bytes:
         try:
             return self._pieces.get(timeout=max(0.01, until - time.monotonic()))
         except queue.Empty:
-            raise self._failed("time-out") from None
+            raise self._failure("time-out") from None
 
-    def _ended(self, said: bytes) -> Failure:
+    def _why_ended(self, received: bytes) -> Failure:
         """Why the far side ended before the script did."""
         code = self.close()
-        told = self._said + "\n" + said[-500:].decode("utf-8", "replace")
-        if b"@rigup-stream/" in said or self.trips > 1:
+        message = self._said + "\n" + received[-500:].decode("utf-8", "replace")
+        if b"@rigup-stream/" in received or self.trips > 1:
             return Failure("cut-off", cleaned(self._said))
         if code != _SSH_FAILED:  # ssh did its part: there is no such shell
-            return Failure("no-shell", cleaned(told))
-        return Failure(next((kind for kind, form in _FAILURES if re.search(form, told)), "ssh"), cleaned(told))
+            return Failure("no-shell", cleaned(message))
+        return Failure(next((kind for kind, form in _FAILURES if re.search(form, message)), "ssh"), cleaned(message))
 
-    def _failed(self, kind: str) -> Failure:
+    def _failure(self, kind: str) -> Failure:
         self.close(kill=True)
         return Failure(kind, cleaned(self._said))
 
@@ -157,10 +157,10 @@ class Connection:
         """What ssh says of itself is shown as it comes: it may ask to touch a key."""
         with self._process.stderr or nullcontext() as error:
             while error and (piece := os.read(error.fileno(), 4096)):
-                told = piece.decode("utf-8", "replace")
-                self._said = (self._said + told)[-_MOST_SAID:]
+                message = piece.decode("utf-8", "replace")
+                self._said = (self._said + message)[-_MOST_SAID:]
                 if not self._quiet and sys.stderr.isatty():
-                    sys.stderr.write(cleaned(told) + "\n")
+                    sys.stderr.write(cleaned(message) + "\n")
                     sys.stderr.flush()
 
     def close(self, kill: bool = False) -> int:
@@ -169,22 +169,22 @@ class Connection:
         with suppress(OSError):
             if self._process.stdin:
                 self._process.stdin.close()
-        self._drained()  # else who has a piece to hand over waits for room for ever
-        if kill or not _waited(self._process):
+        self._drain()  # else who has a piece to hand over waits for room for ever
+        if kill or not _wait(self._process):
             self._process.kill()
             self._process.wait()
-        self._drained()
+        self._drain()
         for thread in self._threads:
             thread.join(timeout=1)
         return self._process.returncode
 
-    def _drained(self) -> None:
+    def _drain(self) -> None:
         with suppress(queue.Empty):
             while True:
                 self._pieces.get_nowait()
 
 
-def _waited(process: "subprocess.Popen[bytes]") -> bool:
+def _wait(process: "subprocess.Popen[bytes]") -> bool:
     try:
         process.wait(timeout=3)
     except subprocess.TimeoutExpired:
@@ -192,7 +192,7 @@ def _waited(process: "subprocess.Popen[bytes]") -> bool:
     return True
 
 
-def cleaned(said: str) -> str:
+def cleaned(message: str) -> str:
     """Without what a terminal would obey; the last lines, at most."""
-    plain = _UNFIT.sub("", without_escapes(said.replace("\r\n", "\n")))
+    plain = _UNFIT.sub("", without_escapes(message.replace("\r\n", "\n")))
     return "\n".join(line for line in plain.splitlines()[-20:] if line.strip())[-2000:]

@@ -41,7 +41,7 @@ class Collected:
         whole: the script ran to its end.
         asleep: what was not asked, for it would have woken a card.
         unasked: patterns that the script did not know how to fill.
-        placed: files, folders and links that were told of.
+        placed: files, folders and links that the stream names.
         refused: those beyond the most that are taken.
         above: the folders in which they stand.
 
@@ -69,7 +69,7 @@ class Collected:
         return fits
 
     def left_out(self) -> tuple[str, ...]:
-        """What was told of in vain, as a trouble."""
+        """The number of answered files and folders that were not kept, as a trouble."""
         return (f"{self.refused} files and folders that were answered: {TOO_MUCH}",) if self.refused else ()
 
 
@@ -140,15 +140,15 @@ class _Reader:
                 self.body.append(line[1:])
                 self.size += len(line)
         elif line[:1] == b"@":
-            return self._told(*line[1:].decode("utf-8", "replace").partition(" ")[::2])
+            return self._take_line(*line[1:].decode("utf-8", "replace").partition(" ")[::2])
         return True
 
-    def _told(self, verb: str, about: str) -> bool:
+    def _take_line(self, verb: str, about: str) -> bool:
         self.entries += 1
         if verb == "exit" and self.verb:
             self.exit = _number(about)
         elif verb == "end" and self.verb:
-            self._closed(_number(about))
+            self._close(_number(about))
             self.verb = ""
         elif verb in _OPEN:
             self.verb, self.about, self.body, self.size, self.exit = verb, about, [], 0, None
@@ -161,7 +161,7 @@ class _Reader:
             keep(self.made, about)
         return self.entries < _MOST_ENTRIES
 
-    def _closed(self, status: int) -> None:
+    def _close(self, status: int) -> None:
         body = b"\n".join(self.body)
         whole = self.verb != "run" or self.exit is not None
         text = (body[:-1] if whole and body.endswith(b".") else body.rstrip(b"\n")).replace(b"\xff", b"\x00")
@@ -172,7 +172,7 @@ class _Reader:
         """A file's content; one that could not be read and said nothing was refused."""
         if path := safe(self.about):
             if status and not text:
-                _refused(self.made, path)
+                _add_refused(self.made, path)
             elif self.made.fits(path):
                 self.made.snapshot.files[path] = text
                 self.made.snapshot.looked.add(path)
@@ -182,8 +182,8 @@ class _Reader:
         if pattern := safe(self.about):
             self.made.snapshot.looked.add(pattern)
         for line in text.splitlines()[:20_000]:
-            if (found := _LISTED.match(line)) and self.made.fits(found["path"].partition(" -> ")[0]):
-                _listed(self.made.snapshot, found, self.root)
+            if (match := _LISTED.match(line)) and self.made.fits(match["path"].partition(" -> ")[0]):
+                _add_node(self.made.snapshot, match, self.root)
 
     def run(self, text: str, _status: int) -> None:
         """What a program printed. `id` tells whose eyes these are."""
@@ -206,87 +206,87 @@ _OPEN: dict[str, Callable[[_Reader, str, int], None]] = {
 }  # fmt: skip
 
 
-def _there(made: Collected, about: str) -> None:
-    if (path := safe(about)) and made.fits(path):
-        made.snapshot.there.add(path)
-        made.snapshot.looked.add(path)
+def _add_file(collected: Collected, about: str) -> None:
+    if (path := safe(about)) and collected.fits(path):
+        collected.snapshot.there.add(path)
+        collected.snapshot.looked.add(path)
 
 
-def _folder(made: Collected, about: str) -> None:
-    if (path := safe(about)) and made.fits(path):
-        made.snapshot.folders.add(path)
-        made.snapshot.looked.add(path)
+def _add_folder(collected: Collected, about: str) -> None:
+    if (path := safe(about)) and collected.fits(path):
+        collected.snapshot.folders.add(path)
+        collected.snapshot.looked.add(path)
 
 
-def _looked(made: Collected, about: str) -> None:
+def _add_looked(collected: Collected, about: str) -> None:
     if path := safe(about):
-        made.snapshot.looked.add(path)
+        collected.snapshot.looked.add(path)
 
 
-def _refused(made: Collected, about: str) -> None:
+def _add_refused(collected: Collected, about: str) -> None:
     if path := safe(about):
-        made.snapshot.refused[path] = "it may not be read"
+        collected.snapshot.refused[path] = "it may not be read"
 
 
-def _asleep(made: Collected, about: str) -> None:
-    made.asleep.add(about[:_LONGEST])
+def _add_asleep(collected: Collected, about: str) -> None:
+    collected.asleep.add(about[:_LONGEST])
 
 
-def _unasked(made: Collected, about: str) -> None:
-    made.unasked.add(about[:_LONGEST])
+def _add_unasked(collected: Collected, about: str) -> None:
+    collected.unasked.add(about[:_LONGEST])
 
 
-def _absent(made: Collected, about: str) -> None:
+def _add_absent(collected: Collected, about: str) -> None:
     if path := safe(about):
-        made.snapshot.absent.add(path)
+        collected.snapshot.absent.add(path)
 
 
-def _missing(made: Collected, about: str) -> None:
+def _add_missing(collected: Collected, about: str) -> None:
     if about:
-        made.snapshot.commands[unlabelled(about)] = Answer(None, "absent", exit=127)
+        collected.snapshot.commands[unlabelled(about)] = Answer(None, "absent", exit=127)
 
 
-def _variables(made: Collected, _about: str) -> None:
-    made.snapshot.who.setdefault("environment", {})
+def _add_variables(collected: Collected, _about: str) -> None:
+    collected.snapshot.who.setdefault("environment", {})
 
 
 _SHORT: dict[str, Callable[[Collected, str], None]] = {
-    "there": _there, "folder": _folder, "looked": _looked, "absent": _absent, "missing": _missing, "variables": _variables,
-    "refused": _refused, "asleep": _asleep, "unasked": _unasked,
+    "there": _add_file, "folder": _add_folder, "looked": _add_looked, "absent": _add_absent, "missing": _add_missing, "variables": _add_variables,
+    "refused": _add_refused, "asleep": _add_asleep, "unasked": _add_unasked,
 }  # fmt: skip
 
 
-def _listed(kept: Snapshot, found: re.Match[str], root: str) -> None:
-    path = safe(found["path"].removeprefix(root) if root else found["path"])
+def _add_node(snapshot: Snapshot, match: re.Match[str], root: str) -> None:
+    path = safe(match["path"].removeprefix(root) if root else match["path"])
     if path is None:
         return
-    if found["target"]:
-        if not _CONTROL.search(found["target"]):
-            inside = root and found["target"].startswith(root + "/")
-            kept.links[path] = found["target"][len(root) :] if inside else found["target"]
+    if match["target"]:
+        if not _CONTROL.search(match["target"]):
+            inside = root and match["target"].startswith(root + "/")
+            snapshot.links[path] = match["target"][len(root) :] if inside else match["target"]
         return
-    kind = _KINDS.get(found["kind"], "file")
-    (kept.folders if kind == "dir" else kept.there).add(path)
-    if kind not in ("file", "dir") or found["owner"] != "root" or found["group"] != "root" or found["acl"] == "+":
-        kept.nodes[path] = _node(kind, found)
+    kind = _KINDS.get(match["kind"], "file")
+    (snapshot.folders if kind == "dir" else snapshot.there).add(path)
+    if kind not in ("file", "dir") or match["owner"] != "root" or match["group"] != "root" or match["acl"] == "+":
+        snapshot.nodes[path] = _node(kind, match)
 
 
-def _node(kind: str, found: re.Match[str]) -> dict[str, Any]:
+def _node(kind: str, match: re.Match[str]) -> dict[str, Any]:
     """An entry of nodes.json."""
-    bits = sum(1 << 8 - place for place, letter in enumerate(found["mode"]) if letter not in "-ST")
-    node: dict[str, Any] = {"type": kind, "mode": f"{bits:04o}", "owner": found["owner"], "group": found["group"]}
-    if numbers := re.match(r" *(\d{1,9}), +(\d{1,9}) ", found["size"]):
+    bits = sum(1 << 8 - place for place, letter in enumerate(match["mode"]) if letter not in "-ST")
+    node: dict[str, Any] = {"type": kind, "mode": f"{bits:04o}", "owner": match["owner"], "group": match["group"]}
+    if numbers := re.match(r" *(\d{1,9}), +(\d{1,9}) ", match["size"]):
         node |= {"major": int(numbers[1]), "minor": int(numbers[2])}
-    return node | ({"acl": ["+"]} if found["acl"] == "+" else {})
+    return node | ({"acl": ["+"]} if match["acl"] == "+" else {})
 
 
 def account(text: str) -> dict[str, Any]:
-    """User, number and groups of what `id` printed; a group without a name is told by its number."""
-    found = re.search(r"uid=(\d{1,10})(?:\(([^)\n]{0,200})\))?[^\n]{0,300}?groups=([^\n]{0,20000})", text)
-    if not found:
+    """User, number and groups of what `id` printed; a group without a name is given by its number."""
+    match = re.search(r"uid=(\d{1,10})(?:\(([^)\n]{0,200})\))?[^\n]{0,300}?groups=([^\n]{0,20000})", text)
+    if not match:
         return {}
-    groups = [name or number for number, name in re.findall(r"(\d{1,10})(?:\(([^)\n]{1,200})\))?", found[3])]
-    return {"uid": int(found[1]), "user": found[2] or found[1], "groups": groups}
+    groups = [name or number for number, name in re.findall(r"(\d{1,10})(?:\(([^)\n]{1,200})\))?", match[3])]
+    return {"uid": int(match[1]), "user": match[2] or match[1], "groups": groups}
 
 
 def safe(path: str) -> str | None:
@@ -303,8 +303,8 @@ def safe(path: str) -> str | None:
 def unlabelled(label: str) -> tuple[str, ...]:
     """The argument vector that a label spells (`posix.label`)."""
     words = label[: 4 * _LONGEST].split("\t")
-    return tuple(_ESCAPED.sub(lambda found: _ESCAPES[found[1]], word) for word in words)
+    return tuple(_ESCAPED.sub(lambda match: _ESCAPES[match[1]], word) for word in words)
 
 
-def _number(told: str) -> int:
-    return int(told) if re.fullmatch(r"\d{1,6}", told) else 1
+def _number(digits: str) -> int:
+    return int(digits) if re.fullmatch(r"\d{1,6}", digits) else 1

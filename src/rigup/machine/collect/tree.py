@@ -27,9 +27,9 @@ def discard() -> None:
 
 def drop(folder: str) -> None:
     """Remove one tree that was kept, when nobody reads in it any more."""
-    for one in [one for one in _KEPT if Path(one.name) == Path(folder).parent]:
-        _KEPT.remove(one)
-        one.cleanup()
+    for kept_folder in [kept_folder for kept_folder in _KEPT if Path(kept_folder.name) == Path(folder).parent]:
+        _KEPT.remove(kept_folder)
+        kept_folder.cleanup()
 
 
 def write(collected: Collected, folder: str) -> None:

@@ -64,9 +64,9 @@ class Gpu(
     remap_pending: bool  # a row waits for a reset to be replaced
     seen_by: str  # a tool or runtime that listed it as usable
 
-    def alike(self, name: str, one: Any, two: Any) -> bool:
+    def alike(self, name: str, value: Any, other: Any) -> bool:
         """A card's name is written in many ways."""
-        return same_name(str(one), str(two)) if name == "name" else bool(one == two)
+        return same_name(str(value), str(other)) if name == "name" else bool(value == other)
 
     def prefers(self, name: str, new: Reading, held: Reading) -> bool:
         """Of two spellings of one name the fuller counts."""

@@ -27,31 +27,33 @@ def kfd_in_a_listing(text: Text) -> Statements:
 @reads(KfdNode, inputs=[File(_NODES + "properties")], marks=("\nsimd_count ", "gfx_target_version "))
 def kfd_node(text: Text) -> Statements:
     """One node: `simd_count 416`, `gfx_target_version 90010`, `location_id 17152` … A processor has no SIMD."""
-    told = {hit["name"]: int(hit["value"]) for hit in text.each(r"^(?P<name>[a-z_]{3,40}) (?P<value>\d{1,20})$")}
+    values = {hit["name"]: int(hit["value"]) for hit in text.each(r"^(?P<name>[a-z_]{3,40}) (?P<value>\d{1,20})$")}
     node = re.search(r"nodes/(\d{1,5})/", text.source)
-    if not told.get("simd_count") or "mem_clk_max" in told:
+    if not values.get("simd_count") or "mem_clk_max" in values:
         return
     draft = Draft(text, KfdNode, text.body.find("simd_count"))
     draft.add("node", int(node[1]) if node else None)
     draft.add(
-        "isa", gfx_of_target_version(told.get("gfx_target_version", 0)), max(text.body.find("gfx_target_version"), 0)
+        "isa",
+        gfx_of_target_version(values.get("gfx_target_version", 0)),
+        max(text.body.find("gfx_target_version"), 0),
     )
-    draft.add("pci_address", _location(told))
-    if told.get("vendor_id") and told.get("device_id"):
+    draft.add("pci_address", _location(values))
+    if values.get("vendor_id") and values.get("device_id"):
         draft.add(
             "pci_id",
-            f"{told['vendor_id'] & 0xFFFF:04x}:{told['device_id'] & 0xFFFF:04x}",
+            f"{values['vendor_id'] & 0xFFFF:04x}:{values['device_id'] & 0xFFFF:04x}",
             max(text.body.find("device_id"), 0),
         )
-    draft.add("is_cpu_too", bool(told["cpu_cores_count"]) if "cpu_cores_count" in told else None)
-    draft.add("unique_id", str(told["unique_id"]) if told.get("unique_id") else None)
+    draft.add("is_cpu_too", bool(values["cpu_cores_count"]) if "cpu_cores_count" in values else None)
+    draft.add("unique_id", str(values["unique_id"]) if values.get("unique_id") else None)
     yield from draft.facts("node")
 
 
-def _location(told: dict[str, int]) -> str | None:
+def _location(values: dict[str, int]) -> str | None:
     """Bus and device; the function counts a card's partitions here and is no part of its address."""
-    place = told.get("location_id")
-    return f"{told.get('domain', 0):04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.0" if place else None
+    place = values.get("location_id")
+    return f"{values.get('domain', 0):04x}:{place >> 8 & 0xFF:02x}:{place >> 3 & 0x1F:02x}.0" if place else None
 
 
 @reads(inputs=[File(_NODES + "mem_banks/*/properties")], marks=("heap_type ",), adds=(KfdNode,))
@@ -66,9 +68,9 @@ def kfd_memory(text: Text) -> Statements:
 @reads(inputs=[File(_NODES + "gpu_id")], adds=(KfdNode,))
 def kfd_gpu_id(text: Text) -> Statements:
     """0 for a processor, and for a GPU that this process may not use (another container's)."""
-    node, told = re.search(r"nodes/(\d{1,5})/", text.source), text.first(r"\A(?P<gpu_id>\d{1,10})\s*\Z")
-    if node and told and int(told["gpu_id"]):
-        yield told.states(KfdNode, node=int(node[1]), gpu_id=int(told["gpu_id"]))
+    node, hit = re.search(r"nodes/(\d{1,5})/", text.source), text.first(r"\A(?P<gpu_id>\d{1,10})\s*\Z")
+    if node and hit and int(hit["gpu_id"]):
+        yield hit.states(KfdNode, node=int(node[1]), gpu_id=int(hit["gpu_id"]))
 
 
 @reads(inputs=[File(_MINE + "mem_info_{vram,gtt}_total", wakes="1002")], adds=(Gpu,), rank=2)
@@ -88,9 +90,9 @@ def amdgpu_memory_of_card(text: Text) -> Statements:
 
 def _memory(text: Text, kind: type[Fact], key: str, value: str | int | None) -> Iterator[Fact]:
     field = _MEMORY.get(text.source.rsplit("/", 1)[-1])
-    told = re.match(r"(\d{1,18})\s*\Z", text.body)
-    if value is not None and field and told:
-        yield from says(text, kind, 0, **{key: value, field: int(told[1])})
+    amount = re.match(r"(\d{1,18})\s*\Z", text.body)
+    if value is not None and field and amount:
+        yield from says(text, kind, 0, **{key: value, field: int(amount[1])})
 
 
 @reads(inputs=[File("/sys/module/{amdgpu,nvidia}/version")], adds=(KernelModule,))

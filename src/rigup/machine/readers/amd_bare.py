@@ -66,11 +66,11 @@ def chip_of_comfyui(text: Text) -> Statements:
 @reads(adds=(Torch,), marks=("amdhsa--gfx", "amdgcn-amd-amdhsa", "libtorch_hip.so"), rank=0)
 def code_in_torch(text: Text) -> Statements:
     """`strings libtorch_hip.so | grep amdhsa`: what torch was compiled for."""
-    asked = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})")  # fmt: skip
-    if asked:
-        yield asked.states(Torch, code=sorted(set(re.findall(r"amdhsa--(gfx[0-9a-f]{3,4})", asked["rows"]))))
+    hit = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,200}\n(?P<rows>(?:[^\n]{0,40}amdhsa--gfx[0-9a-f]{3,4}[^\n]{0,40}(?:\n|\Z)){1,200})")  # fmt: skip
+    if hit:
+        yield hit.states(Torch, code=sorted(set(re.findall(r"amdhsa--(gfx[0-9a-f]{3,4})", hit["rows"]))))
     cut = text.first(r"^[^\n]{0,200}libtorch_hip\.so[^\n]{0,60}\|[^\n]{0,200}\n(?P<chips>(?:[ \t]{0,8}gfx[0-9a-f]{3,4}(?::\S{1,20})?[ \t]{0,8}(?:\n|\Z)){2,80})")  # fmt: skip
-    if cut and not asked:  # the chips alone, a line each; one by itself is what somebody asked for
+    if cut and not hit:  # the chips alone, a line each; one by itself is what somebody asked for
         yield cut.states(Torch, code=sorted(set(re.findall(r"gfx[0-9a-f]{3,4}", cut["chips"]))))
 
 
@@ -113,9 +113,9 @@ def bare_variables(text: Text) -> Statements:
     for hit in text.each(r"\becho [\"']?\$\{?" + _OURS + r"\}?[\"']?[ \t]*\n(?P<value>\d[\w.,-]{0,40})[ \t]*$"):
         yield hit.states(Variable, **hit.found())
     for hit in text.each(r"^ {2,12}(?:- [\"']?" + _OURS + r"=)[\"']?(?P<value>[\w.,-]{1,80})[\"']?[ \t]*$"):
-        made = hit.states(Variable, **hit.found())
-        made.place = made.place._replace(world=made.place.world or "container", process="")
-        yield made
+        variable = hit.states(Variable, **hit.found())
+        variable.place = variable.place._replace(world=variable.place.world or "container", process="")
+        yield variable
 
 
 @reads(adds=(DeviceNode,), marks=("# file: dev/kfd", "# file: dev/dri/"), rank=0)
@@ -162,11 +162,11 @@ def devices_of_torch(text: Text) -> Statements:
     """`[torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]`: all that torch sees, in its order."""
     for hit in text.each(_BOTH):
         names = re.findall(r"['\"]([^'\"\n]{3,80})['\"]", hit["names"])
-        if any("AMD" in one or "Radeon" in one for one in names):
+        if any("AMD" in name or "Radeon" in name for name in names):
             plain = ("AMD Radeon Graphics", "AMD Radeon(TM) Graphics")
-            for index, one in enumerate(names):
-                inner = {"integrated": True} if one in plain and len(names) > 1 else {}
-                yield hit.states(Gpu, vendor="amd", runtime_index=index, name=one, **inner)
+            for index, name in enumerate(names):
+                inner = {"integrated": True} if name in plain and len(names) > 1 else {}
+                yield hit.states(Gpu, vendor="amd", runtime_index=index, name=name, **inner)
 
 
 @reads(adds=(Memory,), marks=("Mem: ",), rank=-1)
@@ -186,9 +186,9 @@ def surveyed_cards(text: Text) -> Statements:
         row = hit.match[0]
         chip = re.search(r'"rocmGfxVersion":"(gfx[0-9a-f]{3,4})"', row)
         inner = re.search(r'"integrationType":"(Integrated|Discrete)"', row)
-        told = {"shown_isa": chip[1]} if chip else {}
+        chip_fields = {"shown_isa": chip[1]} if chip else {}
         known = {"integrated": inner[1] == "Integrated"} if inner else {}
-        yield hit.states(Gpu, vendor="amd", name=hit["name"], runtime_index=int(hit["index"]), **told, **known)
+        yield hit.states(Gpu, vendor="amd", name=hit["name"], runtime_index=int(hit["index"]), **chip_fields, **known)
 
 
 _BANNER = r"\btorch[- ](?P<version>\d\.\d[\w.+-]{1,40}) CUDA:(?P<index>\d{1,2}) \((?P<name>[A-Z][^\n,]{3,70}), (?P<mib>\d{4,6})(?:\.\d{1,6})?Mi?B\)"

@@ -7,21 +7,21 @@ from typing import Any
 from rigup.machine.kinds import Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import decoded, gfx
-from rigup.machine.readers.values import Draft, address, pci_id, size, told
+from rigup.machine.readers.values import Draft, address, known_value, pci_id, size
 from rigup.machine.texts import Text
 
 _MOST = 1024
 
 
-def _card(text: Text, at: int, said: dict[str, str], parts: int) -> Iterator[Gpu]:
+def _card(text: Text, at: int, values: dict[str, str], parts: int) -> Iterator[Gpu]:
     draft = Draft(text, Gpu, at)
     draft.add("vendor", "amd")
-    draft.add("pci_address", address(said.get("gpu_bdf") or said.get("bdf", "")))
-    draft.add("nvml_index", int(said["gpu"]) if said.get("gpu", "").isdigit() and parts == 1 else None)
-    draft.add("name", told(said.get("market_name", "")))
-    draft.add("isa", gfx(said.get("target_graphics_version", "")))
-    draft.add("pci_id", pci_id("1002", said.get("device_id", "")))
-    vram = size(said.get("vram_size") or said.get("size", ""), "m")
+    draft.add("pci_address", address(values.get("gpu_bdf") or values.get("bdf", "")))
+    draft.add("nvml_index", int(values["gpu"]) if values.get("gpu", "").isdigit() and parts == 1 else None)
+    draft.add("name", known_value(values.get("market_name", "")))
+    draft.add("isa", gfx(values.get("target_graphics_version", "")))
+    draft.add("pci_id", pci_id("1002", values.get("device_id", "")))
+    vram = size(values.get("vram_size") or values.get("size", ""), "m")
     draft.add("vram", vram if vram and vram > 2**27 else None)
     if parts > 1:
         draft.add("partitions", [{"name": "partition " + str(number)} for number in range(parts)])
@@ -51,9 +51,9 @@ def amd_smi_list(text: Text) -> Statements:
     start = re.search(r"\[\s{0,40}\{\s{0,40}\"gpu\"", text.body)
     answer: Any = decoded(text.body, start.start()) if start else None
     cards: dict[str, list[dict[str, str]]] = {}
-    for one in answer[:_MOST] if isinstance(answer, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("bdf"), str):
-            said = {str(key): str(value) for key, value in one.items() if isinstance(value, str | int)}
-            cards.setdefault(said["bdf"], []).append(said)
+    for device in answer[:_MOST] if isinstance(answer, list) else ():
+        if isinstance(device, dict) and isinstance(device.get("bdf"), str):
+            values = {str(key): str(value) for key, value in device.items() if isinstance(value, str | int)}
+            cards.setdefault(values["bdf"], []).append(values)
     for place, same in cards.items():
         yield from _card(text, max(text.body.find(place), 0), same[0], len(same))

@@ -28,8 +28,8 @@ def asked_nodes(text: Text) -> Statements:
         octal = re.search(r"(?<![\w-])0?(?P<bits>[0-7]{3})(?![\w-])", answer)
         who = re.search(r"(?<![\w/-])(?P<owner>[a-z_][\w-]{1,31})[: ](?P<group>[a-z_][\w-]{1,31})(?![\w/-])", answer)
         if who and (mode or octal):
-            told = mode[0] if mode else "c" + "".join(_BITS[int(one)] for one in (octal["bits"] if octal else ""))
-            yield hit.states(DeviceNode, path=hit["path"], mode=told, owner=who["owner"], group=who["group"])
+            rights = mode[0] if mode else "c" + "".join(_BITS[int(digit)] for digit in (octal["bits"] if octal else ""))
+            yield hit.states(DeviceNode, path=hit["path"], mode=rights, owner=who["owner"], group=who["group"])
 
 
 @reads(adds=(Account,), marks=("id -nG", "id -Gn"), process="shell", rank=0)
@@ -47,10 +47,10 @@ _SHOWN = r"\bsystemctl show (?=[^\n]{0,120}Environment)(?=[^\n]{0,120}?\b(?P<uni
 def shown_environment(text: Text) -> Statements:
     """`systemctl show ollama -p Environment`: all that the unit gives its service; what is not there is not set."""
     for hit in text.each(_SHOWN):
-        found = re.search(_OVERRIDE + r"=(?P<value>[^\s\"']{0,40})", hit["words"])
-        made = hit.states(Variable, name=_OVERRIDE, value=found["value"] if found else None)
-        made.place = made.place._replace(process="service:" + hit["unit"])
-        yield made
+        match = re.search(_OVERRIDE + r"=(?P<value>[^\s\"']{0,40})", hit["words"])
+        variable = hit.states(Variable, name=_OVERRIDE, value=match["value"] if match else None)
+        variable.place = variable.place._replace(process="service:" + hit["unit"])
+        yield variable
 
 
 @reads(adds=(Variable,), marks=("Environment=",), rank=0)
@@ -61,9 +61,9 @@ def line_of_a_unit(text: Text) -> Statements:
     for hit in text.each(
         r"^[> \t]{0,8}Environment=[\"']?(?P<name>HSA_OVERRIDE_GFX_VERSION|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES)=(?P<value>[^\s\"']{1,60})[\"']?[ \t]*$"
     ):
-        made = hit.states(Variable, **hit.found())
-        made.place = made.place._replace(process="unit")
-        yield made
+        variable = hit.states(Variable, **hit.found())
+        variable.place = variable.place._replace(process="unit")
+        yield variable
 
 
 _LIMITS = r"(?P<module>ttm|amdttm|amdgpu)"
@@ -96,9 +96,9 @@ def names_in_a_list(text: Text) -> Statements:
     for hit in text.each(_LISTED):
         names = re.findall(r"[\"']([^\"'\n]{3,80})[\"']", hit["names"])
         if len(names) > 1 and "get_device_name(" not in text.body:
-            for index, one in enumerate(names):
-                inner = {"integrated": True} if one in _PLAIN else {}
-                yield hit.states(Gpu, vendor="amd", runtime_index=index, name=one, **inner)
+            for index, name in enumerate(names):
+                inner = {"integrated": True} if name in _PLAIN else {}
+                yield hit.states(Gpu, vendor="amd", runtime_index=index, name=name, **inner)
 
 
 @reads(adds=(Gpu,), marks=("Marketing Name:",), rank=-1)

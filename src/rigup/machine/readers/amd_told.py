@@ -59,16 +59,16 @@ def amd_card_in_a_sentence(text: Text) -> Statements:
     """`Segmentation fault on my RX 570`, `the 780M in this 7840HS`."""
     if len(text.body) > _LONGEST or _NVIDIA.search(text.body):
         return
-    found = 0
+    count = 0
     for form, integrated in ((_CARD, False), (_INSIDE, True), (_PROCESSOR, True)):
-        if found and form is _PROCESSOR:  # what every such processor has is not meant where a card is named
+        if count and form is _PROCESSOR:  # what every such processor has is not meant where a card is named
             return
         named = [
-            (hit, row) for hit in _each(text, form) if (row := _known(hit[0])) and bool(row.integrated) is integrated
+            (hit, row) for hit in _each(text, form) if (row := _product(hit[0])) and bool(row.integrated) is integrated
         ]
-        found += len(named)
+        count += len(named)
         kinds = {row.isa: (hit, row) for hit, row in reversed(named)}
-        if len(kinds) == 1 or (len(kinds) == _PAIR and (_TWO.search(text.body) or _joined(text, named))):
+        if len(kinds) == 1 or (len(kinds) == _PAIR and (_TWO.search(text.body) or _are_joined(text, named))):
             yield from (
                 card for hit, row in kinds.values() if _agrees(text, row) for card in _card(Hit(text, hit), row)
             )
@@ -80,13 +80,13 @@ _JOINT = lazy_regex(
 )
 
 
-def _joined(text: Text, named: list[tuple[re.Match[str], Product]]) -> bool:
+def _are_joined(text: Text, named: list[tuple[re.Match[str], Product]]) -> bool:
     """`RX 6600 XT + RX 7600`: two names of different chips with nothing but a joint between them, and no list of what others may have."""
-    joints = ((one, two) for (one, a), (two, b) in pairwise(named) if a.isa != b.isa)
+    joints = ((first, second) for (first, a), (second, b) in pairwise(named) if a.isa != b.isa)
     return any(
-        _JOINT.fullmatch(text.body, one.end(), two.start())
-        and not _OTHERS.search(text.body, _line(text, one), two.end() + _PAIR * 20)
-        for one, two in joints
+        _JOINT.fullmatch(text.body, first.end(), second.start())
+        and not _OTHERS.search(text.body, _line(text, first), second.end() + _PAIR * 20)
+        for first, second in joints
     )
 
 
@@ -114,20 +114,20 @@ def _of_a_tool(text: Text, hit: re.Match[str]) -> bool:
     )
 
 
-def _known(name: str) -> Product | None:
+def _product(name: str) -> Product | None:
     if short := re.fullmatch(r"(?i)Ryzen (?P<model>\d{4}GE?)", name):
         name = short["model"]
     if re.search(r"(?i)(?<!\d)395(?!\d)|evo-? ?x2", name):
         name = "Ryzen AI Max+ 395"
     plain = re.sub(r"(?i)(?<=\bMI) (?=\d)", "", re.sub(r"(?i)(?<=HX)(?=\d)", " ", name))
-    found = gpu_in_words(re.sub(r"(?i)(?<=\d)-|(?<=RX)-", " ", plain))
-    return found[0] if found and found[0].isa and found[0].vendor == "amd" else None
+    products = gpu_in_words(re.sub(r"(?i)(?<=\d)-|(?<=RX)-", " ", plain))
+    return products[0] if products and products[0].isa and products[0].vendor == "amd" else None
 
 
 def _agrees(text: Text, row: Product) -> bool:
     """No tool in the text found another card; graphics in a processor may be there beside it."""
-    found = {hit[1] for hit in _FOUND.finditer(text.body)} - {row.isa}
-    return all((family := gfx_family(isa)) is not None and family.integrated and not row.integrated for isa in found)
+    targets = {hit[1] for hit in _FOUND.finditer(text.body)} - {row.isa}
+    return all((family := gfx_family(isa)) is not None and family.integrated and not row.integrated for isa in targets)
 
 
 def _card(hit: Hit, row: Product) -> Iterator[Gpu]:
@@ -156,10 +156,10 @@ _MY_CHIP = lazy_regex(
 def amd_chip_in_a_sentence(text: Text) -> Statements:
     """`a segmentation fault on gfx803`: the only chip that a text speaks of, where nothing pretends to be another."""
     named = {hit[0] for hit in re.finditer(r"gfx[0-9a-f]{3,4}(?![\w*])", text.body)}
-    told = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
-    chip = str(told and (told["isa"] or told.groupdict().get("noted")))
-    if len(named) == 1 and told and gfx_family(chip):
-        yield Hit(text, told).states(Gpu, vendor="amd", isa=chip)
+    match = (_MY_CHIP if "OVERRIDE_GFX" in text.body else _CHIP).search(text.body)
+    chip = str(match and (match["isa"] or match.groupdict().get("noted")))
+    if len(named) == 1 and match and gfx_family(chip):
+        yield Hit(text, match).states(Gpu, vendor="amd", isa=chip)
 
 
 _PARAMETER = r"(?<![\w.])(?P<module>amdgpu|ttm|amdttm)\.(?P<name>gttsize|gtt_size|pages_limit|page_pool_size)=(?P<configured>\d{1,12})(?![\w.])"

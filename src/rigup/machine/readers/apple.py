@@ -10,7 +10,7 @@ from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Gpu, Memory, Platform, PythonEnv
 from rigup.machine.reader import Run, Statements, derives, reads
 from rigup.machine.readers.rocm_smi import decoded
-from rigup.machine.readers.values import Draft, keyed, pci_id, platform_of, size, told, vendor_of
+from rigup.machine.readers.values import Draft, keyed, known_value, pci_id, platform_of, size, vendor_of
 from rigup.machine.texts import Text
 
 _CHIP = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
@@ -20,10 +20,10 @@ _IDS = {"nvidia": "10de", "amd": "1002", "intel": "8086"}
 @derives(Gpu)
 def gpu_of_chip(cpu: Cpu) -> Iterator[Gpu]:
     """Apple's chips hold their GPU, under the same name and in the same memory."""
-    if found := _CHIP.match(cpu.get("model") or ""):
+    if match := _CHIP.match(cpu.get("model") or ""):
         reading = cpu.fields["model"]
-        said = {"name": found[0], "vendor": "apple", "integrated": True}
-        yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in said.items()})
+        values = {"name": match[0], "vendor": "apple", "integrated": True}
+        yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in values.items()})
 
 
 @reads(adds=(Gpu,), inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15, says="SPDisplaysDataType")],
@@ -50,8 +50,8 @@ def gpu_of_mac(platform: Platform) -> Iterator[Gpu]:
 
 
 def _entries(answer: Any, kind: str) -> list[dict[str, Any]]:
-    found = answer.get(kind) if isinstance(answer, dict) else None
-    return [one for one in found[:64] if isinstance(one, dict)] if isinstance(found, list) else []
+    rows = answer.get(kind) if isinstance(answer, dict) else None
+    return [entry for entry in rows[:64] if isinstance(entry, dict)] if isinstance(rows, list) else []
 
 
 def _display(text: Text, entry: dict[str, Any]) -> Iterator[Gpu]:
@@ -59,7 +59,7 @@ def _display(text: Text, entry: dict[str, Any]) -> Iterator[Gpu]:
     maker = vendor_of(name) or vendor_of(str(entry.get("spdisplays_vendor", "")).replace("_", " "))
     draft = Draft(text, Gpu, max(text.body.find(f'"{name}"'), 0))
     draft.add("vendor", maker)
-    draft.add("name", told(name))
+    draft.add("name", known_value(name))
     draft.add("integrated", True if maker == "apple" or "builtin" in str(entry.get("sppci_bus", "")) else None)
     draft.add("vram", size(str(entry.get("spdisplays_vram", ""))))
     draft.add("pci_id", pci_id(_IDS.get(maker or "", ""), str(entry.get("spdisplays_device-id", ""))))
@@ -73,15 +73,15 @@ def _hardware(text: Text, chip: str, memory: str, at: int = 0) -> Iterator[Fact]
     total = size(memory)
     if chip:
         cpu = Draft(text, Cpu, where)
-        cpu.add("model", told(chip))
+        cpu.add("model", known_value(chip))
         yield from cpu.facts()
     if total:
         ram = Draft(text, Memory, max(text.body.find(memory, at), at))
         ram.add("total", total)
         yield from ram.facts()
-    if found := _CHIP.match(chip):
+    if match := _CHIP.match(chip):
         draft = Draft(text, Gpu, where)
-        for name, value in (("vendor", "apple"), ("name", found[0]), ("integrated", True), ("unified", total)):
+        for name, value in (("vendor", "apple"), ("name", match[0]), ("integrated", True), ("unified", total)):
             draft.add(name, value)
         yield from draft.facts()
 
@@ -92,15 +92,15 @@ def profiler_text(text: Text) -> Statements:
     heads = list(text.each(r"^[> \t]{0,40}Chipset Model: (?P<name>[^\n]{2,80})$"))[:64]
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 1500, len(text.body))
-        said = {line.key: line.value for line in keyed(text, hit.match.end(), end)}
-        vendor = re.search(r"\(0x([0-9a-f]{4})\)", said.get("Vendor", ""))
+        values = {line.key: line.value for line in keyed(text, hit.match.end(), end)}
+        vendor = re.search(r"\(0x([0-9a-f]{4})\)", values.get("Vendor", ""))
         draft = Draft(text, Gpu, hit.start)
-        maker = vendor_of(hit["name"]) or vendor_of(said.get("Vendor", ""))
+        maker = vendor_of(hit["name"]) or vendor_of(values.get("Vendor", ""))
         draft.add("vendor", maker)
-        draft.add("name", told(hit["name"]))
-        draft.add("integrated", True if maker == "apple" or said.get("Bus") == "Built-In" else None)
-        draft.add("vram", size(said.get("VRAM (Total)", "")))
-        draft.add("pci_id", pci_id(vendor[1], said.get("Device ID", "")) if vendor and maker != "apple" else None)
+        draft.add("name", known_value(hit["name"]))
+        draft.add("integrated", True if maker == "apple" or values.get("Bus") == "Built-In" else None)
+        draft.add("vram", size(values.get("VRAM (Total)", "")))
+        draft.add("pci_id", pci_id(vendor[1], values.get("Device ID", "")) if vendor and maker != "apple" else None)
         yield from draft.facts()
     lines = (
         {line.key: line for line in keyed(text)}
@@ -155,7 +155,7 @@ def darwin_kernel(text: Text) -> Statements:
 
 @reads(adds=(Gpu, Cpu, Memory), marks=('"soc_metrics"', '"chip_name"', '"ane_power"'))
 def mac_monitors(text: Text) -> Statements:
-    """mactop and macmon, which run on Apple's chips alone: the name, where it is told, and the memory."""
+    """mactop and macmon, which run on Apple's chips alone: the name, where it is printed, and the memory."""
     memory = re.search(r"\"memory\"\s{0,8}:\s{0,8}(\{[^{}]{0,1000}\})", text.body)
     total = _total(memory[1]) if memory else None
     if hit := text.first(r"\"ane_power\""):
@@ -166,8 +166,8 @@ def mac_monitors(text: Text) -> Statements:
 
 def _total(memory: str) -> int | None:
     try:
-        told_of = json.loads(memory)
+        report = json.loads(memory)
     except (ValueError, RecursionError):
         return None
-    total = told_of.get("total", told_of.get("ram_total"))
+    total = report.get("total", report.get("ram_total"))
     return total if isinstance(total, int) else None

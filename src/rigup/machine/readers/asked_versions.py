@@ -74,8 +74,8 @@ def ultralytics_banner(text: Text) -> Statements:
     """`Ultralytics 8.2.0 Python-3.11.5 torch-2.3.0+cpu CPU (…)`: the build, and the device that it runs on."""
     if hit := text.first(_BANNER):
         refused = "Invalid CUDA" in text.body and "+cpu" in hit["version"]  # else it runs where it was meant to
-        told = {"available": not refused} if refused or hit["device"] != "CPU" else {}
-        yield hit.states(Torch, version=hit["version"], **told)
+        availability = {"available": not refused} if refused or hit["device"] != "CPU" else {}
+        yield hit.states(Torch, version=hit["version"], **availability)
 
 
 _CHECKS = r"^OS {10,24}\S[^\n]{0,120}\n(?:[A-Z][\w ]{1,15} {4,24}\S[^\n]{0,160}\n){2,12}?CUDA {10,24}(?P<cuda>None|\d{1,2}\.\d)[ \t]*$"
@@ -85,8 +85,8 @@ _CHECKS = r"^OS {10,24}\S[^\n]{0,120}\n(?:[A-Z][\w ]{1,15} {4,24}\S[^\n]{0,160}\
 def ultralytics_checks(text: Text) -> Statements:
     """`yolo checks`: its line `CUDA` names torch's toolkit where torch sees a card, and None where it sees none."""
     if hit := text.first(_CHECKS):
-        told = {} if hit["cuda"] == "None" else {"cuda": hit["cuda"]}
-        yield hit.states(Torch, available=bool(told), **told)
+        toolkit = {} if hit["cuda"] == "None" else {"cuda": hit["cuda"]}
+        yield hit.states(Torch, available=bool(toolkit), **toolkit)
 
 
 _SELF = r"^[ \t>*•-]{0,8}torch\.version\.(?P<what>cuda|hip)[ \t]{0,4}(?:[:=]{1,2}|->|=>)[ \t]{0,6}['\"]?(?P<value>None|\d{1,2}\.\d[\w.-]{0,30})['\"]?[ \t]*$"

@@ -2,7 +2,7 @@
 
 from rigup.machine.kinds import DeviceNode, Gpu, KernelModule, Variable, World
 from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import Draft, address, size, told, vendor_of
+from rigup.machine.readers.values import Draft, address, known_value, size, vendor_of
 from rigup.machine.texts import Hit, Text
 
 _CARD = r"(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN|RTX|GTX)[\w ().-]{1,70}?)"
@@ -71,8 +71,8 @@ def numbered_answers(text: Text) -> Statements:
         for hit in text.each(form):
             if vendor_of(hit["name"]) == "nvidia":
                 slot = hit.found().get("address")
-                told = {"pci_address": slot.lower()} if slot else {}
-                yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0), **told)
+                place = {"pci_address": slot.lower()} if slot else {}
+                yield hit.states(Gpu, vendor="nvidia", name=hit["name"], runtime_index=int(hit["index"] or 0), **place)
 
 
 @reads(adds=(Gpu,), marks=("-> device: ", "physical GPU (device: "), rank=-1)
@@ -81,7 +81,7 @@ def tensorflows_devices(text: Text) -> Statements:
     for hit in text.each(r"device: (?P<index>\d{1,2}), name: (?P<name>[^,\n]{1,80}), pci bus id: (?P<pci>[0-9a-fA-F:.]{7,20}), compute"):  # fmt: skip
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "nvidia")
-        draft.add("name", told(hit["name"]))
+        draft.add("name", known_value(hit["name"]))
         draft.add("pci_address", address(hit["pci"]))
         draft.add("runtime_index", int(hit["index"]))
         yield from draft.facts("vendor")
@@ -122,9 +122,9 @@ def _bare_names(text: Text) -> list[Hit]:
 def bare_nodes(text: Text) -> Statements:
     """`ls -l /dev | grep nvidia` names them without their folder; `ls /dev/nvidia*` names them alone."""
     for hit in text.each(_BARE_NODE):
-        found = hit.found()
-        path = "/dev/" + found.pop("name")
-        yield hit.states(DeviceNode, path=path, **{**found, "acl": hit["acl"] == "+"})
+        groups = hit.found()
+        path = "/dev/" + groups.pop("name")
+        yield hit.states(DeviceNode, path=path, **{**groups, "acl": hit["acl"] == "+"})
     for hit in _bare_names(text):
         yield hit.states(DeviceNode, path="/dev/" + hit["name"])
     for hit in text.each(_PATHS):

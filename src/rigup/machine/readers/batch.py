@@ -30,17 +30,17 @@ _GRES = lazy_regex(
 
 def _number(value: str) -> int | None:
     """`4`, `2-4`, `a100:4`."""
-    found = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
+    return int(match[1]) if match else None
 
 
 def _gres(value: str) -> int | None:
     """`gpu:a100:4,shard:2`: the GPUs of a list of generic resources; `gpu` alone is one."""
-    found = [part for part in (_GRES.fullmatch(one) for one in value.split(",")) if part]
-    return sum(int(part["count"] or 1) for part in found) if found else None
+    matches = [part for part in (_GRES.fullmatch(item) for item in value.split(",")) if part]
+    return sum(int(part["count"] or 1) for part in matches) if matches else None
 
 
-def _shared(value: str) -> int | None:
+def _single_task(value: str) -> int | None:
     """One task a GPU binds one GPU to each task."""
     return 1 if value == "1" else None
 
@@ -53,7 +53,7 @@ def _nearest(letters: str) -> str | None:
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
     "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
-    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _shared),
+    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _single_task),
     "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
@@ -198,31 +198,31 @@ def shown_job(text: Text) -> Statements:
     jobs = list(text.each(r"^[ \t]{0,8}JobId=\d{1,12}\b"))
     if len(jobs) > 1:
         return
-    found = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
+    fields = {hit["key"]: hit for hit in text.each(r"(?<!\S)(?P<key>[A-Z][A-Za-z/:]{2,30})=(?P<value>[^\s]{0,400})")}
     for key, (field, convert) in _SHOWN.items():
-        value = convert(found[key]["value"]) if key in found and found[key]["value"] not in ("", "(null)") else None
+        value = convert(fields[key]["value"]) if key in fields and fields[key]["value"] not in ("", "(null)") else None
         if value is not None:
-            yield found[key].states(JobRequest, **{field: value})
+            yield fields[key].states(JobRequest, **{field: value})
     if hit := text.first(r"NtasksPerN:B:S:C=(?P<tasks_per_node>[1-9]\d{0,4}):"):
         yield hit.states(JobRequest, tasks_per_node=int(hit["tasks_per_node"]))
-    yield from _allotted(text)
+    yield from _allocation(text)
 
 
-def _allotted(text: Text) -> Iterator[JobRequest]:
+def _allocation(text: Text) -> Iterator[JobRequest]:
     """Whether there is any GPU among the job's resources, and what each node gave (`scontrol show job -d`)."""
     tres = text.first(r"(?<!\S)(?:Req|Alloc)?TRES=(?P<value>[^\s]{0,400})")
     if tres:
         held = text.first(r"gres[/:]gpu|GRES=gpu|TresPer\w{3,6}=[^\s]{0,200}gpu")
         yield (held or tres).states(JobRequest, asked=held is not None)
-    given = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
+    allocations = list(text.each(r"^[ \t]{0,8}Nodes=(?P<nodes>\S{1,200})[^\n]{0,300}\bGRES=(?P<gres>gpu[^\s]{0,200})"))
     counts = [
         count
-        for hit in given
+        for hit in allocations
         for count in [_gres(re.sub(r"\([^)]*\)", "", hit["gres"]))] * _nodes_in(hit["nodes"])
         if count
     ]
     if counts:
-        yield given[0].states(JobRequest, given=counts)
+        yield allocations[0].states(JobRequest, given=counts)
 
 
 def _nodes_in(names: str) -> int:
@@ -252,9 +252,9 @@ _MASKS = r"^[ \t{]{0,8}[\"']?(?P<name>(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES)" + _QUO
 @reads(adds=(Variable, JobRequest), marks=("SLURM_", "_VISIBLE_DEVICES"), process="shell", rank=0)
 def variables_of_the_job(text: Text) -> Statements:
     """`env | grep SLURM`, or os.environ as Python prints it. Where all of a job's variables stand, one of GPUs would too."""
-    found = [*text.near(_IN_JOB, text.spots("SLURM_"), most=500), *text.near(_MASKS, text.spots("_VISIBLE_DEVICES"))]
-    names = {hit["name"] for hit in found}
-    for hit in found:
+    hits = [*text.near(_IN_JOB, text.spots("SLURM_"), most=500), *text.near(_MASKS, text.spots("_VISIBLE_DEVICES"))]
+    names = {hit["name"] for hit in hits}
+    for hit in hits:
         yield hit.states(Variable, name=hit["name"], value=hit["value"].strip())
     listed = (
         names & {"SLURM_JOB_ID", "SLURM_JOBID"}
@@ -262,7 +262,7 @@ def variables_of_the_job(text: Text) -> Statements:
         and len(names) > _LISTED
     )
     if listed and not any("GPU" in name or "VISIBLE" in name for name in names):
-        draft = Draft(text, JobRequest, found[0].start)
+        draft = Draft(text, JobRequest, hits[0].start)
         draft.add("asked", False, rank=-1)
         yield from draft.facts()
 
@@ -276,15 +276,15 @@ def job_of_variables(variable: Variable) -> Iterator[JobRequest]:
     """Inside a job its request stands in SLURM_* variables."""
     name, value = variable.get("name", ""), variable.get("value")
     if name.startswith(_TERMINAL) and value:
-        yield _told(variable.place, "interactive", variable.fields["value"]._replace(value=True))
+        yield _job_request(variable.place, "interactive", variable.fields["value"]._replace(value=True))
     if name in _SET and value:
         field, convert = _SET[name]
-        told = convert(value)
-        if told is not None:
-            yield _told(variable.place, field, variable.fields["value"]._replace(value=told))
+        converted = convert(value)
+        if converted is not None:
+            yield _job_request(variable.place, field, variable.fields["value"]._replace(value=converted))
 
 
-def _told(place: Place, field: str, reading: Reading) -> JobRequest:
+def _job_request(place: Place, field: str, reading: Reading) -> JobRequest:
     return JobRequest(place, {field: reading})
 
 
@@ -312,10 +312,10 @@ def trainer(text: Text) -> Statements:
         draft = Draft(text, Launch, hit.start)
         draft.add("framework", "lightning")
         for field, form in _INSIDE.items():
-            if found := re.search(form, hit["inside"]):
-                value = found["value"]
+            if match := re.search(form, hit["inside"]):
+                value = match["value"]
                 draft.add(
-                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + found.start()
+                    field, value if field == "accelerator" else _count(value), hit.match.start("inside") + match.start()
                 )
         yield from draft.facts() if ours else draft.facts("framework")
 
@@ -352,10 +352,10 @@ def launch_flags(text: Text) -> Statements:
     for line in text.near(_STARTED, sorted(spot for mark in _FLAGGED for spot in text.spots(mark)), lines=8):
         for framework, field, form in _FLAGS:
             words = line.match[0][line.match.end("program") - line.start :]  # what stands before is srun's
-            if found := re.search(form, words):
-                draft = Draft(text, Launch, line.match.end("program") + found.start())
+            if match := re.search(form, words):
+                draft = Draft(text, Launch, line.match.end("program") + match.start())
                 draft.add("framework", framework, rank=-1)
-                draft.add(field, int(found["value"]))
+                draft.add(field, int(match["value"]))
                 yield from draft.facts("framework")
 
 

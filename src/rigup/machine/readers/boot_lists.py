@@ -16,12 +16,12 @@ def ubuntu_drivers(text: Text) -> Statements:
     for index, hit in enumerate(text.each(_CHOOSER)):
         if index > 15 or hit["maker"] == "Intel":
             continue
-        said = {"pci_id": f"{hit['maker_id']}:{hit['device_id']}".lower()} if hit["maker_id"] else {}
+        fields = {"pci_id": f"{hit['maker_id']}:{hit['device_id']}".lower()} if hit["maker_id"] else {}
         if model := hit["model"]:
             inner = model.rpartition("[")[2].partition("]")[0]
-            said["name"] = (inner or model).strip()
-        if said:
-            yield hit.states(Gpu, vendor=_MAKERS[hit["maker"]], adapter=index, **said)
+            fields["name"] = (inner or model).strip()
+        if fields:
+            yield hit.states(Gpu, vendor=_MAKERS[hit["maker"]], adapter=index, **fields)
 
 
 @reads(adds=(PciDevice,), marks=("type 00 class 0x03", "type 00 class 0x12"), rank=0)

@@ -55,13 +55,13 @@ def installed_just_now(text: Text) -> Statements:
     for hit in text.each(
         r"^(?:[\w.-]{1,40} {1,12}\| {1,4}|#\d{1,3} [\d.]{1,10} |[ \t>]{0,8})Successfully installed (?P<all>[^\n]{3,8000})"
     ):
-        for found in re.finditer(r"(?<!\S)([A-Za-z][\w.-]{1,60}?)-(\d[\w.!+]{0,60})(?!\S)", hit["all"]):
-            yield from _installed(text, hit.match.start("all") + found.start(), found[1], found[2])
+        for match in re.finditer(r"(?<!\S)([A-Za-z][\w.-]{1,60}?)-(\d[\w.!+]{0,60})(?!\S)", hit["all"]):
+            yield from _package(text, hit.match.start("all") + match.start(), match[1], match[2])
     for hit in text.each(r"^[ \t]{0,4}\+ (?P<name>[a-z][\w.-]{1,60})==(?P<version>\d[\w.!+]{0,60})[ \t]*$"):
-        yield from _installed(text, hit.start, hit["name"], hit["version"])
+        yield from _package(text, hit.start, hit["name"], hit["version"])
 
 
-def _installed(text: Text, at: int, name: str, version: str) -> Statements:
+def _package(text: Text, at: int, name: str, version: str) -> Statements:
     if known := kept(name):
         yield from says(text, Package, at, name=known, version=version, manager="pip")
 
@@ -85,8 +85,8 @@ def tensorflow_build_info(text: Text) -> Statements:
 @reads(marks=("tf.__version__",), adds=(TensorFlow,), rank=0)
 def tensorflow_on_one_line(text: Text) -> Statements:
     """`python -c "…; print(tf.__version__); print(tf.config.list_physical_devices('GPU'))"` and the two lines below."""
-    asked = r"tf\.__version__[^\n]{1,60}list_physical_devices\(['\"]{0,2}(?:GPU)?['\"]{0,2}\)[^\n]{0,10}\n"
-    for hit in text.each(asked + r"(?P<version>\d\.\d{1,2}\.\d)[,\s]{1,4}(?P<seen>\[[^\n]{0,400})"):
+    command = r"tf\.__version__[^\n]{1,60}list_physical_devices\(['\"]{0,2}(?:GPU)?['\"]{0,2}\)[^\n]{0,10}\n"
+    for hit in text.each(command + r"(?P<version>\d\.\d{1,2}\.\d)[,\s]{1,4}(?P<seen>\[[^\n]{0,400})"):
         yield hit.states(TensorFlow, version=hit["version"], gpus=hit["seen"].count(":GPU:"))
 
 
@@ -197,9 +197,9 @@ def libraries_of_torch(text: Text) -> Statements:
 def torch_of_an_image(text: Text) -> Statements:
     """`pytorch/pytorch:2.1.0-cuda11.8-cudnn8-runtime`; where several are named, nobody knows which is used."""
     form = r"(?<![\w./-])pytorch/pytorch:(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)-cuda(?P<cuda>\d{1,2}\.\d{1,2})-"
-    found = list(text.each(form))
-    if len({hit.match.group() for hit in found}) == 1:
-        yield found[0].states(Torch, version=found[0]["version"], cuda=found[0]["cuda"])
+    hits = list(text.each(form))
+    if len({hit.match.group() for hit in hits}) == 1:
+        yield hits[0].states(Torch, version=hits[0]["version"], cuda=hits[0]["cuda"])
 
 
 @reads(marks=("cuda_is_available()", "cuda_device_count()"), adds=(Torch,), rank=0)

@@ -86,8 +86,10 @@ def tensorflow_on_a_line(text: Text) -> Statements:
 @reads(marks=("tf.__version__",), adds=(TensorFlow,), rank=0)
 def tensorflow_asked_for_several(text: Text) -> Statements:
     """Several questions on one line, their answers below; the same from R."""
-    asked = r"tf\.__version__[^\n]{1,80}is_built_with_cuda\(\)[^\n]{1,120}\n"
-    for hit in text.each(asked + r"(?P<version>2\.\d{1,2}\.\d{1,2})\n(?P<built>True|False)\n(?P<seen>\[[^\n]{0,300})"):
+    command = r"tf\.__version__[^\n]{1,80}is_built_with_cuda\(\)[^\n]{1,120}\n"
+    for hit in text.each(
+        command + r"(?P<version>2\.\d{1,2}\.\d{1,2})\n(?P<built>True|False)\n(?P<seen>\[[^\n]{0,300})"
+    ):
         yield hit.states(
             TensorFlow,
             version=hit["version"],

@@ -25,15 +25,15 @@ def of_release(torch: Torch) -> Iterator[Torch]:
 
 
 def _toolkit(torch: Torch, version: str) -> None:
-    found = _LOCAL.fullmatch(version.partition("+")[2])
-    if not found:
+    match = _LOCAL.fullmatch(version.partition("+")[2])
+    if not match:
         return
-    cuda = found["major"] and found["major"] + "." + found["minor"]
+    cuda = match["major"] and match["major"] + "." + match["minor"]
     where = torch.fields["version"].where
     torch.absorb(
         {
             name: Reading(value, where, _BY_VERSION)
-            for name, value in (("cuda", cuda), ("hip", found["rocm"]))
+            for name, value in (("cuda", cuda), ("hip", match["rocm"]))
             if name not in torch.fields
         }
     )

@@ -38,9 +38,9 @@ _VENDORS = {
 @reads(PciDevice, inputs=[File(_DEVICES + "*/class")])
 def pci_class(text: Text) -> Statements:
     """`0x030000`: which devices matter. All others are left alone from here on."""
-    where, kept = address(text.source), _KEPT.match(text.body)
-    if where and kept:
-        yield from _one(text, where, class_code=kept[1].lower().rjust(4, "0"))
+    where, match = address(text.source), _KEPT.match(text.body)
+    if where and match:
+        yield from _device_at(text, where, class_code=match[1].lower().rjust(4, "0"))
 
 
 @reads(
@@ -50,19 +50,19 @@ def pci_class(text: Text) -> Statements:
 )
 def pci_uevent(text: Text) -> Statements:
     """`DRIVER=nvidia`, `PCI_ID=10DE:2204` …: one device, whole. Without DRIVER none is bound."""
-    told = {hit["name"]: hit for hit in text.each(r"^(?P<name>DRIVER|PCI_[A-Z_]{1,20})=(?P<value>\S{1,60})")}
-    where = address(told["PCI_SLOT_NAME"]["value"]) if "PCI_SLOT_NAME" in told else address(text.source)
-    code = told["PCI_CLASS"]["value"].rjust(6, "0") if "PCI_CLASS" in told else ""
+    lines = {hit["name"]: hit for hit in text.each(r"^(?P<name>DRIVER|PCI_[A-Z_]{1,20})=(?P<value>\S{1,60})")}
+    where = address(lines["PCI_SLOT_NAME"]["value"]) if "PCI_SLOT_NAME" in lines else address(text.source)
+    code = lines["PCI_CLASS"]["value"].rjust(6, "0") if "PCI_CLASS" in lines else ""
     if not where or not _KEPT.fullmatch(code):
         return
-    draft = Draft(text, PciDevice, told["PCI_CLASS"].start)
+    draft = Draft(text, PciDevice, lines["PCI_CLASS"].start)
     draft.add("address", where)
     draft.add("class_code", code[:4].lower())
-    vendor, _, device = told["PCI_ID"]["value"].lower().partition(":") if "PCI_ID" in told else ("", "", "")
+    vendor, _, device = lines["PCI_ID"]["value"].lower().partition(":") if "PCI_ID" in lines else ("", "", "")
     draft.add("vendor_id", vendor or None)
     draft.add("device_id", device or None)
-    draft.add("subsystem", told["PCI_SUBSYS_ID"]["value"].lower() if "PCI_SUBSYS_ID" in told else None)
-    draft.add("driver", told["DRIVER"]["value"] if "DRIVER" in told else None)
+    draft.add("subsystem", lines["PCI_SUBSYS_ID"]["value"].lower() if "PCI_SUBSYS_ID" in lines else None)
+    draft.add("driver", lines["DRIVER"]["value"] if "DRIVER" in lines else None)
     draft.lacks("driver")
     yield from draft.facts()
     if card := re.search(r"/card(\d{1,3})/", text.source):
@@ -72,18 +72,18 @@ def pci_uevent(text: Text) -> Statements:
 @reads(inputs=[File(_MINE + "{vendor,device,revision}")], adds=(PciDevice,))
 def pci_ids(text: Text) -> Statements:
     """`0x10de`: a file each; the file's name is the field's."""
-    where, found = address(text.source), re.match(r"0x([0-9a-f]{2,4})\s*\Z", text.body, re.IGNORECASE)
+    where, match = address(text.source), re.match(r"0x([0-9a-f]{2,4})\s*\Z", text.body, re.IGNORECASE)
     field = {"vendor": "vendor_id", "device": "device_id"}.get(_last(text), "revision")
-    if where and found:
-        yield from _one(text, where, **{field: found[1].lower()})
+    if where and match:
+        yield from _device_at(text, where, **{field: match[1].lower()})
 
 
 @reads(inputs=[File(_MINE + "power/runtime_status")], adds=(PciDevice,))
 def pci_power(text: Text) -> Statements:
     """`active` or `suspended`; to read it wakes nobody."""
-    where, found = address(text.source), re.match(r"(active|suspended|suspending|resuming)\b", text.body)
-    if where and found:
-        yield from _one(text, where, power=found[1])
+    where, match = address(text.source), re.match(r"(active|suspended|suspending|resuming)\b", text.body)
+    if where and match:
+        yield from _device_at(text, where, power=match[1])
 
 
 @reads(inputs=[File(_MINE + "resource")], adds=(PciDevice,))
@@ -95,7 +95,7 @@ def pci_bars(text: Text) -> Statements:
         for hit in text.each(r"^0x(?P<a>[0-9a-f]{1,16}) 0x(?P<b>[0-9a-f]{1,16}) 0x[0-9a-f]{1,16}")
     ]
     if where and spans:
-        yield from _one(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
+        yield from _device_at(text, where, bars=[last - first + 1 for first, last in spans[:6] if last > first])
 
 
 @reads(inputs=[Listing(_MINE + "driver")], adds=(PciDevice,))
@@ -114,18 +114,18 @@ def pci_driver(text: Text) -> Statements:
 def lspci(text: Text) -> Statements:
     """`01:00.0 VGA compatible controller [0300]: NVIDIA … [10de:2204] (rev a1)` and the lines set in below it."""
     binds = "Kernel driver in use:" in text.body
-    for found in _HEAD.finditer(text.body):
-        yield from _device(Hit(text, found), _block(text.body, found.end()), binds)
+    for match in _HEAD.finditer(text.body):
+        yield from _device(Hit(text, match), _block(text.body, match.end()), binds)
 
 
 @reads(PciDevice, marks=(" 0300: ", " 0302: ", " 0380: ", " 1200: "))
 def lspci_numeric(text: Text) -> Statements:
     """`lspci -n`: `01:00.0 0300: 10de:2204 (rev a1)`."""
-    for found in _NUMERIC.finditer(text.body):
-        vendor, device = found["ids"].lower().split(":")
-        where = address(found["address"])
-        yield Hit(text, found).states(
-            PciDevice, address=where, class_code=found["code"].lower(), vendor_id=vendor, device_id=device
+    for match in _NUMERIC.finditer(text.body):
+        vendor, device = match["ids"].lower().split(":")
+        where = address(match["address"])
+        yield Hit(text, match).states(
+            PciDevice, address=where, class_code=match["code"].lower(), vendor_id=vendor, device_id=device
         )
 
 
@@ -146,17 +146,17 @@ def _device(head: Hit, block: str, binds: bool) -> Iterator[PciDevice]:
 
 def _add_details(draft: Draft[PciDevice], block: str, at: int, binds: bool) -> None:
     """The lines below the head. No driver counts as none bound where the tool was asked for drivers."""
-    if found := re.search(r"Kernel driver in use: ?(\S{1,60})", block):
-        draft.add("driver", found[1], at + found.start())
+    if match := re.search(r"Kernel driver in use: ?(\S{1,60})", block):
+        draft.add("driver", match[1], at + match.start())
     modules = re.search(r"Kernel modules: ?([^\n]{1,200})", block)
     if modules:
         draft.add("modules", re.split(r"[, ]+", modules[1].strip()), at + modules.start())
     if modules or (binds and "Subsystem:" in block):
         draft.lacks("driver")
-    if found := re.search(r"Subsystem: [^\n]{0,200}\[([0-9a-f]{4}:[0-9a-f]{4})\]", block):
-        draft.add("subsystem", found[1])
-    if found := re.search(r"AtomicOpsCtl: ReqEn([+-])", block):
-        draft.add("atomics", found[1] == "+", at + found.start())
+    if match := re.search(r"Subsystem: [^\n]{0,200}\[([0-9a-f]{4}:[0-9a-f]{4})\]", block):
+        draft.add("subsystem", match[1])
+    if match := re.search(r"AtomicOpsCtl: ReqEn([+-])", block):
+        draft.add("atomics", match[1] == "+", at + match.start())
     bars = [size(found) for found in re.findall(r"Memory at [^\n]{0,80}\[size=(\d{1,9}[KMGT]?)\]", block)]
     draft.add("bars", [bar for bar in bars if bar] or None)
 
@@ -188,7 +188,7 @@ def _name(name: str) -> str | None:
     return None if re.search(r"\bDevice [0-9a-f]{4}\b", plain) else plain or None
 
 
-def _one(text: Text, where: str, **fields: object) -> Iterator[PciDevice]:
+def _device_at(text: Text, where: str, **fields: object) -> Iterator[PciDevice]:
     draft = Draft(text, PciDevice, 0)
     draft.add("address", where)
     for name, value in fields.items():

@@ -32,12 +32,16 @@ def iommu_manner(text: Text) -> Statements:
 @reads(inputs=[File(_LINKS)], adds=(KfdNode,))
 def kfd_links(text: Text) -> Statements:
     """A card's link to its processor: `type 2`, `node_from 1`, `node_to 0`, `flags 13`."""
-    told = {hit["name"]: int(hit["value"]) for hit in text.each(r"^(?P<name>[a-z_]{3,40}) (?P<value>\d{1,12})$")}
+    values = {hit["name"]: int(hit["value"]) for hit in text.each(r"^(?P<name>[a-z_]{3,40}) (?P<value>\d{1,12})$")}
     node = re.search(r"nodes/(\d{1,5})/io_links/", text.source)
-    known = {"type", "flags", "node_from", "node_to"} <= told.keys()
-    if node and known and told["type"] == _PCIE and told["node_from"] == int(node[1]) > told["node_to"]:
+    known = {"type", "flags", "node_from", "node_to"} <= values.keys()
+    if node and known and values["type"] == _PCIE and values["node_from"] == int(node[1]) > values["node_to"]:
         yield from says(
-            text, KfdNode, max(text.body.find("flags"), 0), node=int(node[1]), atomics=not told["flags"] & _NO_ATOMICS
+            text,
+            KfdNode,
+            max(text.body.find("flags"), 0),
+            node=int(node[1]),
+            atomics=not values["flags"] & _NO_ATOMICS,
         )
 
 

@@ -75,8 +75,8 @@ def container_toolkit(text: Text) -> Statements:
 def docker_daemon(text: Text) -> Statements:
     """`{"default-runtime": "nvidia", "runtimes": {"nvidia": {"path": "nvidia-container-runtime"}}}`."""
     start = text.body.find("{")
-    told = _object(text.body[start:] if start >= 0 else "")
-    runtimes, default = told.get("runtimes"), told.get("default-runtime")
+    settings = _object(text.body[start:] if start >= 0 else "")
+    runtimes, default = settings.get("runtimes"), settings.get("default-runtime")
     if isinstance(runtimes, dict) or isinstance(default, str):
         at = max(text.body.find("runtime"), 0)
         names = sorted(str(name) for name in runtimes)[:_MOST] if isinstance(runtimes, dict) else None
@@ -87,10 +87,10 @@ def docker_daemon(text: Text) -> Statements:
 def _object(body: str) -> dict[str, Any]:
     """A JSON object at the beginning of a text, whatever comes behind it."""
     try:
-        told, _end = json.JSONDecoder().raw_decode(body)
+        decoded, _end = json.JSONDecoder().raw_decode(body)
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return decoded if isinstance(decoded, dict) else {}
 
 
 @reads(
@@ -103,8 +103,8 @@ def _object(body: str) -> dict[str, Any]:
 def engine_tables(text: Text) -> Statements:
     """`[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.nvidia]`; podman's `[engine.runtimes]`."""
     folder = re.match(r"/etc/(containerd|containers)/", text.source)
-    told = toml(text.body)
-    names, default = _runtimes(told), text.first(r"^[ \t]{0,20}default_runtime_name ?= ?\"(?P<name>[\w-]{1,60})\"")
+    settings = toml(text.body)
+    names, default = _runtimes(settings), text.first(r"^[ \t]{0,20}default_runtime_name ?= ?\"(?P<name>[\w-]{1,60})\"")
     if folder and (names or default):
         name = _ENGINE[folder[1]]
         yield from says(
@@ -117,12 +117,12 @@ def engine_tables(text: Text) -> Statements:
         )
 
 
-def _runtimes(told: Any, depth: int = 6) -> list[str]:
+def _runtimes(table: Any, depth: int = 6) -> list[str]:
     """The names in every table `runtimes`."""
-    if not isinstance(told, dict) or not depth:
+    if not isinstance(table, dict) or not depth:
         return []
-    here = told.get("runtimes")
-    below = [name for inner in told.values() for name in _runtimes(inner, depth - 1)]
+    here = table.get("runtimes")
+    below = [name for inner in table.values() for name in _runtimes(inner, depth - 1)]
     return sorted({*below, *(here if isinstance(here, dict) else ())})[:_MOST]
 
 

@@ -18,8 +18,8 @@ _NEAR = 600  # characters before a matrix in which somebody says whose it is
 def topology(text: Text) -> Statements:
     """`nvidia-smi topo -m`: a row for each GPU, numbered as NVML counts."""
     head = text.first(r"^[> ]{0,20}(?:\x1b\[4m)?\t?[ \t]{0,8}GPU0\b[^\n]{0,800}CPU Affinity")
-    said = text.body[max(head.start - _NEAR, 0) : head.start + 4000].lower() if head else ""
-    if head and ("nvidia" in said or re.search(r"\bnv\d{1,2}\b", said)):
+    near = text.body[max(head.start - _NEAR, 0) : head.start + 4000].lower() if head else ""
+    if head and ("nvidia" in near or re.search(r"\bnv\d{1,2}\b", near)):
         for row in text.each(r"^[> \t]{0,20}GPU(?P<index>\d{1,2})[ \t]{1,4}(?:X|NV\d{1,2}|SYS|NODE|PHB|PXB|PIX|PSB)\b"):
             yield row.states(Gpu, vendor="nvidia", nvml_index=int(row["index"]))
 
@@ -43,8 +43,8 @@ def nameless_sycl(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("nvidia-smi",), rank=0)
 def counted_by_a_pipe(text: Text) -> Statements:
     """`nvidia-smi -L | wc -l` and its number: a refusal has two lines at most. What `grep -c GPU` counts are cards, or parts of them."""
-    asked = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
-    for hit in text.each(asked):
+    command = r"\bnvidia-smi (?:-L|--list-gpus) ?\| ?(?P<how>wc -l|grep -c [\"']?(?:GPU|UUID)[\"']?:?)[ \t]*\n[ \t]{0,8}(?P<count>\d{1,3})[ \t]*$"
+    for hit in text.each(command):
         if (2 if hit["how"].startswith("wc") else 0) < int(hit["count"]) <= _MOST:
             numbers = range(int(hit["count"])) if "MIG" not in text.body else ()
             yield hit.states(Gpu, vendor="nvidia", seen_by="nvidia-smi")
@@ -60,7 +60,7 @@ _COMMENTED = lazy_regex(
 @reads(adds=(Gpu, Driver), marks=("# GPU[", "# [level_zero:gpu", "# [opencl:gpu", "# |", "#|", "// |", "# +-"), rank=0)
 def commented_reports(text: Text) -> Statements:
     """A report that somebody keeps in a script's comments: the signs before its lines are no part of it."""
-    body = _COMMENTED.sub(lambda found: " " * len(found[0]), text.body)
+    body = _COMMENTED.sub(lambda match: " " * len(match[0]), text.body)
     if body != text.body:
         plain = Text(text.source, body, text.given, rank=text.rank, lines=text.lines)
         for read in (sycl_ls, rocm_smi, nvidia_smi):

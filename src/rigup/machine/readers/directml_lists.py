@@ -23,11 +23,11 @@ def adapters_beside_directml(text: Text) -> Statements:
     """Numbered rows tell which adapter a program takes first; a whole name elsewhere tells that such a card is there."""
     numbered = {hit["index"]: hit for hit in text.each(_NUMBERED)}
     for index, hit in sorted(numbered.items()):
-        yield hit.states(Gpu, runtime_index=int(index), **_told(hit["name"]))
+        yield hit.states(Gpu, runtime_index=int(index), **_gpu_fields(hit["name"]))
     if len(numbered) > 1:
         return
     for name, hit in {hit["name"]: hit for hit in text.each(_CARD)}.items():
-        yield hit.states(Gpu, **_told(name))
+        yield hit.states(Gpu, **_gpu_fields(name))
 
 
 # D3d12info's and dxgi's own: `DXGI Adapter 1:`, rules and headings, `    Description = Intel(R) HD Graphics 630`.
@@ -39,15 +39,15 @@ def adapters_of_dxgi(text: Text) -> Statements:
     """The order of DXGI is that by which a plain number of DirectML counts."""
     for hit in text.each(_DESCRIBED):
         if "Basic Render" not in hit["name"]:
-            yield hit.states(Gpu, runtime_index=int(hit["index"]), **_told(hit["name"]))
+            yield hit.states(Gpu, runtime_index=int(hit["index"]), **_gpu_fields(hit["name"]))
 
 
-def _told(name: str) -> dict[str, object]:
+def _gpu_fields(name: str) -> dict[str, object]:
     row = one_gpu(name)
-    told: dict[str, object] = {"name": name, "vendor": row.vendor if row else _maker(name)}
+    fields: dict[str, object] = {"name": name, "vendor": row.vendor if row else _maker(name)}
     if re.search(r"(?:RTX|GTX|Radeon RX|Arc\(TM\) [AB])", name):
-        told["integrated"] = False
-    return told
+        fields["integrated"] = False
+    return fields
 
 
 def _maker(name: str) -> str:

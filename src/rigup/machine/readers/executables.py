@@ -47,5 +47,5 @@ def prefix_of(path: str) -> str | None:
     plain = _plain(path)
     unix = re.fullmatch(r"(/.{1,300}?)/bin/python[\d.]{0,5}", plain)
     windows = re.fullmatch(r"([A-Za-z]:[\\/].{1,300}?)[\\/](?:Scripts[\\/])?python\.exe", plain)
-    found = unix or windows
-    return found[1] if found else None
+    prefix = unix or windows
+    return prefix[1] if prefix else None

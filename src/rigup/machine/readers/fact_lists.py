@@ -62,12 +62,12 @@ _FEATURE = lazy_regex(
 def machine_in_a_few_words(text: Text) -> Statements:
     """What each part of a short line says; a line of which one part only is understood, without a key, is left to others."""
     for start, line in _lines(text):
-        key, told_parts = _split(line)
-        parts = [part for part in told_parts if not _GUEST.fullmatch(part)]
+        key, split_parts = _split(line)
+        parts = [part for part in split_parts if not _GUEST.fullmatch(part)]
         if len({part for part in parts if _CHIP.fullmatch(part)}) > 1:  # what something was built for
             parts = [part for part in parts if not _CHIP.fullmatch(part)]
-        told = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
-        known = [facts for facts in told if facts]
+        facts_by_part = [list(_part(text, start, key if n == 0 else "", part)) for n, part in enumerate(parts)]
+        known = [facts for facts in facts_by_part if facts]
         if key or len(known) > 1 or (len(parts) == 1 and known and _stands_alone(parts[0])):
             yield from (fact for facts in known for fact in facts)
 
@@ -101,45 +101,45 @@ def _part(text: Text, at: int, key: str, part: str) -> Iterator[Fact]:
     spoken = (
         f"{word} {part}" if word.startswith(("python", "torch", "pytorch", "tensorflow", "rocm", "xformers")) else part
     )
-    if found := _PACKAGE.fullmatch(spoken):
+    if match := _PACKAGE.fullmatch(spoken):
         report = key == "pytorch version"  # collect_env's own line, which its reader knows
-        yield from _package(text, at, found) if not report and not _OWN_WAY.search(text.body) else ()
-    elif found := _PYTHON.fullmatch(spoken):
-        yield from says(text, PythonEnv, at, version=found["version"])
-    elif found := _ROCM.fullmatch(spoken):
-        yield from says(text, Toolkit, at, name="rocm", version=found["version"])
-    elif (found := _DRIVER.fullmatch(part)) and ("river" in part.lower() or "driver" in key):
-        yield from says(text, Driver, at, vendor="nvidia", version=found["version"])
+        yield from _package(text, at, match) if not report and not _OWN_WAY.search(text.body) else ()
+    elif match := _PYTHON.fullmatch(spoken):
+        yield from says(text, PythonEnv, at, version=match["version"])
+    elif match := _ROCM.fullmatch(spoken):
+        yield from says(text, Toolkit, at, name="rocm", version=match["version"])
+    elif (match := _DRIVER.fullmatch(part)) and ("river" in part.lower() or "driver" in key):
+        yield from says(text, Driver, at, vendor="nvidia", version=match["version"])
     elif _SYSTEM.fullmatch(part):
         yield from os_of(text, at, part)
-        if found := re.search(r"aarch64|arm64", part):
-            yield from says(text, Platform, at, architecture=found[0])
-    elif found := _KERNEL.fullmatch(part):
-        yield from says(text, Platform, at, system="linux", release=found["release"])
-    elif found := _APPLE.fullmatch(part):
-        yield from says(text, Gpu, at, vendor="apple", name="Apple " + found["name"], integrated=True)
+        if match := re.search(r"aarch64|arm64", part):
+            yield from says(text, Platform, at, architecture=match[0])
+    elif match := _KERNEL.fullmatch(part):
+        yield from says(text, Platform, at, system="linux", release=match["release"])
+    elif match := _APPLE.fullmatch(part):
+        yield from says(text, Gpu, at, vendor="apple", name="Apple " + match["name"], integrated=True)
     else:
         yield from _card(text, at, part)
 
 
-def _package(text: Text, at: int, found: "re.Match[str]") -> Iterator[Package | Torch]:
-    conda = bool(found["build"])
-    if "torch" in found["name"].lower() and "torchv" not in found["name"].lower() and (found["cpu"] or found["cuda"]):
+def _package(text: Text, at: int, match: "re.Match[str]") -> Iterator[Package | Torch]:
+    conda = bool(match["build"])
+    if "torch" in match["name"].lower() and "torchv" not in match["name"].lower() and (match["cpu"] or match["cuda"]):
         draft = Draft(text, Torch, at)
-        draft.add("version", found["version"])
-        draft.add("cuda", found["cuda"])
+        draft.add("version", match["version"])
+        draft.add("cuda", match["cuda"])
         draft.lacks("hip")
         draft.lacks("cuda")
         yield from draft.facts()
-    name = kept(found["name"]) or ""
+    name = kept(match["name"]) or ""
     name = name if conda else {"pytorch": "torch"}.get(name, name)
     yield from says(
         text,
         Package,
         at,
         name=name,
-        version=found["version"],
-        build=found["build"],
+        version=match["version"],
+        build=match["build"],
         manager="conda" if conda else "pip",
     )
 

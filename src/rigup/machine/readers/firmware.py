@@ -12,5 +12,5 @@ from rigup.machine.texts import Text
 def firmware_release(text: Text) -> Statements:
     """A line each: `F15c`, `05/18/2026`."""
     field = "date" if text.source.endswith("date") else "version"
-    if told := text.body.strip():
-        yield from says(text, Firmware, 0, part="bios", **{field: told})
+    if value := text.body.strip():
+        yield from says(text, Firmware, 0, part="bios", **{field: value})

@@ -5,7 +5,7 @@ import re
 from rigup.knowledge.chips import isa_of_capability
 from rigup.machine.kinds import Driver, Gpu, Variable
 from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import Draft, address, told
+from rigup.machine.readers.values import Draft, address, known_value
 from rigup.machine.texts import Text
 
 _MASKS = r"(?P<name>(?:CUDA|HIP|ROCR|NVIDIA)_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|LD_LIBRARY_PATH)"
@@ -36,16 +36,16 @@ def answers_of_the_environment(text: Text) -> Statements:
 
 @reads(adds=(Gpu,), marks=("SUPPORTED]", "compute cap.: ", "Mapped name ", "Using gpu device "), rank=0)
 def cards_of_a_framework(text: Text) -> Statements:
-    """Each card with the number that CUDA gives it, as far as it is told."""
+    """Each card with the number that CUDA gives it, as far as it is printed."""
     for form in (_NUMBA, _GROMACS, _THEANO, _THEANO_OLD):
         for hit in text.each(form):
-            found = hit.found()
+            groups = hit.found()
             draft = Draft(text, Gpu, hit.start)
             draft.add("vendor", "nvidia")
-            draft.add("name", told(str(found["name"]).removeprefix("NVIDIA NVIDIA")))
-            draft.add("runtime_index", int(found["index"]) if found.get("index") else None)
-            draft.add("isa", isa_of_capability(str(found.get("capability") or "")))
-            draft.add("pci_address", address(str(found.get("pci") or "")))
+            draft.add("name", known_value(str(groups["name"]).removeprefix("NVIDIA NVIDIA")))
+            draft.add("runtime_index", int(groups["index"]) if groups.get("index") else None)
+            draft.add("isa", isa_of_capability(str(groups.get("capability") or "")))
+            draft.add("pci_address", address(str(groups.get("pci") or "")))
             yield from draft.facts("vendor", "runtime_index", "pci_address")
 
 

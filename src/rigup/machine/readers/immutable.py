@@ -57,7 +57,7 @@ _NAME = lazy_regex(r"\x06\x03U\x04\x03[\x0c\x13](?P<length>[\x01-\x7f])")
 )
 def enrolled_keys(text: Text) -> Statements:
     """The machine owner's keys, as certificates one behind the other; their subjects' names are readable as they stand."""
-    names = [text.body[found.end() : found.end() + ord(found["length"])] for found in _NAME.finditer(text.body)]
+    names = [text.body[match.end() : match.end() + ord(match["length"])] for match in _NAME.finditer(text.body)]
     plain = list(dict.fromkeys(name for name in names if name.isprintable()))[:50]
     if plain and (hit := text.first(r"[^\n]")):
         yield hit.states(Platform, mok=plain)

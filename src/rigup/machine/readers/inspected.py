@@ -24,17 +24,17 @@ def _values(hit: Hit) -> dict[str, str]:
         form += re.escape(template[end : field.start()]) + r"(\[[^\n]{0,200}?\]|[^\n]{0,200}?)"
         names.append(field["name"])
         end = field.end()
-    found = re.fullmatch(form + re.escape(template[end:]), hit["printed"].strip())
-    return dict(zip(names, found.groups(), strict=True)) if found else {}
+    match = re.fullmatch(form + re.escape(template[end:]), hit["printed"].strip())
+    return dict(zip(names, match.groups(), strict=True)) if match else {}
 
 
 @reads(marks=("HostConfig.DeviceRequests", "HostConfig.ShmSize"), adds=(World, SharedMemory), rank=-1)
 def inspected_by_a_template(text: Text) -> Statements:
     """`docker inspect -f '{{.HostConfig.Runtime}} {{.HostConfig.DeviceRequests}}' web`: `runc []`."""
     for hit in text.each(_ASKED):
-        told = {name.rpartition("HostConfig.")[2]: value.strip() for name, value in _values(hit).items()}
-        asked, size = told.get("DeviceRequests"), told.get("ShmSize", "")
-        given = told.get("Runtime", "").startswith("nvidia") or told.get("Devices", "") not in _EMPTY
+        values = {name.rpartition("HostConfig.")[2]: value.strip() for name, value in _values(hit).items()}
+        asked, size = values.get("DeviceRequests"), values.get("ShmSize", "")
+        given = values.get("Runtime", "").startswith("nvidia") or values.get("Devices", "") not in _EMPTY
         if asked is not None:
             world = hit.states(World, container=hit["engine"], gpu_requested=asked not in _EMPTY or given)
             world.place = world.place._replace(world=world.place.world or "container")

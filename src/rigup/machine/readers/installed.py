@@ -24,11 +24,11 @@ def dpkg_status(text: Text) -> Statements:
     for hit in text.each(rf"Package: (?<![^\n]Package: )(?P<name>{_NAMES})$"):
         end = text.body.find("\n\n", hit.match.end(), hit.match.end() + _MOST_RECORD)
         head = text.body[hit.match.end() : end if end > 0 else hit.match.end() + _MOST_RECORD]
-        told = {found["key"]: found["value"].strip() for found in _FIELDS.finditer(head)}
+        values = {match["key"]: match["value"].strip() for match in _FIELDS.finditer(head)}
         draft = Draft(text, SystemPackage, hit.start)
         draft.add("name", hit["name"])
-        draft.add("version", told.get("Version"))
-        draft.add("state", _state(told.get("Status", "install ok installed")))
+        draft.add("version", values.get("Version"))
+        draft.add("state", _state(values.get("Status", "install ok installed")))
         draft.add("manager", "dpkg")
         yield from draft.facts("name", "manager", "state")
 

@@ -9,7 +9,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, PathLibrary, Torch
 from rigup.machine.reader import Listing, Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
-from rigup.machine.readers.values import Draft, address, pci_id, size, told, vendor_of
+from rigup.machine.readers.values import Draft, address, known_value, pci_id, size, vendor_of
 from rigup.machine.texts import Hit, Text
 
 # "[level_zero:gpu][level_zero:0] Intel(R) Level-Zero, Intel(R) Arc(TM) A770 Graphics 1.3 [1.3.26918]", and the older
@@ -34,14 +34,14 @@ def sycl_ls(text: Text) -> Statements:
     direct = [hit for hit in lines if hit["api"] != "opencl"]
     makers = {vendor_of(hit["name"]) for hit in direct}
     for hit in (*direct, *(hit for hit in lines if hit["api"] == "opencl" and vendor_of(hit["name"]) not in makers)):
-        shown = _TAIL.search(hit["name"])
+        tail = _TAIL.search(hit["name"])
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", _maker(hit))
         draft.add("runtime_index", int(hit["index"]) if hit["api"] != "opencl" else None)
-        draft.add("name", told(plain(_TAIL.sub("", hit["name"]))))
-        if shown and "cuda" in hit["api"]:
-            draft.add("isa", isa_of_capability(shown[0].strip()))
-        draft.add("shown_isa", gfx(shown[0]) if shown else None)
+        draft.add("name", known_value(plain(_TAIL.sub("", hit["name"]))))
+        if tail and "cuda" in hit["api"]:
+            draft.add("isa", isa_of_capability(tail[0].strip()))
+        draft.add("shown_isa", gfx(tail[0]) if tail else None)
         yield from draft.facts("vendor", "runtime_index")
 
 
@@ -59,7 +59,7 @@ def ggml_sycl(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "intel")
         draft.add("runtime_index", int(hit["index"]))
-        draft.add("name", told(plain(hit["name"])))
+        draft.add("name", known_value(plain(hit["name"])))
         draft.add("vram", size(hit["memory"]), rank=-1)
         yield from draft.facts()
 
@@ -73,23 +73,23 @@ _XPU_FIELDS: dict[str, tuple[str, Callable[[str], Any]]] = {
 @reads(adds=(Gpu,), marks=("PCI BDF Address", "Device Information"))
 def xpu_smi(text: Text) -> Statements:
     """`xpu-smi discovery`: a cell with several lines for each device."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"^\| *(\d{1,3})? *\| *(Device Type: GPU|Device Name: [^|\n]{2,100})[^\n]*((?:\n\| {3,}\|[^\n]{0,300}){0,40})",
         text.body,
         re.MULTILINE,
     ):
-        yield from _xpu_device(text, found)
+        yield from _xpu_device(text, match)
 
 
-def _xpu_device(text: Text, found: re.Match[str]) -> Iterator[Gpu]:
-    draft = Draft(text, Gpu, found.start())
+def _xpu_device(text: Text, match: re.Match[str]) -> Iterator[Gpu]:
+    draft = Draft(text, Gpu, match.start())
     draft.add("vendor", "intel")
-    draft.add("nvml_index", int(found[1]) if found[1] else None)
+    draft.add("nvml_index", int(match[1]) if match[1] else None)
     for line in re.finditer(
-        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", found[0]
+        r"\| *(Device Name|PCI BDF Address|Memory Physical Size|PCI Device ID|Device ID): *([^|\n]{1,100})", match[0]
     ):
         field, convert = _XPU_FIELDS[line[1]]
-        draft.add(field, convert(line[2].strip()), found.start() + line.start(2))
+        draft.add(field, convert(line[2].strip()), match.start() + line.start(2))
     yield from draft.facts("vendor", "nvml_index")
 
 
@@ -117,7 +117,7 @@ def xpu_answers(text: Text) -> Statements:
     for hit in text.near(_XPU_FOUND, text.spots("_XpuDeviceProperties")):
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "intel")
-        draft.add("name", told(plain(hit["name"])))
+        draft.add("name", known_value(plain(hit["name"])))
         draft.add("vram", size(hit["memory"]), rank=-1)
         yield from draft.facts("vendor")
 

@@ -28,7 +28,7 @@ def machine_of(head: str) -> str | None:
     if mach := _MACH.match(head):
         return _MACH_MACHINES[mach["cpu"]]
     if fat := _FAT.match(head):
-        found = {_MACH_MACHINES[one["cpu"]] for one in _FAT_CPU.finditer(head, 4, 8 + 20 * ord(fat["count"]))}
+        found = {_MACH_MACHINES[part["cpu"]] for part in _FAT_CPU.finditer(head, 4, 8 + 20 * ord(fat["count"]))}
         return found.pop() if len(found) == 1 else None
     return None
 

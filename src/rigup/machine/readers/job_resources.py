@@ -12,12 +12,12 @@ _NAMED = r"--gres|--gpus|TresPer|GRES=gpu|gpus?_per|gres:gpu"
 def resources_of_a_job(text: Text) -> Statements:
     """`ReqTRES=cpu=8,mem=48G,node=1,billing=8`: all that a job holds; without `gres/gpu` there is no GPU."""
     lists = [hit for hit in text.each(_TRES) if "mem=" in hit["value"] and "cpu=" in hit["value"]]
-    shown = [dict(part.split("=", 1) for part in hit["value"].split(",") if "=" in part) for hit in lists]
-    held = [max((int(n) for key, n in one.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for one in shown]  # fmt: skip
+    rows = [dict(part.split("=", 1) for part in hit["value"].split(",") if "=" in part) for hit in lists]
+    held = [max((int(n) for key, n in resources.items() if key.startswith("gres/gpu") and n.isdigit()), default=0) for resources in rows]  # fmt: skip
     jobs = {hit["job"] for hit in text.each(r"\bJobId=(?P<job>\d{1,10})")}
     if not lists or len(set(held)) > 1 or len(jobs) > 1:  # a list of jobs does not tell whose program this is
         return
-    nodes = shown[0].get("node", "")
+    nodes = rows[0].get("node", "")
     if held[0] and nodes == "1":
         yield lists[0].states(JobRequest, asked=True, nodes=1, gpus_per_node=held[0])
     elif held[0]:

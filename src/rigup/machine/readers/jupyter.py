@@ -26,10 +26,10 @@ def jupyter_kernel(text: Text) -> Statements:
         draft = Draft(text, JupyterKernel, argv.start)
         python = _plain(argv["value"])
         folder = re.search(r"([^/\\]{1,100})[/\\]kernel\.json\Z", text.source)
-        shown = text.first(r'"display_name"\s{0,20}:\s{0,20}' + _STRING)
-        draft.add("name", folder[1] if folder else (_plain(shown["value"]) if shown else None))
+        title = text.first(r'"display_name"\s{0,20}:\s{0,20}' + _STRING)
+        draft.add("name", folder[1] if folder else (_plain(title["value"]) if title else None))
         draft.add("path", text.source if folder else None)
-        draft.add("shown", _plain(shown["value"]) if shown else None, shown.start if shown else None)
+        draft.add("shown", _plain(title["value"]) if title else None, title.start if title else None)
         draft.add("python", python)
         draft.add("prefix", _prefix(python, text.source))
         yield from draft.facts()
@@ -40,8 +40,8 @@ def jupyter_kernel(text: Text) -> Statements:
 def _prefix(python: str, source: str) -> str | None:
     """The environment of an interpreter; a bare `python` is the one of the environment that the kernel lies in."""
     plain = python.replace("\\", "/")
-    if found := re.fullmatch(r"(.{1,300}?)/(?:bin/)?python[\w.]{0,12}", plain):
-        return found[1]
+    if match := re.fullmatch(r"(.{1,300}?)/(?:bin/)?python[\w.]{0,12}", plain):
+        return match[1]
     own = re.match(r"(/.{1,300}?)/share/jupyter/", source)
     return own[1] if own and not plain.startswith("/") and not own[1].endswith("/.local") else None
 
@@ -49,12 +49,12 @@ def _prefix(python: str, source: str) -> str | None:
 def _variables(text: Text, name: str | None) -> Statements:
     """What the kernel's processes get beside what Jupyter has."""
     env = text.first(r'"env"\s{0,20}:\s{0,20}\{(?P<inner>[^{}]{0,4000})\}')
-    for found in re.finditer(
+    for match in re.finditer(
         r'"([A-Za-z_]\w{1,60})"\s{0,20}:\s{0,20}"((?:[^"\\\n]|\\.){0,400})"', env["inner"] if env else ""
     ):
-        draft = Draft(text, Variable, (env.match.start("inner") if env else 0) + found.start())
-        draft.add("name", found[1])
-        draft.add("value", _plain(found[2]))
+        draft = Draft(text, Variable, (env.match.start("inner") if env else 0) + match.start())
+        draft.add("name", match[1])
+        draft.add("value", _plain(match[2]))
         for variable in draft.facts():
             variable.place = text.given._replace(process="kernel:" + (name or ""))
             yield variable

@@ -27,13 +27,13 @@ _LIBRARY = lazy_regex(
 )
 def loader_cache(text: Text) -> Statements:
     """`libcuda.so.1 (libc6,x86-64) => /lib/x86_64-linux-gnu/libcuda.so.1`: of several the first is taken."""
-    found = set[str]()
+    names = set[str]()
     for hit in text.each(
         r"^\s{0,16}(?P<soname>lib[\w.+-]{2,80}) \((?P<kind>libc6[^)\n]{0,60})\) => (?P<path>/\S{1,250})\s*$"
     ):
         wide = "64" in hit["kind"] or "AArch64" in hit["kind"]
-        if wide and hit["soname"] not in found and _LIBRARY.fullmatch(hit["soname"]):
-            found.add(hit["soname"])
+        if wide and hit["soname"] not in names and _LIBRARY.fullmatch(hit["soname"]):
+            names.add(hit["soname"])
             yield hit.states(LoaderEntry, soname=hit["soname"], path=hit["path"])
 
 

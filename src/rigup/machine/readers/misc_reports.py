@@ -10,7 +10,7 @@ from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
-from rigup.machine.readers.values import Draft, address, keyed, number, size, told, uuid, vendor_of, version
+from rigup.machine.readers.values import Draft, address, keyed, known_value, number, size, uuid, vendor_of, version
 from rigup.machine.texts import Hit, Text
 
 _MOST = 1024  # devices of one report
@@ -25,19 +25,19 @@ def device_query(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "nvidia")
         draft.add("runtime_index", int(hit["index"]))
-        draft.add("name", told(hit["name"]))
+        draft.add("name", known_value(hit["name"]))
         draft.add("seen_by", "cuda")
-        said = {line.key: line for line in keyed(text, hit.match.end(), end)}
-        if line := said.get("CUDA Capability Major/Minor version number"):
+        lines = {line.key: line for line in keyed(text, hit.match.end(), end)}
+        if line := lines.get("CUDA Capability Major/Minor version number"):
             draft.add("isa", isa_of_capability(line.value), line.at)
-        if (line := said.get("Device PCI Domain ID / Bus ID / location ID")) and (where := _decimal(line.value)):
+        if (line := lines.get("Device PCI Domain ID / Bus ID / location ID")) and (where := _decimal(line.value)):
             draft.add("pci_address", where, line.at)
-        shared = (line := said.get("Integrated GPU sharing Host Memory")) and line.value.startswith("Yes")
+        shared = (line := lines.get("Integrated GPU sharing Host Memory")) and line.value.startswith("Yes")
         draft.add("integrated", bool(shared) if line else None)
-        if (line := said.get("Total amount of global memory")) and (
-            found := re.search(r"\((\d{1,18}) bytes\)", line.value)
+        if (line := lines.get("Total amount of global memory")) and (
+            match := re.search(r"\((\d{1,18}) bytes\)", line.value)
         ):
-            draft.add("unified" if shared else "vram", int(found[1]), line.at, -1)
+            draft.add("unified" if shared else "vram", int(match[1]), line.at, -1)
         yield from draft.facts()
     for hit in text.each(r"CUDA Driver Version / Runtime Version +(?P<cuda>\d{1,2}\.\d{1,2})"):
         yield hit.states(Driver, vendor="nvidia", cuda=hit["cuda"])
@@ -45,8 +45,8 @@ def device_query(text: Text) -> Statements:
 
 def _decimal(value: str) -> str | None:
     """`0 / 65 / 0`: domain, bus and device in decimal."""
-    found = re.match(r"(\d{1,6}) / (\d{1,3}) / (\d{1,2})\b", value)
-    return f"{int(found[1]):04x}:{int(found[2]) & 0xFF:02x}:{int(found[3]) & 0x1F:02x}.0" if found else None
+    match = re.match(r"(\d{1,6}) / (\d{1,3}) / (\d{1,2})\b", value)
+    return f"{int(match[1]):04x}:{int(match[2]) & 0xFF:02x}:{int(match[3]) & 0x1F:02x}.0" if match else None
 
 
 _GGML = (
@@ -77,10 +77,10 @@ def ggml_devices(text: Text) -> Statements:
 
 
 def _ggml_device(hit: Hit, name: str, maker: str) -> Iterator[Gpu]:
-    found = hit.found()
-    draft = _device(hit, maker, int(found["index"]) if found.get("index") else None, name)
-    draft.add("integrated", True if found.get("uma") == "1" or maker == "apple" else None)
-    draft.add("pci_address", address(found.get("pci", "")))
+    parts = hit.found()
+    draft = _device(hit, maker, int(parts["index"]) if parts.get("index") else None, name)
+    draft.add("integrated", True if parts.get("uma") == "1" or maker == "apple" else None)
+    draft.add("pci_address", address(parts.get("pci", "")))
     yield from draft.facts()
 
 
@@ -93,7 +93,7 @@ def _device(hit: Hit, maker: str | None, index: int | None, name: str = "") -> D
     draft = Draft(hit.text, Gpu, hit.start)
     draft.add("vendor", maker)
     draft.add("runtime_index", index)
-    draft.add("name", told(name or hit["name"]))
+    draft.add("name", known_value(name or hit["name"]))
     return draft
 
 
@@ -104,29 +104,29 @@ _PAIR = lazy_regex(r"\b(\w{2,30})=(\"(?:[^\"\\\n]|\\.){0,200}\"|[^\s\"]{1,200})"
 def ollama_devices(text: Text) -> Statements:
     """ollama's `msg="inference compute" id=… library=cuda compute=8.6 driver=12.4 name=…`, and its checks of AMD's."""
     for hit in text.each(r"^[^\n]{0,300}(?:msg=\"inference compute\"|gpu_type=gfx)[^\n]{0,1500}$"):
-        said = {key: value.strip('"') for key, value in _PAIR.findall(hit.match[0])}
-        library = said.get("library", "").lower()
+        values = {key: value.strip('"') for key, value in _PAIR.findall(hit.match[0])}
+        library = values.get("library", "").lower()
         maker = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}.get(
             library.rstrip("0123456789_v")
         )
         draft = Draft(text, Gpu, hit.start)
-        name = re.sub(r" \(RADV [^)]{1,40}\)\Z", "", said.get("description", said.get("name", "")))
+        name = re.sub(r" \(RADV [^)]{1,40}\)\Z", "", values.get("description", values.get("name", "")))
         vulkan = library == "vulkan"  # it has ids of its own, and 0.0 for every compute capability
-        compute = "" if vulkan else said.get("compute", "")
+        compute = "" if vulkan else values.get("compute", "")
         ids = re.fullmatch(r"([0-9a-f]{4}):([0-9a-f]{4})", name)
-        draft.add("vendor", maker or ("amd" if "gpu_type" in said else vendor_of(name)))
+        draft.add("vendor", maker or ("amd" if "gpu_type" in values else vendor_of(name)))
         draft.add("pci_id", name if ids else None)
-        draft.add("name", told(name) if name and not ids and vendor_of(name) else None)
-        draft.add("uuid", uuid(said.get("id", said.get("gpu", ""))) if not vulkan else None)
-        draft.add("pci_address", address(said.get("pci_id", "")))
-        draft.add("isa", isa_of_capability(compute) or gfx(said.get("gpu_type", "")))
+        draft.add("name", known_value(name) if name and not ids and vendor_of(name) else None)
+        draft.add("uuid", uuid(values.get("id", values.get("gpu", ""))) if not vulkan else None)
+        draft.add("pci_address", address(values.get("pci_id", "")))
+        draft.add("isa", isa_of_capability(compute) or gfx(values.get("gpu_type", "")))
         draft.add("shown_isa", gfx(compute))
-        draft.add("vram", size(said.get("total", "")) if said.get("type") != "iGPU" else None, rank=-2)
-        draft.add("integrated", {"iGPU": True, "discrete": False}.get(said.get("type", "")))
+        draft.add("vram", size(values.get("total", "")) if values.get("type") != "iGPU" else None, rank=-2)
+        draft.add("integrated", {"iGPU": True, "discrete": False}.get(values.get("type", "")))
         if draft.has("vendor") and library != "cpu":
             yield from draft.facts("vendor", "vram")
-        if draft.get("vendor") == "nvidia" and re.fullmatch(r"\d{1,2}\.\d{1,2}", said.get("driver", "")):
-            yield hit.states(Driver, vendor="nvidia", cuda=said["driver"])
+        if draft.get("vendor") == "nvidia" and re.fullmatch(r"\d{1,2}\.\d{1,2}", values.get("driver", "")):
+            yield hit.states(Driver, vendor="nvidia", cuda=values["driver"])
 
 
 _PROPERTIES = r"_(?P<api>Cuda|Xpu)DeviceProperties\(name='(?P<name>[^'\n]{2,80})', (?P<rest>[^\n]{2,800})\)"
@@ -136,15 +136,15 @@ _PROPERTIES = r"_(?P<api>Cuda|Xpu)DeviceProperties\(name='(?P<name>[^'\n]{2,80})
 def torch_properties(text: Text) -> Statements:
     """torch's own print of a device: `_CudaDeviceProperties(name='…', major=8, minor=6, total_memory=24576MB, …)`."""
     for hit in text.each(_PROPERTIES):
-        said = dict(re.findall(r"(\w{2,30})='?([^',\n)]{1,80})", hit["rest"]))
-        hip = "gcnArchName" in said
+        values = dict(re.findall(r"(\w{2,30})='?([^',\n)]{1,80})", hit["rest"]))
+        hip = "gcnArchName" in values
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "intel" if hit["api"] == "Xpu" else "amd" if hip else "nvidia")
-        draft.add("name", told(hit["name"]))
+        draft.add("name", known_value(hit["name"]))
         if hit["api"] == "Cuda" and not hip:
-            draft.add("isa", isa_of_capability(f"{said.get('major')}.{said.get('minor')}"))
-        draft.add("shown_isa", gfx(said.get("gcnArchName", "")))
-        draft.add("vram", size(said.get("total_memory", "")), rank=-1)
+            draft.add("isa", isa_of_capability(f"{values.get('major')}.{values.get('minor')}"))
+        draft.add("shown_isa", gfx(values.get("gcnArchName", "")))
+        draft.add("vram", size(values.get("total_memory", "")), rank=-1)
         yield from draft.facts()
 
 
@@ -158,7 +158,7 @@ def gpustat(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", vendor_of(hit["name"]) or "nvidia")
         draft.add("nvml_index", int(hit["index"]))
-        draft.add("name", told(hit["name"]))
+        draft.add("name", known_value(hit["name"]))
         draft.add("memory_used", size(hit["used"], "m"))
         draft.add("vram", size(hit["total"], "m"))
         yield from draft.facts()
@@ -180,33 +180,33 @@ def exported_metrics(text: Text) -> Statements:
     cards: dict[str, Draft[Gpu]] = {}
     drivers: dict[str, Draft[Driver]] = {}
     for hit in text.each(_METRIC):
-        said = {
+        labels = {
             _LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])
         }
-        who = next((key + said[key] for key in ("uuid", "pci", "index") if said.get(key)), "")
+        who = next((key + labels[key] for key in ("uuid", "pci", "index") if labels.get(key)), "")
         if not who or (who not in cards and len(cards) >= _MOST):
             continue
         draft = cards.setdefault(who, Draft(text, Gpu, hit.start))
-        _exported(draft, hit, said)
-        if draft.get("vendor") and re.match(r"\d", said.get("driver", "")):
+        _add_labels(draft, hit, labels)
+        if draft.get("vendor") and re.match(r"\d", labels.get("driver", "")):
             driver = drivers.setdefault(draft.get("vendor"), Draft(text, Driver, hit.start))
             driver.add("vendor", draft.get("vendor"))
-            driver.add("version", version(said["driver"]))
-            driver.add("cuda", version(said.get("cuda", "")))
+            driver.add("version", version(labels["driver"]))
+            driver.add("cuda", version(labels.get("cuda", "")))
     for card in cards.values():
         yield from card.facts("vendor", "nvml_index")
-    for made in drivers.values():
-        yield from made.facts("vendor")
+    for driver_draft in drivers.values():
+        yield from driver_draft.facts("vendor")
 
 
-def _exported(draft: Draft[Gpu], hit: Hit, said: dict[str, str]) -> None:
+def _add_labels(draft: Draft[Gpu], hit: Hit, labels: dict[str, str]) -> None:
     nvidia = hit["metric"].startswith(("nvidia_", "DCGM_"))
-    draft.add("vendor", "nvidia" if nvidia else vendor_of(said.get("name", "")))
-    draft.add("name", told(said.get("name", "")))
-    draft.add("uuid", uuid(said.get("uuid", "")))
-    draft.add("pci_address", address(said.get("pci", "")))
-    draft.add("nvml_index", number(said.get("index", "")))
-    draft.add("isa", isa_of_capability(said.get("capability", "")))
+    draft.add("vendor", "nvidia" if nvidia else vendor_of(labels.get("name", "")))
+    draft.add("name", known_value(labels.get("name", "")))
+    draft.add("uuid", uuid(labels.get("uuid", "")))
+    draft.add("pci_address", address(labels.get("pci", "")))
+    draft.add("nvml_index", number(labels.get("index", "")))
+    draft.add("isa", isa_of_capability(labels.get("capability", "")))
     if hit["metric"] in _TOTALS:
         draft.add("vram", size(hit["value"], _TOTALS[hit["metric"]]), hit.start)
 
@@ -220,11 +220,11 @@ def profiled_system(text: Text) -> Statements:
         head, row = (next(csv.reader([hit[part]]), []) for part in ("head", "row"))
         if len(head) != len(row):
             continue
-        said = dict(zip(head, row, strict=True))
+        values = dict(zip(head, row, strict=True))
         draft = Draft(text, Gpu, hit.match.start("row"))
         draft.add("vendor", "amd")
-        draft.add("shown_isa", gfx(said.get("gpu_arch", "")))
-        model = told(re.sub(r"_A\d$", "", said.get("gpu_model", "")))  # the stepping is no part of the name
+        draft.add("shown_isa", gfx(values.get("gpu_arch", "")))
+        model = known_value(re.sub(r"_A\d$", "", values.get("gpu_model", "")))  # the stepping is no part of the name
         draft.add("name", model if model and _is_product(model) else None)
         yield from draft.facts("vendor")
 
@@ -259,38 +259,38 @@ def lemonade_system(text: Text) -> Statements:
 
 def _lemonade(devices: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     if isinstance(devices, list):
-        devices = [(str(one.get("device_type", "")), one) for one in devices[:_MOST] if isinstance(one, dict)]
+        devices = [(str(entry.get("device_type", "")), entry) for entry in devices[:_MOST] if isinstance(entry, dict)]
     elif isinstance(devices, dict):
         devices = list(devices.items())[:_MOST]
-    for kind, told_of in devices or ():
-        for one in told_of[:_MOST] if isinstance(told_of, list) else [told_of]:
-            if isinstance(one, dict):
-                yield str(kind), one
+    for kind, entries in devices or ():
+        for entry in entries[:_MOST] if isinstance(entries, list) else [entries]:
+            if isinstance(entry, dict):
+                yield str(kind), entry
 
 
-def _lemonade_device(text: Text, count: int, maker: str, kind: str, said: dict[str, Any]) -> Iterator[Fact]:
-    name, family = str(said.get("name") or ""), str(said.get("family") or "")
+def _lemonade_device(text: Text, count: int, maker: str, kind: str, values: dict[str, Any]) -> Iterator[Fact]:
+    name, family = str(values.get("name") or ""), str(values.get("family") or "")
     at = max(text.body.find(f'"{name}"') if name else text.body.find(f'"{kind}"'), 0)
     draft = Draft(text, Gpu, at)
     draft.add("vendor", maker)
     draft.add("adapter", count)
-    draft.add("name", told(name) if not name.isdigit() else None)
+    draft.add("name", known_value(name) if not name.isdigit() else None)
     draft.add("isa", gfx(family) or (gfx_of_target_version(int(name)) if name.isdigit() and len(name) < 8 else None))
-    shared = "igpu" in kind or maker == "apple" or said.get("integrated") is True
-    draft.add("integrated", True if shared else False if "dgpu" in kind or said.get("integrated") is False else None)
+    shared = "igpu" in kind or maker == "apple" or values.get("integrated") is True
+    draft.add("integrated", True if shared else False if "dgpu" in kind or values.get("integrated") is False else None)
     for field, key, unit in (
         ("vram", "memory_mb", 2**20),
         ("vram", "vram_gb", 2**30),
         ("gtt", "virtual_mem_gb", 2**30),
     ):
-        amount = said.get(key)
+        amount = values.get(key)
         if isinstance(amount, int | float) and not isinstance(amount, bool) and 0 < amount < 10**8 and maker != "apple":
             draft.add(field, int(amount * unit))
     yield from draft.facts()
-    if re.match(r"\d", str(said.get("driver_version", ""))):
-        driver = Draft(text, Driver, max(text.body.find(str(said["driver_version"])), 0))
+    if re.match(r"\d", str(values.get("driver_version", ""))):
+        driver = Draft(text, Driver, max(text.body.find(str(values["driver_version"])), 0))
         driver.add("vendor", maker)
-        driver.add("version", str(said["driver_version"]))
+        driver.add("version", str(values["driver_version"]))
         yield from driver.facts()
 
 
@@ -303,16 +303,16 @@ def amdgpu_details(text: Text) -> Statements:
     from rigup.machine.readers.rocm_smi import cards, decoded
 
     for hit in text.each(_DETAILS):
-        said = dict(re.findall(r"\"(\w{2,30})\": *\"([^\"\n]{1,80})\"", hit["rest"]))
+        values = dict(re.findall(r"\"(\w{2,30})\": *\"([^\"\n]{1,80})\"", hit["rest"]))
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "amd")
-        draft.add("name", told(hit["name"]))
-        draft.add("isa", gfx(said.get("asic_name", "")))
-        draft.add("integrated", {"APU": True, "dGPU": False}.get(said.get("gpu_type", "")))
+        draft.add("name", known_value(hit["name"]))
+        draft.add("isa", gfx(values.get("asic_name", "")))
+        draft.add("integrated", {"APU": True, "dGPU": False}.get(values.get("gpu_type", "")))
         yield from draft.facts()
-    for found in list(re.finditer(r"\"\{\\\"card\d", text.body))[:20]:
-        inner = decoded(text.body, found.start())
-        yield from cards(text, decoded(inner, 0), found.start()) if isinstance(inner, str) else ()
+    for match in list(re.finditer(r"\"\{\\\"card\d", text.body))[:20]:
+        inner = decoded(text.body, match.start())
+        yield from cards(text, decoded(inner, 0), match.start()) if isinstance(inner, str) else ()
 
 
 @reads(adds=(Gpu,), marks=('"device_name"',))
@@ -323,7 +323,7 @@ def nvtop_snapshot(text: Text) -> Statements:
     start = re.search(r"\[\s{0,20}\{\s{0,20}\"device_name\"", text.body)
     answer = decoded(text.body, start.start()) if start else None
     devices = (
-        [one for one in answer[:_MOST] if isinstance(one, dict) and "gpu_clock" in one]
+        [entry for entry in answer[:_MOST] if isinstance(entry, dict) and "gpu_clock" in entry]
         if isinstance(answer, list)
         else []
     )
@@ -332,6 +332,6 @@ def nvtop_snapshot(text: Text) -> Statements:
         draft = Draft(text, Gpu, max(text.body.find(f'"{name}"'), 0))
         draft.add("vendor", vendor_of(name))
         draft.add("adapter", count)
-        draft.add("name", told(name))
+        draft.add("name", known_value(name))
         draft.add("vram", size(str(device.get("mem_total", ""))), rank=-1)
         yield from draft.facts("vendor", "adapter")

@@ -55,21 +55,21 @@ def lsmod(text: Text) -> Statements:
             nowhere = Where(text.source, None, "")
             yield KernelModule(text.given, {"name": Reading(name, nowhere), "loaded": Reading(False, nowhere)})
     if not text.whole:
-        yield from _filtered(text)
+        yield from _grep_misses(text)
 
 
-def _filtered(text: Text) -> Iterator[KernelModule]:
+def _grep_misses(text: Text) -> Iterator[KernelModule]:
     """`lsmod | grep nvidia` that prints no such line says that it is not loaded; it must be seen to end."""
-    for asked in text.each(
+    for command in text.each(
         r"^[^\n]{0,80}\blsmod ?\| ?[ef]?grep (?:-\w{1,8} ){0,3}[\"']?(?P<words>[\w|\\-]{2,80})[\"']?[ \t]*\n"
     ):
-        said = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[asked.match.end() : asked.match.end() + 20_000])
-        words = [word.strip("\\").lower() for word in re.split(r"\\?\|", asked["words"]) if word.strip("\\")]
-        rest = text.body[asked.match.end() :].strip()
+        output = re.match(r"(?:[^\n$#]{0,200}\n){0,200}", text.body[command.match.end() : command.match.end() + 20_000])
+        words = [word.strip("\\").lower() for word in re.split(r"\\?\|", command["words"]) if word.strip("\\")]
+        rest = text.body[command.match.end() :].strip()
         for name in _DRIVERS:
             wanted = rest and any(word in name for word in words)
-            if wanted and said and not re.search(rf"^[ \t]{{0,8}}{name}[ \t]", said[0], re.MULTILINE):
-                yield asked.states(KernelModule, name=name, loaded=False)
+            if wanted and output and not re.search(rf"^[ \t]{{0,8}}{name}[ \t]", output[0], re.MULTILINE):
+                yield command.states(KernelModule, name=name, loaded=False)
 
 
 @reads(
@@ -125,7 +125,7 @@ def kernel_headers(text: Text) -> Statements:
 
 @reads(KernelParameter, ModuleParameter, inputs=[File("/proc/cmdline")], marks=("BOOT_IMAGE=",))
 def command_line(text: Text) -> Statements:
-    """What this boot's kernel was told."""
+    """The command line of the running kernel."""
     for line in text.each(r"^(?=[^\n]{0,4000}(?:BOOT_IMAGE=|root=|initrd=|ro |quiet))(?P<words>[^\n]{1,4000})$"):
         yield from _words(text, line.match.start("words"), line["words"], "running")
 
@@ -141,7 +141,7 @@ def command_line(text: Text) -> Statements:
     adds=(KernelParameter, ModuleParameter),
 )
 def boot_loader(text: Text) -> Statements:
-    """What the next boot's kernel will be told."""
+    """The command line of the next boot's kernel."""
     plain = text.source.endswith("/cmdline")
     form = (
         r"^(?P<words>[^\n]{1,4000})$"
@@ -154,21 +154,21 @@ def boot_loader(text: Text) -> Statements:
 
 def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelParameter | ModuleParameter | KernelModule]:
     for word in re.finditer(r"\S{1,400}", words):
-        at, told = start + word.start(), word[0].strip("\"'")
-        name, _, value = told.partition("=")
+        at, argument = start + word.start(), word[0].strip("\"'")
+        name, _, value = argument.partition("=")
         if name in ("modprobe.blacklist", "module_blacklist", "rd.driver.blacklist"):
             for module in re.findall(r"[\w-]{2,40}", value):
                 yield from says(text, KernelModule, at, name=_plain(module), blacklisted=True)
         elif _KERNEL.fullmatch(name):
             yield from says(text, KernelParameter, at, name=name, **{when: value})
-        elif (found := _PARAMETER.fullmatch(told)) and _GPU.fullmatch(_plain(found["module"])):
+        elif (match := _PARAMETER.fullmatch(argument)) and _GPU.fullmatch(_plain(match["module"])):
             yield from says(
                 text,
                 ModuleParameter,
                 at,
-                module=_plain(found["module"]),
-                name=found["name"],
-                configured=found["value"] or "",
+                module=_plain(match["module"]),
+                name=match["name"],
+                configured=match["value"] or "",
             )
 
 
@@ -183,9 +183,9 @@ def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelPara
 def parameters(text: Text) -> Statements:
     """What a loaded module runs with; a parameter without a file here is none that it knows."""
     path = re.search(r"/sys/module/(?P<module>\w{2,40})/parameters/(?P<name>\w{1,60})\Z", text.source)
-    told = re.match(r"([^\n]{0,200})\n?\Z", text.body)
-    if path and told:
-        yield from says(text, ModuleParameter, 0, module=path["module"], name=path["name"], running=told[1].strip())
+    value = re.match(r"([^\n]{0,200})\n?\Z", text.body)
+    if path and value:
+        yield from says(text, ModuleParameter, 0, module=path["module"], name=path["name"], running=value[1].strip())
 
 
 @reads(
@@ -233,8 +233,8 @@ def modprobe(text: Text) -> Statements:
 
 
 def _options(hit: Hit, module: str, values: str) -> Iterator[ModuleParameter]:
-    for told in re.findall(r"(\w{2,60})=(\"[^\"\n]{0,400}\"|\S{0,400})", values):
-        yield hit.states(ModuleParameter, module=module, name=told[0], configured=told[1].strip('"'))
+    for option in re.findall(r"(\w{2,60})=(\"[^\"\n]{0,400}\"|\S{0,400})", values):
+        yield hit.states(ModuleParameter, module=module, name=option[0], configured=option[1].strip('"'))
 
 
 # Debian and others give each branch a name of its own: nvidia-current, nvidia-tesla-470, nvidia-open.

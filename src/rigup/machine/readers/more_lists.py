@@ -7,7 +7,7 @@ from rigup.machine.kinds import Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.intel import plain
 from rigup.machine.readers.rocm_smi import decoded
-from rigup.machine.readers.values import Draft, address, pci_id, size, told, vendor_of
+from rigup.machine.readers.values import Draft, address, known_value, pci_id, size, vendor_of
 from rigup.machine.texts import Text
 
 _MOST = 64
@@ -21,13 +21,13 @@ def xpu_smi_csv(text: Text) -> Statements:
     for head in text.each(r"^(?P<names>Device ID,[^\n]{3,2000})\n(?P<rows>(?:\d{1,3},[^\n]{3,2000}(?:\n|\Z)){1,64})"):
         names = [name.strip() for name in next(csv.reader([head["names"]]), [])]
         for row in csv.reader(head["rows"].splitlines()):
-            said = dict(zip(names, row, strict=False))
+            values = dict(zip(names, row, strict=False))
             draft = Draft(text, Gpu, head.match.start("rows"))
             draft.add("vendor", "intel")
-            draft.add("nvml_index", int(said["Device ID"]) if said["Device ID"].isdigit() else None)
-            draft.add("name", told(plain(said.get("Device Name", ""))))
-            draft.add("pci_address", address(said.get("PCI BDF Address", "")))
-            draft.add("vram", size(said.get("Memory Physical Size", ""), "m"))
+            draft.add("nvml_index", int(values["Device ID"]) if values["Device ID"].isdigit() else None)
+            draft.add("name", known_value(plain(values.get("Device Name", ""))))
+            draft.add("pci_address", address(values.get("PCI BDF Address", "")))
+            draft.add("vram", size(values.get("Memory Physical Size", ""), "m"))
             yield from draft.facts("vendor", "nvml_index")
 
 
@@ -37,15 +37,15 @@ def xpu_smi_json(text: Text) -> Statements:
     start = re.search(r"^[^\S\n]{0,20}\{", text.body, re.MULTILINE)
     answer: Any = decoded(text.body, start.end() - 1) if start else None
     listed = answer.get("device_list", [answer]) if isinstance(answer, dict) else []
-    for one in listed[:_MOST] if isinstance(listed, list) else ():
-        if isinstance(one, dict) and "pci_bdf_address" in one:
-            draft = Draft(text, Gpu, max(text.body.find(str(one["pci_bdf_address"])), 0))
+    for device in listed[:_MOST] if isinstance(listed, list) else ():
+        if isinstance(device, dict) and "pci_bdf_address" in device:
+            draft = Draft(text, Gpu, max(text.body.find(str(device["pci_bdf_address"])), 0))
             draft.add("vendor", "intel")
-            draft.add("nvml_index", one["device_id"] if isinstance(one.get("device_id"), int) else None)
-            draft.add("name", told(plain(str(one.get("device_name", "")))))
-            draft.add("pci_address", address(str(one["pci_bdf_address"])))
-            draft.add("pci_id", pci_id("8086", str(one.get("pci_device_id", ""))))
-            draft.add("vram", size(str(one.get("memory_physical_size_byte", ""))))
+            draft.add("nvml_index", device["device_id"] if isinstance(device.get("device_id"), int) else None)
+            draft.add("name", known_value(plain(str(device.get("device_name", "")))))
+            draft.add("pci_address", address(str(device["pci_bdf_address"])))
+            draft.add("pci_id", pci_id("8086", str(device.get("pci_device_id", ""))))
+            draft.add("vram", size(str(device.get("memory_physical_size_byte", ""))))
             yield from draft.facts("vendor", "nvml_index")
 
 
@@ -69,7 +69,7 @@ def agent_without_head(text: Text) -> Statements:
             draft = Draft(text, Gpu, hit.start)
             draft.add("vendor", "amd")
             draft.add("shown_isa", hit["isa"])
-            draft.add("name", told(name[1]))
+            draft.add("name", known_value(name[1]))
             draft.add("pci_id", pci_id("1002", chip[1]) if chip else None)
             draft.add("pci_address", _bdf(int(place[1])) if place else None)
             yield from draft.facts("vendor")

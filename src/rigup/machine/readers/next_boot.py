@@ -18,13 +18,13 @@ _IMAGE = rf"/(?:boot/vmlinuz-(?P<boot>{_RELEASE})|lib/modules/(?P<modules>{_RELE
 )
 def kernel_images(text: Text) -> Statements:
     """`/boot/vmlinuz-6.8.0-45-generic`: where nobody chose, boot loaders start the newest."""
-    found = {
+    releases = {
         hit["boot"] or hit["modules"]: hit for hit in text.each(_IMAGE) if not hit.match[0].endswith((".old", ".bak"))
     }
-    if found:
-        newest = max(found, key=_age)
-        yield found[newest].states(NextBoot, release=newest, because="newest")
-    for release, hit in found.items():
+    if releases:
+        newest = max(releases, key=_age)
+        yield releases[newest].states(NextBoot, release=newest, because="newest")
+    for release, hit in releases.items():
         yield hit.states(Kernel, release=release)
 
 
@@ -58,15 +58,15 @@ def chosen_entry(text: Text) -> Statements:
         )
     }
     for key in ("next_entry", "saved_entry", "GRUB_DEFAULT", "default"):
-        if key in hits and (release := _named(hits[key])):
+        if key in hits and (release := _release_of(hits[key])):
             yield hits[key].states(NextBoot, release=release, because="chosen")
             return
 
 
-def _named(hit: Hit) -> str | None:
+def _release_of(hit: Hit) -> str | None:
     """The release in an entry's name or id; an entry by its number names none."""
-    found = re.search(
+    match = re.search(
         r"(?:(?:Linux|gnulinux)[ -]|(?<=[0-9a-f])-|^|vmlinuz-)(?P<release>\d{1,2}\.\d{1,3}\.\d[\w.+~-]{0,80})",
         hit["value"].strip("\"' "),
     )
-    return re.sub(r"-advanced-[0-9a-f-]{4,60}$|\.conf$|-recovery\b.*", "", found["release"]) if found else None
+    return re.sub(r"-advanced-[0-9a-f-]{4,60}$|\.conf$|-recovery\b.*", "", match["release"]) if match else None

@@ -51,11 +51,11 @@ _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]
 @reads(marks=("GPU", "APU", "raphics", "ideo card", "gfx", "Radeon", "GeForce", "XT", "RX", "RTX"), adds=(Gpu,), rank=0)
 def cards_told(text: Text) -> Statements:
     """`GPU: AMD Radeon RX 7900 XTX (gfx1100)`, `9060XT 16GB (gfx1200)`."""
-    told = set[str]()
+    names = set[str]()
     for form in (_CARD, _BARE, _PAIR):
         for hit in text.each(form):
-            if hit["name"] not in told:
-                told.add(hit["name"])
+            if hit["name"] not in names:
+                names.add(hit["name"])
                 yield from _card(hit)
 
 
@@ -74,8 +74,8 @@ def server_card_in_a_sentence(text: Text) -> Statements:
     """`I am using a Tesla K40m`, `two NVIDIA Tesla M60 GPUs`: as above."""
     if re.search(r"\bRadeon\b|\bRX ?\d{3,4}\b|\bInstinct\b|\bArc [AB]\d{3}\b|[RG]TX", text.body):
         return
-    told = islice(dict.fromkeys(hit["name"] for hit in text.each(_SERVER_NAMED)), _MOST_NAMES)
-    named = {row.name: row for name in told if (row := one_gpu(name)) and row.vendor == "nvidia"}
+    names = islice(dict.fromkeys(hit["name"] for hit in text.each(_SERVER_NAMED)), _MOST_NAMES)
+    named = {row.name: row for name in names if (row := one_gpu(name)) and row.vendor == "nvidia"}
     forms = (_SAYS + _SERVER, _ASIDE + _BY_MAKER + _SERVER) if len(named) == 1 else ()
     for hit in (hit for form in forms for hit in text.each(form)):
         if (row := one_gpu(hit["name"])) and row.name in named:

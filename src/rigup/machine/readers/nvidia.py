@@ -5,7 +5,7 @@ import re
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import DriverLibrary, Gpu, ModuleParameter, PathLibrary, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
-from rigup.machine.readers.values import Draft, address, told, uuid
+from rigup.machine.readers.values import Draft, address, known_value, uuid
 from rigup.machine.texts import Text
 
 _GPUS = "/proc/driver/nvidia/gpus/"
@@ -30,19 +30,19 @@ _FILE = lazy_regex(
 @reads(inputs=[File(_GPUS + "*/information", wakes="10de")], marks=("GPU UUID:",), adds=(Gpu,), rank=2)
 def nvidia_information(text: Text) -> Statements:
     """`Model: NVIDIA GeForce RTX 3090`, `GPU UUID: GPU-…`, `Bus Location: 0000:01:00.0`."""
-    found = {
+    fields = {
         hit["key"]: hit
         for hit in text.each(r"^(?P<key>Model|GPU UUID|Bus Location|GPU Excluded):[ \t]{1,8}(?P<value>\S[^\n]{0,100})$")
     }
-    if "Model" not in found or not {"Bus Location", "GPU UUID"} & found.keys():
+    if "Model" not in fields or not {"Bus Location", "GPU UUID"} & fields.keys():
         return
-    draft = Draft(text, Gpu, found["Model"].start)
+    draft = Draft(text, Gpu, fields["Model"].start)
     draft.add("vendor", "nvidia")
-    draft.add("name", told(found["Model"]["value"]))
+    draft.add("name", known_value(fields["Model"]["value"]))
     draft.add("driver", "nvidia")
-    if hit := found.get("Bus Location"):
+    if hit := fields.get("Bus Location"):
         draft.add("pci_address", address(hit["value"]), hit.start)
-    if hit := found.get("GPU UUID"):
+    if hit := fields.get("GPU UUID"):
         draft.add("uuid", uuid(hit["value"]), hit.start)
     yield from draft.facts("vendor", "driver")
 
@@ -71,14 +71,14 @@ def nvidia_parameters(text: Text) -> Statements:
 )
 def nvidia_libraries(text: Text) -> Statements:
     """`libcuda.so.1 -> libcuda.so.550.90.07`: which driver the user space is of."""
-    for found in _FILE.finditer(text.body):
-        folder, version = found["folder"], _version(found["version"], found["target"])
-        at = found.start("path")
-        if "/stubs/" in folder or "/compat/" in folder or (not found["digit"] and not version):
+    for match in _FILE.finditer(text.body):
+        folder, version = match["folder"], _version(match["version"], match["target"])
+        at = match.start("path")
+        if "/stubs/" in folder or "/compat/" in folder or (not match["digit"] and not version):
             continue
         draft = Draft(text, DriverLibrary, at)
-        draft.add("soname", found["soname"].removesuffix(".1") + ".1")
-        draft.add("path", folder + found["soname"].removesuffix(".1") + ".1")
+        draft.add("soname", match["soname"].removesuffix(".1") + ".1")
+        draft.add("path", folder + match["soname"].removesuffix(".1") + ".1")
         draft.add("version", version)
         yield from draft.facts("soname")
 
@@ -102,7 +102,7 @@ def toolkit_libcuda(text: Text) -> Statements:
         r"(?P<path>(?P<folder>/usr/local/cuda\S{0,120}/(?P<kind>stubs|compat)(?:/lib|/lib\.real)?)/(?P<soname>libcuda\.so(?:\.1)?)(?:\.(?P<version>\d{2,4}\.[\d.]{1,12}))?)(?: -> (?P<target>\S{1,200}))?$"
     ):
         stub = hit["kind"] == "stubs"
-        known = {"version": found} if (found := _version(hit["version"] or None, hit["target"])) else {}
+        known = {"version": release} if (release := _version(hit["version"] or None, hit["target"])) else {}
         yield hit.states(
             PathLibrary,
             path=hit["path"],

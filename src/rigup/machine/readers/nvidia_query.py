@@ -15,10 +15,10 @@ from rigup.machine.readers.values import (
     Draft,
     address,
     keyed,
+    known_value,
     number,
     pci_id,
     size,
-    told,
     truth,
     uuid,
     version,
@@ -31,8 +31,8 @@ _MOST = 1024  # cards of one report
 
 def combined(value: str) -> str | None:
     """0x233510DE: the device, then the vendor."""
-    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{4})([0-9a-fA-F]{4})", value.strip())
-    return pci_id(found[2], found[1]) if found else None
+    match = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{4})([0-9a-fA-F]{4})", value.strip())
+    return pci_id(match[2], match[1]) if match else None
 
 
 def mib(value: str) -> int | None:
@@ -47,7 +47,7 @@ def mode(value: str) -> bool | None:
 
 def compute(value: str) -> str | None:
     """Exclusive_Process in one word, as the option that sets it."""
-    return told(value.replace(" ", "_"))
+    return known_value(value.replace(" ", "_"))
 
 
 def capability(value: str) -> str | None:
@@ -57,7 +57,7 @@ def capability(value: str) -> str | None:
 
 # (section, key): of -q. XML tells the same in small letters with underscores.
 _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
-    ("", "product name"): ("name", told),
+    ("", "product name"): ("name", known_value),
     ("", "gpu uuid"): ("uuid", uuid),
     ("", "uuid"): ("uuid", uuid),
     ("", "compute mode"): ("compute_mode", compute),
@@ -73,9 +73,9 @@ _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
     ("fb memory usage", "used"): ("memory_used", size),
     ("mig mode", "current"): ("mig", mode),
     ("mig mode", "current mig"): ("mig", mode),
-    ("driver model", "current"): ("driver_model", told),
-    ("driver model", "current dm"): ("driver_model", told),
-    ("fabric", "state"): ("fabric", told),
+    ("driver model", "current"): ("driver_model", known_value),
+    ("driver model", "current dm"): ("driver_model", known_value),
+    ("fabric", "state"): ("fabric", known_value),
     ("remapped rows", "pending"): ("remap_pending", truth),
     ("remapped rows", "remapped row pending"): ("remap_pending", truth),
 }
@@ -121,18 +121,18 @@ def _sections(text: Text, start: int, end: int) -> Iterator[Said]:
     """Each line with the head line above it. A MIG device's own lines stand under `mig device`."""
     section, mig, depth = "", False, 0
     lines = re.compile(r"^([ \t]*)(\S[^:\n]{0,79}?)[ \t]*(?::[ \t]*(.*))?$", re.MULTILINE)
-    for found in lines.finditer(text.body, start, end):
-        indent, key = len(found[1]), found[2].lower().replace("_", " ")
+    for match in lines.finditer(text.body, start, end):
+        indent, key = len(match[1]), match[2].lower().replace("_", " ")
         if mig and (indent < depth or (indent == depth and key != "mig device") or key.startswith("accounting mode")):
             mig = False
-        if found[3] is None:
+        if match[3] is None:
             era = section.partition(" ")[0]
             section = f"{era} {key}" if key in _BITS and era in _ERAS else key
             if key == "mig device":
                 mig, depth = True, indent
-                yield "mig device", "", "", found.start()
+                yield "mig device", "", "", match.start()
         else:
-            yield ("mig device/" + section if mig else section), key, found[3].strip(), found.start(3)
+            yield ("mig device/" + section if mig else section), key, match[3].strip(), match.start(3)
 
 
 def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
@@ -143,7 +143,7 @@ def _fill(draft: Draft[Gpu], told_lines: Iterator[Said]) -> None:
         if section.startswith("mig device"):
             _part(parts, section, key, value)
             continue
-        field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", told)
+        field, convert = _FIELDS.get((section, key)) or _FIELDS.get(("", key)) or ("", known_value)
         if field:
             draft.add(field, convert(value), at)
         counted = "uncorrectable" in key or (section, key) == ("volatile double bit", "total")
@@ -173,44 +173,44 @@ _TAG = lazy_regex(r"<(/?)([A-Za-z_][\w.-]{0,60})([^<>]{0,300})>([^<]{0,400})")
 def nvidia_xml(text: Text) -> Statements:
     """`nvidia-smi -q -x`: tags are pulled one by one; entities and document types are of no interest."""
     draft: Draft[Gpu] | None = None
-    said: list[Said] = []
+    lines: list[Said] = []
     path: list[str] = []
-    for found in _TAG.finditer(text.body):
-        closes, tag = found[1] == "/", found[2].lower()
+    for match in _TAG.finditer(text.body):
+        closes, tag = match[1] == "/", match[2].lower()
         if tag == "gpu":
-            yield from _closed(draft, said)
-            draft, said, path = (None if closes else _opened(text, found)), [], []
+            yield from _finish(draft, lines)
+            draft, lines, path = (None if closes else _new_draft(text, match)), [], []
         elif closes:
             while path and path.pop() != tag:
                 continue
-        elif not found[3].endswith("/"):
+        elif not match[3].endswith("/"):
             path = [*path[-8:], tag]
-            value, key = found[4].strip(), tag.replace("_", " ")
+            value, key = match[4].strip(), tag.replace("_", " ")
             if draft is None:
-                yield from _driver(text, key, value, found.start(4))
+                yield from _driver(text, key, value, match.start(4))
             elif tag == "mig_device" or value:
-                said.append(
+                lines.append(
                     (
                         _section(path[:-1]) if tag != "mig_device" else "mig device",
                         key if value else "",
                         value,
-                        found.start(4),
+                        match.start(4),
                     )
                 )
-    yield from _closed(draft, said)
+    yield from _finish(draft, lines)
 
 
-def _opened(text: Text, found: re.Match[str]) -> Draft[Gpu]:
-    draft = Draft(text, Gpu, found.start())
+def _new_draft(text: Text, match: re.Match[str]) -> Draft[Gpu]:
+    draft = Draft(text, Gpu, match.start())
     draft.add("vendor", "nvidia")
-    draft.add("pci_address", address(found[3]))
+    draft.add("pci_address", address(match[3]))
     draft.add("seen_by", "nvidia-smi")
     return draft
 
 
-def _closed(draft: Draft[Gpu] | None, said: list[Said]) -> Iterator[Gpu]:
+def _finish(draft: Draft[Gpu] | None, lines: list[Said]) -> Iterator[Gpu]:
     if draft is not None:
-        _fill(draft, iter(said))
+        _fill(draft, iter(lines))
         if draft.has("name") or draft.has("uuid") or draft.has("pci_address"):
             yield from draft.facts("vendor", "seen_by")
 
@@ -223,8 +223,8 @@ def _section(path: list[str]) -> str:
 
 
 _COLUMNS: dict[str, tuple[str, Convert]] = {
-    "name": ("name", told),
-    "gpu_name": ("name", told),
+    "name": ("name", known_value),
+    "gpu_name": ("name", known_value),
     "uuid": ("uuid", uuid),
     "gpu_uuid": ("uuid", uuid),
     "index": ("nvml_index", number),
@@ -238,8 +238,8 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "compute_cap": ("isa", capability),
     "mig.mode.current": ("mig", mode),
     "persistence_mode": ("persistence", mode),
-    "driver_model.current": ("driver_model", told),
-    "fabric.state": ("fabric", told),
+    "driver_model.current": ("driver_model", known_value),
+    "fabric.state": ("fabric", known_value),
     "remapped_rows.pending": ("remap_pending", truth),
     "ecc.errors.uncorrected.volatile.total": ("ecc_errors", number),
     "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),
@@ -264,14 +264,14 @@ _AFTER = lazy_regex(
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
-    for found in _HEADER.finditer(text.body):
-        columns = [re.sub(r" \[.*", "", cell.strip()) for cell in found[1].split(",")]
+    for match in _HEADER.finditer(text.body):
+        columns = [re.sub(r" \[.*", "", cell.strip()) for cell in match[1].split(",")]
         if _is_header(columns):
-            yield from _rows(text, columns, found.end())
-    for asked in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
-        fields = asked["fields"]
-        if "noheader" in asked["options"]:
-            end = text.body.find("\n", asked.end())
+            yield from _rows(text, columns, match.end())
+    for query in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
+        fields = query["fields"]
+        if "noheader" in query["options"]:
+            end = text.body.find("\n", query.end())
             yield from _rows(text, fields.split(","), end) if end >= 0 else ()
 
 
@@ -284,21 +284,21 @@ def _is_header(columns: list[str]) -> bool:
 
 def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
     """The lines that have as many cells as were asked for."""
-    for count, found in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
-        cells = found[1].split(", ") if ", " in found[1] else found[1].split(",")
-        if len(cells) != len(columns) or count > _MOST or not found[1].strip():
+    for count, line in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
+        cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
+        if len(cells) != len(columns) or count > _MOST or not line[1].strip():
             return
         if cells[0].strip().lower() == columns[0]:  # a head line after the command that asks for none
             continue
-        yield from _row(text, dict(zip(columns, cells, strict=True)), at + found.start(1))
+        yield from _row(text, dict(zip(columns, cells, strict=True)), at + line.start(1))
 
 
 def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
     if re.match(r"\d+\.\d", driver := row.get("driver_version", "").strip()):
-        told_driver = Draft(text, Driver, at)
-        told_driver.add("vendor", "nvidia")
-        told_driver.add("version", version(driver))
-        yield from told_driver.facts()
+        draft_of_driver = Draft(text, Driver, at)
+        draft_of_driver.add("vendor", "nvidia")
+        draft_of_driver.add("version", version(driver))
+        yield from draft_of_driver.facts()
     draft = Draft(text, Gpu, at)
     for column, cell in row.items():
         if column in _COLUMNS:

@@ -8,7 +8,7 @@ from typing import Any
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, Platform
 from rigup.machine.reader import Run, Statements, reads
-from rigup.machine.readers.values import Draft, address, size, told, truth, uuid
+from rigup.machine.readers.values import Draft, address, known_value, size, truth, uuid
 from rigup.machine.texts import Hit, Text
 
 _MOST = 1024  # cards of one table
@@ -72,7 +72,7 @@ def _card(hit: Hit, end: int, parts: list[dict[str, Any]] | None) -> Iterator[Gp
     draft = Draft(text, Gpu, hit.start)
     draft.add("vendor", "nvidia")
     draft.add("nvml_index", int(hit["nvml_index"]))
-    draft.add("name", told(hit["name"]))
+    draft.add("name", known_value(hit["name"]))
     draft.add("pci_address", address(hit["pci"]))
     draft.add("seen_by", "nvidia-smi")
     draft.add("driver_model" if hit["mode"] in ("WDDM", "TCC", "MCDM") else "persistence", _mode(hit["mode"]))
@@ -99,11 +99,11 @@ def _none(body: str) -> list[dict[str, Any]] | None:
 
 def _mig_devices(text: Text) -> dict[int, list[dict[str, Any]]]:
     """MIG devices by the index of their card. A table shown twice shows them twice."""
-    found: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
+    by_gpu: dict[int, dict[str, dict[str, Any]]] = defaultdict(dict)
     for hit in text.each(_MIG_ROW):
         part = {"name": f"GI {hit['gi']} CI {hit['ci']}", "index": int(hit["dev"]), "memory": size(hit["total"], "m")}
-        found[int(hit["gpu"])].setdefault(hit["dev"], part)
-    return {card: list(parts.values()) for card, parts in found.items()}
+        by_gpu[int(hit["gpu"])].setdefault(hit["dev"], part)
+    return {card: list(parts.values()) for card, parts in by_gpu.items()}
 
 
 @reads(adds=(Platform,), marks=("NVIDIA-SMI",), rank=0)
@@ -130,7 +130,7 @@ def nvidia_list(text: Text) -> Statements:
     """`nvidia-smi -L`, and the head lines of nvlink's and other listings."""
     cards = list(text.each(_LISTED))[:_MOST]
     for number, hit in enumerate(cards):
-        if told(hit["name"]) is None or "Unable" in hit["name"]:
+        if known_value(hit["name"]) is None or "Unable" in hit["name"]:
             continue
         end = cards[number + 1].start if number + 1 < len(cards) else len(text.body)
         draft = Draft(text, Gpu, hit.start)
@@ -148,9 +148,9 @@ def nvidia_list(text: Text) -> Statements:
 
 
 def _listed_parts(text: Text, start: int, end: int) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for match in _MIG_LISTED.finditer(text.body, start, min(end, start + 4000)):
         part = {"name": match[1], "index": int(match[2])}
         known = uuid(match[3])
-        found.setdefault(match[2], {**part, "uuid": known} if known else part)
-    return list(found.values())
+        by_name.setdefault(match[2], {**part, "uuid": known} if known else part)
+    return list(by_name.values())

@@ -16,8 +16,8 @@ _STARTS = r"(?:^(?P<journal>[^\n]{0,120}\bollama\[\d{1,9}\]: )[^\n]{0,300}?)?ser
 
 def _in_force(starts: list[Hit]) -> list[Hit]:
     """Of the starts that the system's journal keeps the last alone is in force."""
-    kept = [start for start in starts if start["journal"]]
-    return [start for start in starts if start not in kept[:-1]]
+    journals = [start for start in starts if start["journal"]]
+    return [start for start in starts if start not in journals[:-1]]
 
 
 @reads(marks=("server config",), adds=(Variable,))
@@ -25,11 +25,11 @@ def ollama_environment(text: Text) -> Statements:
     """`msg="server config" env="map[CUDA_VISIBLE_DEVICES: HSA_OVERRIDE_GFX_VERSION:10.3.0 …]"`: a name without a value is not set."""
     for line in _in_force(list(text.each(_STARTS))):
         start = line.match.start("map")
-        for found in _NAMES.finditer(line["map"]):
-            draft = Draft(text, Variable, start + found.start())
-            draft.add("name", found["name"])
-            if found["value"]:
-                draft.add("value", found["value"].replace("\\", ""))
+        for match in _NAMES.finditer(line["map"]):
+            draft = Draft(text, Variable, start + match.start())
+            draft.add("name", match["name"])
+            if match["value"]:
+                draft.add("value", match["value"].replace("\\", ""))
             else:
                 draft.lacks("value")
             for variable in draft.facts():

@@ -23,13 +23,13 @@ _LISTED = (
 @reads(adds=(Toolkit,), marks=("intel-oneapi-",), rank=-1)
 def oneapi_packages(text: Text) -> Statements:
     """`intel-oneapi-mkl-2025.0/all,now 2025.0.1-14 amd64 [installed]`."""
-    yield from _one(hit for form in _LISTED for hit in text.each(form))
+    yield from _newest(hit for form in _LISTED for hit in text.each(form))
 
 
 @reads(adds=(Toolkit,), marks=("oneAPI DPC++",), rank=-1)
 def oneapi_compiler(text: Text) -> Statements:
     """`Intel(R) oneAPI DPC++/C++ Compiler 2025.1.1 (2025.1.1.20250418)`, the answer of `icpx --version`."""
-    yield from _one(
+    yield from _newest(
         text.each(r"\bIntel\(R\) oneAPI DPC\+\+/C\+\+ Compiler (?P<version>20\d\d\.\d{1,2})(?:\.\d{1,2})? \(20")
     )
 
@@ -43,7 +43,7 @@ _OF_WINDOWS = (
 @reads(adds=(Toolkit,), marks=("oneAPI\\compiler", "oneAPI\\mkl", "oneAPI/compiler", "oneAPI/mkl"), rank=-1)
 def oneapi_folders_of_windows(text: Text) -> Statements:
     r"""`C:\Program Files (x86)\Intel\oneAPI\compiler\2025.0\bin` in a path or behind a variable's name."""
-    yield from _one(text.each(_OF_WINDOWS))
+    yield from _newest(text.each(_OF_WINDOWS))
 
 
 _LOADED = (
@@ -55,7 +55,7 @@ _LOADED = (
 @reads(adds=(Toolkit,), marks=("intel/oneapi-", "module load ", "module add ", "module sw"), rank=-1)
 def oneapi_of_an_image_or_a_module(text: Text) -> Statements:
     """`FROM intel/oneapi-basekit:2025.0.1-0-devel-ubuntu22.04`; a cluster's `module load intel-oneapi/2023.2.1`."""
-    yield from _one(hit for form in _LOADED for hit in text.each(form))
+    yield from _newest(hit for form in _LOADED for hit in text.each(form))
 
 
 _NAMES = r"\bls\b[^\n]{0,40}/intel/oneapi/?[ \t]*\n(?:[^\n$#>]{0,400}\n){0,20}?(?:[^\n$#>]{0,200}\s)?(?P<version>20\d\d\.\d)(?=\s|\Z)"
@@ -64,11 +64,11 @@ _NAMES = r"\bls\b[^\n]{0,40}/intel/oneapi/?[ \t]*\n(?:[^\n$#>]{0,400}\n){0,20}?(
 @reads(adds=(Toolkit,), marks=("/intel/oneapi",), rank=-1)
 def oneapi_folder_listed(text: Text) -> Statements:
     """`ls /opt/intel/oneapi` and the release among its names: newer kits lie in a folder of their year."""
-    yield from _one(text.each(_NAMES))
+    yield from _newest(text.each(_NAMES))
 
 
-def _one(hits: Iterable[Hit]) -> Statements:
+def _newest(hits: Iterable[Hit]) -> Statements:
     """The newest; nothing where releases of two years are there, since nobody can tell which of them a shell has."""
-    found = sorted(hits, key=lambda hit: hit["version"])
-    if found and len({hit["version"][:4] for hit in found}) == 1:
-        yield from says(found[-1].text, Toolkit, found[-1].start, name="oneapi", version=found[-1]["version"])
+    releases = sorted(hits, key=lambda hit: hit["version"])
+    if releases and len({hit["version"][:4] for hit in releases}) == 1:
+        yield from says(releases[-1].text, Toolkit, releases[-1].start, name="oneapi", version=releases[-1]["version"])

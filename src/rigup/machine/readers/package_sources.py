@@ -55,7 +55,7 @@ def pip_configuration(text: Text) -> Statements:
     """`index-url = https://mirror.example/simple`; a value may go on in lines that are set in."""
     for hit in text.each(_INI):
         name = hit["name"].replace("_", "-")
-        values = [told for word in hit["value"].split() if (told := _plain(word))]
+        values = [value for word in hit["value"].split() if (value := _plain(word))]
         if _NAME.fullmatch(name) and values:
             yield hit.states(PackageSource, tool="pip", name=name, entries=values[:_MOST], path=text.source)
 
@@ -84,9 +84,9 @@ _INDEX_SHOWN = r"^[ \t]{0,8}\[\[tool\.uv\.index\]\][ \t]*\n(?:[ \t]{0,8}\w{3,20}
 )
 def uv_configuration(text: Text) -> Statements:
     """uv.toml, or the part of a pyproject.toml that is uv's."""
-    told = toml(text.body) if "[tool.uv" in text.body or not text.source.endswith("pyproject.toml") else {}
-    inner = told.get("tool", {}).get("uv") if isinstance(told.get("tool"), dict) else None
-    mine = inner if isinstance(inner, dict) else {} if text.source.endswith("pyproject.toml") else told
+    settings = toml(text.body) if "[tool.uv" in text.body or not text.source.endswith("pyproject.toml") else {}
+    inner = settings.get("tool", {}).get("uv") if isinstance(settings.get("tool"), dict) else None
+    mine = inner if isinstance(inner, dict) else {} if text.source.endswith("pyproject.toml") else settings
     pip = mine.get("pip")
     for table in (mine, pip if isinstance(pip, dict) else {}):
         for name, value in table.items():
@@ -94,19 +94,19 @@ def uv_configuration(text: Text) -> Statements:
             if _NAME.fullmatch(name) and values:
                 at = max(text.body.find(name), 0)
                 yield from says(text, PackageSource, at, tool="uv", name=name, entries=values, path=text.source)
-    for hit in () if told else text.each(_INDEX_SHOWN):  # among other lines of a terminal
+    for hit in () if settings else text.each(_INDEX_SHOWN):  # among other lines of a terminal
         yield hit.states(PackageSource, tool="uv", name="index", entries=[_plain(hit["url"])], path=text.source)
 
 
 def _values(value: Any) -> list[str]:
     """A word, a list of words, or a list of indexes with names."""
-    told = value if isinstance(value, list) else [value]
-    words = [_plain(str(_address(one))) for one in told[:_MOST]]
+    entries = value if isinstance(value, list) else [value]
+    words = [_plain(str(_address(entry))) for entry in entries[:_MOST]]
     return [word for word in words if word]
 
 
-def _address(one: Any) -> Any:
-    return one.get("url", "") if isinstance(one, dict) else str(one).lower() if isinstance(one, bool) else one
+def _address(entry: Any) -> Any:
+    return entry.get("url", "") if isinstance(entry, dict) else str(entry).lower() if isinstance(entry, bool) else entry
 
 
 @reads(
@@ -140,10 +140,10 @@ def source_of_variable(variable: Variable) -> Iterator[PackageSource]:
     tool, _, rest = str(variable.get("name")).partition("_")
     name = rest.lower().replace("_", "-")
     if tool in _TOOLS and _NAME.fullmatch(name) and variable.get("value"):
-        told = variable.fields["value"]
-        values = [_plain(word) for word in str(told.value).split()]
+        reading = variable.fields["value"]
+        values = [_plain(word) for word in str(reading.value).split()]
         fields = {"tool": _TOOLS[tool], "name": name, "entries": values, "path": "env " + variable.name}
-        yield PackageSource(variable.place, {key: told._replace(value=value) for key, value in fields.items()})
+        yield PackageSource(variable.place, {key: reading._replace(value=value) for key, value in fields.items()})
 
 
 @reads(inputs=[File("/etc/apt/apt.conf"), File("/etc/apt/apt.conf.d/*proxy*")], adds=(PackageSource,))

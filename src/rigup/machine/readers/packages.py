@@ -137,15 +137,15 @@ def kept(name: str) -> str | None:
 
 
 def _package(hit: Hit, manager: str) -> Iterator[Package]:
-    found = hit.found()
-    name = kept(found["name"])
-    if not name or not re.search(r"\d", found["version"]):
+    groups = hit.found()
+    name = kept(groups["name"])
+    if not name or not re.search(r"\d", groups["version"]):
         return
     draft = Draft(hit.text, Package, hit.start)
     draft.add("name", name)
-    draft.add("version", found["version"].rstrip(".,"))
+    draft.add("version", groups["version"].rstrip(".,"))
     draft.add("manager", manager)
-    build = found.get("build", "")
+    build = groups.get("build", "")
     draft.add("build", build if build and not build.startswith("pypi") else None)
     yield from draft.facts()
 

@@ -38,15 +38,15 @@ def answers_of_one_line(text: Text) -> Statements:
     """Each answer belongs to the question at the same place."""
     for hit in text.each(_LINE):
         parts = _arguments(hit["printed"] or hit["typed"])
-        asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-        if len(parts) < 2 or not any(asked) or len(parts) > 12:
+        questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+        if len(parts) < 2 or not any(questions) or len(parts) > 12:
             continue
-        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
-        found = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
-        if found:
-            pairs = list(zip(asked, found.groups(), parts, strict=True))
-            told = {row[2]: value for row, value, _part in pairs if row is not None}
-            yield from _said(hit, told, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
+        form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
+        match = re.fullmatch(r"['\"]?" + form + r"['\"]?", hit["answer"].strip())
+        if match:
+            pairs = list(zip(questions, match.groups(), parts, strict=True))
+            answers = {row[2]: value for row, value, _part in pairs if row is not None}
+            yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
 
 _COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\)[^\n]{0,200}?;[^\n]{0,200}?\bprint\([^\n]{2,400}\)[\"';) \t]{0,6})\n(?P<answers>(?:[^\n]{0,600}(?:\n|$)){2,6})"
@@ -56,21 +56,21 @@ _COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\)[^\n]{0,200}?;[^\n]{0
 def answers_of_several_prints(text: Text) -> Statements:
     """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each."""
     for hit in text.each(_COMMAND):
-        told, named = dict[str, str](), ""
-        for printed, answer in zip(_printed(hit["typed"]), hit["answers"].splitlines(), strict=False):
+        answers, named = dict[str, str](), ""
+        for printed, answer in zip(_print_arguments(hit["typed"]), hit["answers"].splitlines(), strict=False):
             parts = _arguments(printed)
-            asked = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
-            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in asked)
-            found = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
-            if not found or not parts:
+            questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
+            form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)
+            match = re.fullmatch(r"['\"]?" + form + r"['\"]?", answer.strip())
+            if not match or not parts:
                 break
-            told |= {row[2]: value for row, value in zip(asked, found.groups(), strict=True) if row is not None}
-            named = next((part for row, part in zip(asked, parts, strict=True) if row and row[2] == "name"), named)
-        if told:
-            yield from _said(hit, told, named)
+            answers |= {row[2]: value for row, value in zip(questions, match.groups(), strict=True) if row is not None}
+            named = next((part for row, part in zip(questions, parts, strict=True) if row and row[2] == "name"), named)
+        if answers:
+            yield from _facts(hit, answers, named)
 
 
-def _printed(typed: str) -> Iterator[str]:
+def _print_arguments(typed: str) -> Iterator[str]:
     """What stands in the brackets of each `print(…)`."""
     for start in re.finditer(r"\bprint\(", typed):
         depth = 1
@@ -97,26 +97,28 @@ _WORDS = {"True": True, "False": False, "None": None}
 _BESIDE = ("name", "chip", "capability", "machine", "platform")  # what is no field of torch's
 
 
-def _said(hit: Hit, told: dict[str, str], named: str) -> Iterator[Fact]:
+def _facts(hit: Hit, answers: dict[str, str], named: str) -> Iterator[Fact]:
     """The facts; `named` is the question for a card's name, whose number is the runtime's."""
-    torch: dict[str, object] = {key: _WORDS.get(value, value) for key, value in told.items() if key not in _BESIDE}
+    torch: dict[str, object] = {key: _WORDS.get(value, value) for key, value in answers.items() if key not in _BESIDE}
     if "devices" in torch:
-        torch["devices"] = int(told["devices"])
+        torch["devices"] = int(answers["devices"])
     if "code" in torch:
-        torch["code"] = re.findall(r"\w+", told["code"])
+        torch["code"] = re.findall(r"\w+", answers["code"])
     if torch:
         yield hit.states(Torch, **torch)
-    digits = re.findall(r"\d+", told.get("capability", ""))
+    digits = re.findall(r"\d+", answers.get("capability", ""))
     rocm = torch.get("hip") or re.search(r"(?i)rocm|\bgfx\d|\bradeon\b", hit.text.body)  # HIP makes such a number up
-    if digits and not rocm and "name" not in told:
+    if digits and not rocm and "name" not in answers:
         yield hit.states(Gpu, vendor="nvidia", isa="sm_" + "".join(digits))
-    if row := one_gpu(told.get("name", "")):
+    if row := one_gpu(answers.get("name", "")):
         index = re.search(r"\((?:['\"]?cuda:)?(\d{1,2})?['\"]?\)\Z", named)
         number = {"runtime_index": int(index[1] or 0)} if index else {}
-        yield hit.states(Gpu, name=told["name"], vendor=row.vendor, **number, **({"isa": row.isa} if row.isa else {}))
-    if chip := gfx(told.get("chip", "")):
+        yield hit.states(
+            Gpu, name=answers["name"], vendor=row.vendor, **number, **({"isa": row.isa} if row.isa else {})
+        )
+    if chip := gfx(answers.get("chip", "")):
         yield hit.states(Gpu, vendor="amd", shown_isa=chip)
-    if told.get("machine") in ("x86_64", "arm64"):
-        yield hit.states(PythonEnv, machine=told["machine"])
-    if "platform" in told:
-        yield from platform_of(hit.text, hit.start, told["platform"])
+    if answers.get("machine") in ("x86_64", "arm64"):
+        yield hit.states(PythonEnv, machine=answers["machine"])
+    if "platform" in answers:
+        yield from platform_of(hit.text, hit.start, answers["platform"])

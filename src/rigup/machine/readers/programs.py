@@ -32,17 +32,17 @@ def masks_in_programs(text: Text) -> Statements:
         for hit in text.near(form, text.spots("VISIBLE_DEVICES")):
             before = _same_program(text.body[max(hit.start - 4000, 0) : hit.start])
             touched, imported = _TOUCHES.search(before), _IMPORTS_TORCH.search(before)
-            told = {"after": touched[0].strip(".")} if touched else {}
+            before_mask = {"after": touched[0].strip(".")} if touched else {}
             if imported:
-                told["imported"] = "torch"
-            yield hit.states(Mask, variable=hit["name"], value=hit["value"], **told)
+                before_mask["imported"] = "torch"
+            yield hit.states(Mask, variable=hit["name"], value=hit["value"], **before_mask)
 
 
 def _same_program(before: str) -> str:
     """A fresh interpreter, a definition that only runs later, or what follows a traceback begins anew; comments do nothing."""
     starts = [
-        found.start()
-        for found in re.finditer(
+        match.start()
+        for match in re.finditer(
             r"^(?:Python \d\.\d|.{0,80}[$#] python|`{0,3}(?:def |class |if __name__)|[\w.]{0,60}(?:Error|Exception):)",
             before,
             re.MULTILINE,
@@ -79,25 +79,25 @@ _BY_TOOLS = ("nvml_index", "uuid", "seen_by")
 def cards_of_a_maker(gpu: Gpu, facts: Facts) -> Iterator[CardCount]:
     """How many cards of a card's maker there are; statements about some card that nobody could tell apart do not count."""
     maker = gpu.get("vendor")
-    alike = (one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place == gpu.place)
+    alike = (card for card in facts.of(Gpu) if card.get("vendor") == maker and card.place == gpu.place)
     if next(alike, gpu) is not gpu:
         return  # the first of a place counts for all, or many cards would count each other
-    mine = [one for one in facts.of(Gpu) if one.get("vendor") == maker and one.place.meet(gpu.place) is not None]
-    told = [one for one in mine if one.keyed()]
-    if not told:
+    mine = [card for card in facts.of(Gpu) if card.get("vendor") == maker and card.place.meet(gpu.place) is not None]
+    keyed_cards = [card for card in mine if card.keyed()]
+    if not keyed_cards:
         return  # named in a sentence: there may be more of them
     bus = {card.address for card in facts.of(PciDevice)}
-    if all(_only_in_a_programs_list(one, bus) for one in told):
+    if all(_only_in_a_programs_list(card, bus) for card in keyed_cards):
         return  # what a mask hides from the program is not in it
-    numbers = {one.nvml_index for one in told if one.knows("nvml_index")}
-    if len(numbers) == len(told) and numbers != set(range(len(told))):
+    numbers = {card.nvml_index for card in keyed_cards if card.knows("nvml_index")}
+    if len(numbers) == len(keyed_cards) and numbers != set(range(len(keyed_cards))):
         return  # `nvidia-smi -i 2`, or a row picked out: those of lower numbers are there too
     reading = gpu.fields.get("pci_address") or gpu.fields.get("name") or gpu.fields.get("vendor")
     if not maker or reading is None:
         return
-    uuids = [one.uuid for one in told if one.knows("uuid")]
-    values = {"vendor": maker, "count": len(told), "uuids": uuids, "usable": sum(one.knows("seen_by") for one in told),
-              "mig": any(one.get("mig") or one.get("partitions") for one in told)}  # fmt: skip
+    uuids = [card.uuid for card in keyed_cards if card.knows("uuid")]
+    values = {"vendor": maker, "count": len(keyed_cards), "uuids": uuids, "usable": sum(card.knows("seen_by") for card in keyed_cards),
+              "mig": any(card.get("mig") or card.get("partitions") for card in keyed_cards)}  # fmt: skip
     yield CardCount(gpu.place, {name: reading._replace(value=value) for name, value in values.items()})
 
 

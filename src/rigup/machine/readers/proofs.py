@@ -22,12 +22,12 @@ _FIELDS = {**dict.fromkeys(("env", "framework", "build", "name", "isa", "pci_add
 )
 def proof(text: Text) -> Statements:
     """`{"environment": …, "devices": [{"env": …, "framework": "torch", "build": …, "isa": …}]}`."""
-    for one in _devices(text.body):
+    for row in _devices(text.body):
         draft = Draft(text, Proof, 0)
         for name, kind in _FIELDS.items():
-            value = one.get(name)
+            value = row.get(name)
             draft.add(name, value if isinstance(value, kind) else None)
-        named = one.get("packages")
+        named = row.get("packages")
         draft.add("packages", [str(part)[:200] for part in named[:_MOST]] if isinstance(named, list) else [])
         yield from draft.facts()
 
@@ -35,13 +35,13 @@ def proof(text: Text) -> Statements:
 def _devices(body: str) -> list[dict[str, Any]]:
     """The devices of a record; none where it is none of ours, or was cut."""
     try:
-        kept = json.loads(body)
+        record = json.loads(body)
     except (ValueError, RecursionError):
         return []
-    if not isinstance(kept, dict) or kept.get("schema") != SCHEMA or not isinstance(kept.get("devices"), list):
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA or not isinstance(record.get("devices"), list):
         return []
-    found = [one for one in kept["devices"][:_MOST] if isinstance(one, dict) and isinstance(one.get("env"), str)]
-    return [{**one, "recorded_at": kept.get("recorded_at")} for one in found]
+    rows = [row for row in record["devices"][:_MOST] if isinstance(row, dict) and isinstance(row.get("env"), str)]
+    return [{**row, "recorded_at": record.get("recorded_at")} for row in rows]
 
 
 @reads(

@@ -39,20 +39,20 @@ _LINE = r"^[^\n]{0,120}?(?P<path>(?:[A-Za-z]:)?/[^\n]{0,300}?)(?: -> [^\n]{0,200
 def pyvenv(text: Text) -> Statements:
     """`home = /usr/bin`, `version = 3.11.4`: a virtual environment and the interpreter below it."""
     prefix = text.source.rpartition("/")[0]
-    told = {
+    lines = {
         hit["key"].lower(): hit
         for hit in text.each(r"^(?P<key>home|version|version_info|executable) ?= ?(?P<value>[^\n]{1,300})$")
     }
-    if not told or not prefix:
+    if not lines or not prefix:
         return
-    draft = Draft(text, PythonEnv, next(iter(told.values())).start)
+    draft = Draft(text, PythonEnv, next(iter(lines.values())).start)
     draft.add("prefix", prefix)
     draft.add("kind", "venv")
-    if hit := told.get("home"):
+    if hit := lines.get("home"):
         draft.add("base", re.sub(r"/bin/?$", "", hit["value"].strip()), hit.start)
     for key in ("version", "version_info"):
-        if key in told and (found := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", told[key]["value"])):
-            draft.add("version", found[0], told[key].start)
+        if key in lines and (match := re.match(r"3\.\d{1,2}(?:\.\d{1,3})?", lines[key]["value"])):
+            draft.add("version", match[0], lines[key].start)
     yield from draft.facts()
 
 
@@ -112,17 +112,17 @@ def torch_version(text: Text) -> Statements:
     form = (
         r"^(?P<name>__version__|cuda|hip|xpu)(?:: ?[\w.\[\] |]{1,40})? ?= ?(?:['\"](?P<value>[^'\"\n]{1,80})['\"]|None)"
     )
-    found = {hit["name"]: hit for hit in text.each(form)}
-    if "__version__" not in found or not found["__version__"]["value"]:
+    fields = {hit["name"]: hit for hit in text.each(form)}
+    if "__version__" not in fields or not fields["__version__"]["value"]:
         return
-    draft = Draft(text, Torch, found["__version__"].start)
+    draft = Draft(text, Torch, fields["__version__"].start)
     draft.add("env", env["prefix"] or "/" if env else None)
-    draft.add("version", found["__version__"]["value"])
+    draft.add("version", fields["__version__"]["value"])
     for name in ("cuda", "hip"):
-        if name in found and found[name]["value"]:
-            draft.add(name, found[name]["value"], found[name].start)
+        if name in fields and fields[name]["value"]:
+            draft.add(name, fields[name]["value"], fields[name].start)
         else:  # old releases do not speak of hip at all
-            draft.lacks(name, found[name].start if name in found else None)
+            draft.lacks(name, fields[name].start if name in fields else None)
     yield from draft.facts()
 
 
@@ -147,8 +147,8 @@ def torch_extension(text: Text) -> Statements:
 
 def _platform(tag: str) -> str | None:
     """linux-x86_64 of an extension's tag; a Mac's does not tell the machine."""
-    if found := re.search(r"-(x86_64|aarch64|powerpc64le|riscv64)-linux", tag):
-        return "linux-" + found[1]
+    if match := re.search(r"-(x86_64|aarch64|powerpc64le|riscv64)-linux", tag):
+        return "linux-" + match[1]
     if "win_" in tag:
         return "windows-" + {"amd64": "x86_64"}.get(tag.partition("win_")[2], tag.partition("win_")[2])
     return "macos" if "darwin" in tag else None
@@ -204,11 +204,11 @@ def conda_packages(text: Text) -> Statements:
 @reads(HomeFolder, inputs=[Listing("/home/*")])
 def home_folders(text: Text) -> Statements:
     """The home folder of a machine that has one; of several it is only known whose eyes see when somebody says so."""
-    found = list(text.each(r"^d[^\n]{0,100} (?P<path>/home/[\w.@-]{1,60})$"))
-    if len(found) == 1:
-        yield found[0].states(HomeFolder, path=found[0]["path"], role="home")
+    hits = list(text.each(r"^d[^\n]{0,100} (?P<path>/home/[\w.@-]{1,60})$"))
+    if len(hits) == 1:
+        yield hits[0].states(HomeFolder, path=hits[0]["path"], role="home")
 
 
-def _path(told: str) -> str:
+def _path(shown: str) -> str:
     """A path at the end of a line of `ls -l`, of which only the start may hold more."""
-    return told[told.find("/") :] if not re.match(r"[A-Za-z]:", told) else told
+    return shown[shown.find("/") :] if not re.match(r"[A-Za-z]:", shown) else shown

@@ -27,10 +27,10 @@ def xformers_info(text: Text) -> Statements:
     if cuda:
         yield cuda.states(Torch, available=cuda["value"] == "available")
     name = text.first(r"^[> \t]{0,8}gpu\.name: {1,60}(?P<name>[A-Z][^\n]{3,60}?)" + _END)
-    told = text.first(r"^[> \t]{0,8}gpu\.compute_capability: {1,60}(?P<told>\d{1,2}\.\d)" + _END)
+    capability = text.first(r"^[> \t]{0,8}gpu\.compute_capability: {1,60}(?P<told>\d{1,2}\.\d)" + _END)
     row = one_gpu(name["name"]) if name else None
     if name and row and row.vendor == "nvidia":
-        isa = isa_of_capability(told["told"]) if told else row.isa
+        isa = isa_of_capability(capability["told"]) if capability else row.isa
         yield from says(text, Gpu, name.start, vendor="nvidia", name=name["name"], isa=isa or None, seen_by="torch")
 
 
@@ -45,8 +45,8 @@ def bitsandbytes_report(text: Text) -> Statements:
         + r"[ \t]*\n[ \t]{1,4}CUDA: (?P<cuda>N/A|\d{1,2}\.\d)[ \t]*\n[ \t]{1,4}HIP: (?P<hip>N/A|\d[\w.-]{1,30})"
     )
     for hit in text.each(block):
-        told = {key: None if hit[key] == "N/A" else hit[key] for key in ("cuda", "hip")}
-        yield hit.states(Torch, version=hit["version"], **told)
+        toolkits = {key: None if hit[key] == "N/A" else hit[key] for key in ("cuda", "hip")}
+        yield hit.states(Torch, version=hit["version"], **toolkits)
 
 
 @reads(marks=("CPU capability usage",), adds=(Torch,), rank=-1)
@@ -83,12 +83,12 @@ def torch_among_nvidias_packages(text: Text) -> Statements:
 @reads(marks=('"DeviceRequests"', '"Runtime": "'), adds=(World,), rank=-1)
 def inspected_container(text: Text) -> Statements:
     """`docker inspect`: what a container was started with; of several nobody knows which one is meant."""
-    asked = {hit["value"] for hit in text.each(r"\"DeviceRequests\": ?(?P<value>null|\[\]|\[)")}
+    requests = {hit["value"] for hit in text.each(r"\"DeviceRequests\": ?(?P<value>null|\[\]|\[)")}
     runtime = text.first(
         r"\"Runtime\": ?\"nvidia\"|\"(?:NVIDIA_VISIBLE_DEVICES|PathOnHost\": ?\"/dev/(?:nvidia|kfd|dri))"
     )
     hit = text.first(r"\"DeviceRequests\": ?(?:null|\[\])")
-    if hit and len(asked) == 1 and not runtime:
+    if hit and len(requests) == 1 and not runtime:
         world = hit.states(World, container="docker", gpu_requested=False)
         world.place = world.place._replace(world=world.place.world or "container")
         yield world
@@ -153,8 +153,8 @@ def nodes_without_their_folder(text: Text) -> Statements:
     """`ls -l /dev/dri` names the render nodes alone."""
     for hit in text.each(_NODE):
         path = "/dev/kfd" if hit["name"] == "kfd" else "/dev/dri/" + hit["name"]
-        told = {key: hit[key] for key in ("mode", "owner", "group")}
-        yield hit.states(DeviceNode, path=path, acl=hit["acl"] == "+", **told)
+        rights = {key: hit[key] for key in ("mode", "owner", "group")}
+        yield hit.states(DeviceNode, path=path, acl=hit["acl"] == "+", **rights)
 
 
 _DRIVES = r"^[ \t>*•|-]{0,8}(?:\*{2})?(?:[Kk]ernel )?(?:[Dd]river|[Mm]odule)(?: in use| loaded| used)?(?:\*{2})?[ \t]{0,4}[:=|][ \t*\"]{0,6}(?P<driver>nouveau|nova_core|vfio-pci)\"?" + _END  # fmt: skip

@@ -9,7 +9,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.names import same_name
 from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import Draft, address, number, pci_id, size, told, uuid
+from rigup.machine.readers.values import Draft, address, known_value, number, pci_id, size, uuid
 from rigup.machine.texts import Text
 
 Convert = Callable[[str], Any]
@@ -19,19 +19,19 @@ _FAMILY = -8  # rank of a name that is not one product's
 
 def gfx(value: str) -> str | None:
     """gfx90a of whatever says it: with features, in capitals, inside a triple."""
-    found = re.search(r"gfx(\d{1,2}[0-9a-f]{2})(?![0-9a-z])", value.lower())
-    return "gfx" + found[1] if found else None
+    match = re.search(r"gfx(\d{1,2}[0-9a-f]{2})(?![0-9a-z])", value.lower())
+    return "gfx" + match[1] if match else None
 
 
 def serial(value: str) -> str | None:
     """A card's unique number as ROCr writes it: GPU- and sixteen digits."""
-    found = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{6,16})", value.strip())
-    return uuid("GPU-" + found[1].lower().rjust(16, "0")) if found else None
+    match = re.fullmatch(r"(?:0x)?([0-9a-fA-F]{6,16})", value.strip())
+    return uuid("GPU-" + match[1].lower().rjust(16, "0")) if match else None
 
 
 def name(value: str) -> str | None:
     """A product's name; some releases print the vendor's number for it."""
-    return None if re.fullmatch(r"(?:0x)?[0-9a-fA-F]{3,6}|\d+", value.strip()) else told(value)
+    return None if re.fullmatch(r"(?:0x)?[0-9a-fA-F]{3,6}|\d+", value.strip()) else known_value(value)
 
 
 def partitioned(value: str) -> list[dict[str, Any]] | None:
@@ -58,7 +58,7 @@ FIELDS: dict[str, tuple[str, Convert]] = {
 
 def fill(draft: Draft[Gpu], key: str, value: str, at: int) -> None:
     """One line of rocm-smi. A name of several cards in one ("RX 6700/6700 XT") gives way to any other."""
-    field, convert = FIELDS.get(key.strip().strip(":").lower(), ("", told))
+    field, convert = FIELDS.get(key.strip().strip(":").lower(), ("", known_value))
     if field:
         family = field == "name" and "[" in value
         draft.add(field, convert(value), at, _FAMILY if family else 0)
@@ -138,8 +138,8 @@ _JSON = lazy_regex(r"\{\s*\"(?:card\d{1,3}|system)\":\s*\{")
 @reads(adds=(Driver, Gpu), marks=('"card0"', '"card1"', '\\"card0\\"', '"Card series"', '"Card Series"'))
 def rocm_smi_json(text: Text) -> Statements:
     """`rocm-smi --json`: a card each, and the system."""
-    for found in list(_JSON.finditer(text.body))[:50]:
-        yield from cards(text, decoded(text.body, found.start()), found.start())
+    for match in list(_JSON.finditer(text.body))[:50]:
+        yield from cards(text, decoded(text.body, match.start()), match.start())
 
 
 def decoded(body: str, at: int) -> Any:
@@ -152,18 +152,18 @@ def decoded(body: str, at: int) -> Any:
 
 def cards(text: Text, answer: Any, at: int) -> Iterator[Gpu | Driver]:
     """The cards of a decoded answer, and the driver; `at` is where it begins in the text."""
-    for key, told_of in answer.items() if isinstance(answer, dict) else ():
+    for key, fields in answer.items() if isinstance(answer, dict) else ():
         start = max(text.body.find(f'"{key}"', at), at)
-        if not isinstance(told_of, dict):
+        if not isinstance(fields, dict):
             continue
-        if key == "system" and isinstance(told_of.get("Driver version"), str):
-            driver = Draft(text, Driver, _spot(text, told_of["Driver version"], start))
+        if key == "system" and isinstance(fields.get("Driver version"), str):
+            driver = Draft(text, Driver, _spot(text, fields["Driver version"], start))
             driver.add("vendor", "amd")
-            driver.add("version", told(told_of["Driver version"]))
+            driver.add("version", known_value(fields["Driver version"]))
             yield from driver.facts("vendor")
         elif key.startswith("card") and key[4:].isdigit():
             draft = _card(text, start, int(key[4:8]))
-            for label, value in told_of.items():
+            for label, value in fields.items():
                 if isinstance(value, str):
                     fill(draft, label, value, _spot(text, value, start))
             yield from draft.facts("vendor", "nvml_index", "seen_by")
@@ -189,7 +189,7 @@ _AMD: dict[tuple[str, str], tuple[str, Convert]] = {
     ("mem_usage", "used_vram"): ("memory_used", lambda value: size(value, "m")),
     ("mem_usage", "total_gtt"): ("gtt", lambda value: size(value, "m")),
     ("partition", "compute_partition"): ("partitions", partitioned),
-    ("driver", "name"): ("driver", told),
+    ("driver", "name"): ("driver", known_value),
 }
 VENDORS = {"1002": "amd", "1d94": "hygon"}
 
@@ -216,29 +216,29 @@ def amd_smi(text: Text) -> Statements:
 
 
 def _block(text: Text, at: int, start: int, end: int, index: int) -> Iterator[Gpu | Driver]:
-    said: list[tuple[str, str, str, int]] = []
+    lines: list[tuple[str, str, str, int]] = []
     section = ""
-    for found in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
-        if not found[2]:
-            section = found[1].lower()
-        said.append((section, found[1].lower(), found[2].strip(), start + found.start(2)))
-    yield from _told_of(text, at, index, said)
+    for match in re.finditer(r"^[> \t]{0,40}([A-Z][A-Z0-9_]{1,40}):[ \t]*(.*)$", text.body[start:end], re.MULTILINE):
+        if not match[2]:
+            section = match[1].lower()
+        lines.append((section, match[1].lower(), match[2].strip(), start + match.start(2)))
+    yield from _of_card(text, at, index, lines)
 
 
-def _told_of(text: Text, at: int, index: int | None, said: list[tuple[str, str, str, int]]) -> Iterator[Gpu | Driver]:
+def _of_card(text: Text, at: int, index: int | None, lines: list[tuple[str, str, str, int]]) -> Iterator[Gpu | Driver]:
     """One card of amd-smi's from what its lines say."""
-    plain = {(section, key): value for section, key, value, _ in reversed(said)}
+    plain = {(section, key): value for section, key, value, _ in reversed(lines)}
     vendor = plain.get(("asic", "vendor_id"), "0x1002").removeprefix("0x")
     draft = _card(text, at, index, VENDORS.get(vendor, "amd"), "amd-smi")
     draft.add("pci_id", pci_id(vendor, plain.get(("asic", "device_id"), "")))
-    for section, key, value, spot in said:
-        field, convert = _AMD.get((section, key)) or _AMD.get(("", key)) or ("", told)
+    for section, key, value, spot in lines:
+        field, convert = _AMD.get((section, key)) or _AMD.get(("", key)) or ("", known_value)
         if field:
             family = field == "name" and "[" in value
             draft.add(field, convert(value), spot, _FAMILY if family else 0)
     yield from draft.facts("vendor", "nvml_index", "seen_by")
     if re.match(r"\d", driver := plain.get(("driver", "version"), "")):
-        fact = Draft(text, Driver, next(spot for s, k, _, spot in said if (s, k) == ("driver", "version")))
+        fact = Draft(text, Driver, next(spot for s, k, _, spot in lines if (s, k) == ("driver", "version")))
         fact.add("vendor", "amd")
         fact.add("version", driver)
         yield from fact.facts()
@@ -266,12 +266,12 @@ def _amd_table(text: Text) -> Iterator[Gpu | Driver]:
 @reads(adds=(Driver, Gpu), marks=('"asic"', '"market_name"'))
 def amd_smi_json(text: Text) -> Statements:
     """`amd-smi static --json`: a list, in newer releases under gpu_data."""
-    for found in list(re.finditer(r"[\[{]\s*(?:\{\s*)?\"(?:gpu|gpu_data)\":", text.body))[:20]:
-        answer = decoded(text.body, found.start())
+    for match in list(re.finditer(r"[\[{]\s*(?:\{\s*)?\"(?:gpu|gpu_data)\":", text.body))[:20]:
+        answer = decoded(text.body, match.start())
         cards = answer.get("gpu_data", [answer]) if isinstance(answer, dict) else answer
         for card in cards[:_MOST] if isinstance(cards, list) else ():
             if isinstance(card, dict) and isinstance(card.get("asic", card.get("bus")), dict):
-                yield from _told_of(text, found.start(), _index(card), list(_flat(text, card, found.start())))
+                yield from _of_card(text, match.start(), _index(card), list(_flat(text, card, match.start())))
 
 
 def _index(card: dict[str, Any]) -> int | None:

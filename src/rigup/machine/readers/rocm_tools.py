@@ -14,7 +14,7 @@ from rigup.machine.kinds import Driver, Gpu, KernelModule
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.rocm_smi import decoded, gfx
 from rigup.machine.readers.rocm_smi import name as product
-from rigup.machine.readers.values import Draft, Line, address, keyed, number, pci_id, size, told, uuid, vendor_of
+from rigup.machine.readers.values import Draft, Line, address, keyed, known_value, number, pci_id, size, uuid, vendor_of
 from rigup.machine.texts import Text
 
 _MOST = 1024  # devices of one report
@@ -41,7 +41,7 @@ def rocminfo(text: Text) -> Statements:
     for draft in drafts:
         yield from draft.facts("vendor")
     if not heads:
-        yield from _grepped(text)
+        yield from _name_lines(text)
 
 
 def _agent(text: Text, at: int, start: int, end: int) -> list[Draft[Gpu]]:
@@ -62,8 +62,8 @@ def _agent(text: Text, at: int, start: int, end: int) -> list[Draft[Gpu]]:
         return []
     draft = Draft(text, Gpu, at)
     draft.add("vendor", _maker(text, first))
-    if (shown := isa or first.get("Name")) is not None:
-        draft.add("shown_isa", gfx(shown.value), shown.at)
+    if (target := isa or first.get("Name")) is not None:
+        draft.add("shown_isa", gfx(target.value), target.at)
     _identity(draft, first)
     apu = "Memory Properties" in first and "APU" in first["Memory Properties"].value
     draft.add("integrated", True if apu else None)
@@ -92,7 +92,7 @@ def _identity(draft: Draft[Gpu], first: dict[str, Line]) -> None:
         draft.add("pci_address", f"0000:{bdf >> 8 & 0xFF:02x}:{bdf >> 3 & 0x1F:02x}.{bdf & 7}", line.at)
 
 
-def _grepped(text: Text) -> Iterator[Gpu]:
+def _name_lines(text: Text) -> Iterator[Gpu]:
     """`rocminfo | grep gfx`, or an agent's end: what is left of it are its name lines, or its ISA's."""
     plain = list(text.each(r"^[> \t]{0,40}Name: +(?P<shown>gfx[0-9a-f]{3,5}) *$"))
     isas = text.each(r"^[> \t]{0,40}Name: +amdgcn-amd-amdhsa--(?P<shown>gfx[0-9a-f]{3,4})(?::[\w:+-]{1,40})? *$")
@@ -130,36 +130,36 @@ _HIP = {
 @reads(adds=(Gpu,), marks=("gcnArchName", "GCN Arch Name"))
 def hip_devices(text: Text) -> Statements:
     """hipInfo's `device# 0` blocks, and the samples' `[GPU 0] value: what`."""
-    said: dict[tuple[int, int], dict[str, tuple[str, int]]] = {}
+    devices: dict[tuple[int, int], dict[str, tuple[str, int]]] = {}
     heads = list(text.each(r"^device# +(?P<index>\d{1,3})"))[:_MOST]
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else len(text.body)
         lines = {_HIP.get(line.key.lower(), ""): (line.value, line.at) for line in keyed(text, hit.start, end)}
-        said[hit.start, int(hit["index"])] = lines
+        devices[hit.start, int(hit["index"])] = lines
     for hit in text.each(
         r"^\[GPU (?P<index>\d{1,3})\] (?P<value>[^\n:]{1,80}(?::[^\n ]{1,60})?)(?:: (?P<key>[^\n]{2,60}))?$"
     ):
-        inner = said.setdefault((-1, int(hit["index"])), {"at": ("", hit.start)})
+        inner = devices.setdefault((-1, int(hit["index"])), {"at": ("", hit.start)})
         inner.setdefault(_HIP.get(hit["key"].lower(), "") if hit["key"] else "name", (hit["value"], hit.start))
-    for (start, index), lines in said.items():
+    for (start, index), lines in devices.items():
         yield from _hip_device(text, start if start >= 0 else lines["at"][1], index, lines)
 
 
-def _hip_device(text: Text, at: int, index: int, said: dict[str, tuple[str, int]]) -> Iterator[Gpu]:
+def _hip_device(text: Text, at: int, index: int, values: dict[str, tuple[str, int]]) -> Iterator[Gpu]:
     draft = Draft(text, Gpu, at)
     draft.add("vendor", "amd")
     draft.add("runtime_index", index)
-    where = [number(said[key][0]) if key in said else None for key in ("domain", "bus", "device")]
+    where = [number(values[key][0]) if key in values else None for key in ("domain", "bus", "device")]
     if where[1] is not None and where[2] is not None:
-        draft.add("pci_address", f"{where[0] or 0:04x}:{where[1] & 0xFF:02x}:{where[2] & 0x1F:02x}.0", said["bus"][1])
+        draft.add("pci_address", f"{where[0] or 0:04x}:{where[1] & 0xFF:02x}:{where[2] & 0x1F:02x}.0", values["bus"][1])
     for key, field, value in (
         ("name", "name", product), ("arch", "shown_isa", gfx), ("memory", "vram", size),
         ("mib", "vram", lambda text: size(text, "m")), ("uuid", "uuid", lambda text: uuid("GPU-" + text.strip())),
     ):  # fmt: skip
-        if key in said:
-            draft.add(field, value(said[key][0]), said[key][1])
-    if "integrated" in said:
-        draft.add("integrated", {"1": True, "0": False}.get(said["integrated"][0].strip()), said["integrated"][1])
+        if key in values:
+            draft.add(field, value(values[key][0]), values[key][1])
+    if "integrated" in values:
+        draft.add("integrated", {"1": True, "0": False}.get(values["integrated"][0].strip()), values["integrated"][1])
     yield from draft.facts("vendor", "runtime_index")
 
 
@@ -179,26 +179,26 @@ def clinfo(text: Text) -> Statements:
     """OpenCL's devices, in both of the forms that clinfo has."""
     if "Number of devices" not in text.body and "Device Name" not in text.body and "Board name" not in text.body:
         return
-    said: dict[str, tuple[str, int]] = {}
-    for found in _CL.finditer(text.body):
-        key = _CL_KEYS.get(found["key"], "")
-        if (found["key"] == "Device Name" or (key == "type" and "name" not in said)) and said:
-            yield from _cl_device(text, said)
-            said = {}
+    values: dict[str, tuple[str, int]] = {}
+    for match in _CL.finditer(text.body):
+        key = _CL_KEYS.get(match["key"], "")
+        if (match["key"] == "Device Name" or (key == "type" and "name" not in values)) and values:
+            yield from _cl_device(text, values)
+            values = {}
         if key:
-            said.setdefault(key, (found["value"], found.start("value")))
-        if found["key"] == "Number of devices":
-            yield from _cl_device(text, said)
-            said = {}
-    yield from _cl_device(text, said)
+            values.setdefault(key, (match["value"], match.start("value")))
+        if match["key"] == "Number of devices":
+            yield from _cl_device(text, values)
+            values = {}
+    yield from _cl_device(text, values)
 
 
-def _cl_device(text: Text, said: dict[str, tuple[str, int]]) -> Iterator[Gpu]:
-    plain = {key: value for key, (value, _) in said.items()}
+def _cl_device(text: Text, values: dict[str, tuple[str, int]]) -> Iterator[Gpu]:
+    plain = {key: value for key, (value, _) in values.items()}
     name = re.sub(r" \((?:radeonsi|navi|gfx|LLVM|ACO|DRM)[^\n]*", "", plain.get("board", plain.get("name", ""))).strip()
     if "GPU" not in plain.get("type", "") or not name:
         return
-    draft = Draft(text, Gpu, next(iter(said.values()))[1])
+    draft = Draft(text, Gpu, next(iter(values.values()))[1])
     vendor = {"1002": "amd", "10de": "nvidia", "8086": "intel"}.get(plain.get("vendor", "").removeprefix("0x").strip())
     draft.add("vendor", vendor or vendor_of(name) or ("amd" if gfx(plain.get("name", "")) else None))
     draft.add("name", None if gfx(name) else product(name))
@@ -219,16 +219,16 @@ def amdgpu_top(text: Text) -> Statements:
     """`amdgpu_top -J`, or its dump: the devices, and those that were left asleep."""
     start = re.search(r"[\[{]", text.body)
     answer = decoded(text.body, start.start()) if start else None
-    found = answer if isinstance(answer, dict) else {"devices": answer}
-    for device in _list(found.get("devices")):
+    report = answer if isinstance(answer, dict) else {"devices": answer}
+    for device in _list(report.get("devices")):
         info = device.get("Info", device)
         yield from _top_device(text, info, device) if isinstance(info, dict) else ()
-    for device in _list(found.get("suspended_devices")):
+    for device in _list(report.get("suspended_devices")):
         yield from _top_device(text, device, {"power": "suspended"})
 
 
 def _list(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value[:_MOST] if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value[:_MOST] if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _top_device(text: Text, info: dict[str, Any], device: dict[str, Any]) -> Iterator[Gpu]:
@@ -242,7 +242,7 @@ def _top_device(text: Text, info: dict[str, Any], device: dict[str, Any]) -> Ite
         draft.add("pci_id", pci_id("1002", f"{info['DeviceID']:x}"))
     if isinstance(info.get("RevisionID"), int):
         draft.add("revision", f"{info['RevisionID'] & 0xFF:02x}")
-    draft.add("integrated", {"APU": True, "dGPU": False}.get(str(told(str(info.get("GPU Type", ""))))))
+    draft.add("integrated", {"APU": True, "dGPU": False}.get(str(known_value(str(info.get("GPU Type", ""))))))
     for field, key in (("vram", "VRAM Size"), ("gtt", "GTT Size")):
         draft.add(field, info[key] if isinstance(info.get(key), int) else None)
     draft.add("power", device["power"] if device.get("power") == "suspended" else None)

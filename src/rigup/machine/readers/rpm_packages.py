@@ -33,17 +33,17 @@ _FORMS = (
 )
 def rpm_database(text: Text) -> Statements:
     """`nvidia-driver 550.90.07-1.el9`, a package a line."""
-    yield from _listed(text, _FORMS[0])
+    yield from _packages(text, _FORMS[0])
 
 
 @reads(marks=(".x86_64\n", ".noarch\n", ".aarch64\n", ".x86_64 ", ".noarch ", ".aarch64 "), adds=(SystemPackage,))
 def rpm_lists(text: Text) -> Statements:
     """`rpm -qa | grep nvidia`: `akmod-nvidia-550.67-1.fc40.x86_64`; `dnf list`: `nvidia-driver.x86_64  3:550.90-1.el9  @cuda`."""
     for form in _FORMS[1:]:
-        yield from _listed(text, form)
+        yield from _packages(text, form)
 
 
-def _listed(text: Text, form: str) -> Statements:
+def _packages(text: Text, form: str) -> Statements:
     for hit in text.each(form):
         if _NAMES.fullmatch(hit["name"]):
             version = hit["version"].partition(":")[2] or hit["version"]

@@ -68,18 +68,18 @@ def unit(text: Text) -> Statements:
 def unit_environment(text: Text) -> Statements:
     """A file that a unit takes its variables from: NAME=value, a line each."""
     for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{1,60})=(?P<value>[^\n]{0,1000})$"):
-        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]))
+        yield hit.states(Variable, name=hit["name"], value=_unquote(hit["value"]))
 
 
 def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
     """`"A=b c" D=e`: several to a line, each quoted or not."""
-    for found in re.finditer(
+    for match in re.finditer(
         r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words
     ):
-        told = found["double"] or found["single"] or found["bare"]
-        name, sign, value = told.partition("=")
+        assignment = match["double"] or match["single"] or match["bare"]
+        name, sign, value = assignment.partition("=")
         if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
-            yield from says(text, Variable, start + found.start(), name=name, value=value.strip("\"'"))
+            yield from says(text, Variable, start + match.start(), name=name, value=value.strip("\"'"))
 
 
 @reads(
@@ -121,14 +121,14 @@ def shell_files(text: Text) -> Statements:
         r"^[ \t]{0,16}(?:export|declare -x|typeset -x)[ \t]{1,4}(?P<words>[A-Za-z_]\w{0,60}=[^\n]{0,1000})$"
     ):
         for name, value in _exports(line["words"]):
-            yield line.states(Variable, name=name, value=value, **_of(text))
+            yield line.states(Variable, name=name, value=value, **_file_of(text))
     for line in text.each(
         r"^[ \t]{0,16}set (?:-[a-zA-Z]{1,4} |--\w{1,12} ){0,3}(?:-gx|-Ux|-x|-xg|-xU|--export) (?P<name>[A-Za-z_]\w{0,60}) (?P<value>[^\n]{0,600})$"
     ):
-        yield line.states(Variable, name=line["name"], value=_unquoted(line["value"]), **_of(text))
+        yield line.states(Variable, name=line["name"], value=_unquote(line["value"]), **_file_of(text))
 
 
-def _of(text: Text) -> dict[str, str]:
+def _file_of(text: Text) -> dict[str, str]:
     """The file that a text is of, where it is one of a machine and no paste."""
     return {"file": text.source} if text.source.startswith("/") else {}
 
@@ -138,10 +138,10 @@ def _exports(words: str) -> Iterator[tuple[str, str]]:
     import shlex
 
     try:
-        told = shlex.split(words.partition(" #")[0].partition(";")[0], posix=True)
+        split_words = shlex.split(words.partition(" #")[0].partition(";")[0], posix=True)
     except ValueError:
-        told = words.split()
-    for word in told:
+        split_words = words.split()
+    for word in split_words:
         name, sign, value = word.partition("=")
         if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name) and "$(" not in value and "`" not in value:
             yield name, value
@@ -160,10 +160,10 @@ def _exports(words: str) -> Iterator[tuple[str, str]]:
 def login_environment(text: Text) -> Statements:
     """NAME=value, for every login."""
     for hit in text.each(r"^(?:export )?(?P<name>[A-Za-z_]\w{0,60})=(?P<value>[^\n]{0,1000})$"):
-        yield hit.states(Variable, name=hit["name"], value=_unquoted(hit["value"]), **_of(text))
+        yield hit.states(Variable, name=hit["name"], value=_unquote(hit["value"]), **_file_of(text))
 
 
-def _unquoted(value: str) -> str:
+def _unquote(value: str) -> str:
     plain = value.strip()
     return plain[1:-1] if len(plain) > 1 and plain[0] == plain[-1] and plain[0] in "\"'" else plain
 

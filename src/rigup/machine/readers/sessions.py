@@ -13,7 +13,7 @@ _VERSION = r"v?(?P<value>\d{1,4}\.\d{1,3}(?:\.\d{1,3})?(?:\.?(?:dev|post|rc|a|b)
 _VARIANT = r"[ \t]*(?:\([^)\n]{0,60}\))?[ \t]*$"
 
 
-def _answered(text: Text, question: str, answer: str) -> list[Hit]:
+def _answers(text: Text, question: str, answer: str) -> list[Hit]:
     return list(text.each(question + _ANSWER + answer))
 
 
@@ -31,26 +31,26 @@ def _truth(word: str) -> bool:
 )
 def torch_answers(text: Text) -> Statements:
     """`>>> torch.cuda.is_available()` and its like, with what came back."""
-    for hit in _answered(text, r"torch\.__version__", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
+    for hit in _answers(text, r"torch\.__version__", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
         yield hit.states(Torch, version=hit["value"])
-    for hit in _answered(text, r"torch\.cuda\.is_available\(\)", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
+    for hit in _answers(text, r"torch\.cuda\.is_available\(\)", r"(?P<value>[Tt]rue|[Ff]alse)\b"):
         yield hit.states(Torch, available=_truth(hit["value"]))
     for hit in text.each(
         r"^[ \t>*-]{0,6}torch\.cuda\.is_available\(\)[ \t]{0,4}[:=]{1,2}[ \t]{1,4}(?P<value>True|False)[ \t]*$"
     ):
         yield hit.states(Torch, available=_truth(hit["value"]))
     for toolkit in ("cuda", "hip"):
-        for hit in _answered(
+        for hit in _answers(
             text, r"torch\.version\." + toolkit, r"['\"]?(?P<value>None|\d{1,2}\.\d[\w.+-]{0,20})['\"]?[ \t]*(?:$|#)"
         ):
             yield hit.states(Torch, **{toolkit: None if hit["value"] == "None" else hit["value"]})
-    for hit in _answered(text, r"torch\.cuda\.get_arch_list\(\)", r"\[(?P<value>[^\]\n]{0,400})\]"):
+    for hit in _answers(text, r"torch\.cuda\.get_arch_list\(\)", r"\[(?P<value>[^\]\n]{0,400})\]"):
         yield hit.states(Torch, code=re.findall(r"\w+", hit["value"]))
-    for hit in _answered(text, r"torch\.cuda\.device_count\(\)", r"(?P<value>\d{1,3})[ \t]*(?:$|#)"):
+    for hit in _answers(text, r"torch\.cuda\.device_count\(\)", r"(?P<value>\d{1,3})[ \t]*(?:$|#)"):
         yield hit.states(Torch, devices=int(hit["value"]))
-    for hit in _answered(text, r"torch\.cuda\.get_device_name\([^)\n]{0,20}\)", r"['\"](?P<value>[^'\"\n]{3,80})['\"]"):
+    for hit in _answers(text, r"torch\.cuda\.get_device_name\([^)\n]{0,20}\)", r"['\"](?P<value>[^'\"\n]{3,80})['\"]"):
         yield hit.states(Gpu, name=hit["value"])
-    for hit in _answered(
+    for hit in _answers(
         text, r"torch\.cuda\.get_device_capability\([^)\n]{0,20}\)", r"\((?P<major>\d{1,2}), ?(?P<minor>\d)\)"
     ):
         yield hit.states(Gpu, vendor="nvidia", isa=f"sm_{hit['major']}{hit['minor']}")
@@ -59,15 +59,15 @@ def torch_answers(text: Text) -> Statements:
 @reads(adds=(TensorFlow,), marks=("tf.", "ensorFlow", "ensorflow"), rank=0)
 def tensorflow_answers(text: Text) -> Statements:
     """`tf.test.is_built_with_cuda()` and its like."""
-    for hit in _answered(
+    for hit in _answers(
         text,
         r"tf\.(?:test\.is_buil[dt]_with_cuda\(\)|sysconfig\.get_build_info\(\)\[['\"]is_cuda_build['\"]\])",
         r"(?P<value>[Tt]rue|[Ff]alse)\b",
     ):
         yield hit.states(TensorFlow, built_with_cuda=_truth(hit["value"]))
-    for hit in _answered(text, r"tf\.(?:__version__|version\.VERSION)", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
+    for hit in _answers(text, r"tf\.(?:__version__|version\.VERSION)", r"['\"]?" + _VERSION + r"['\"]?[ \t]*(?:$|#)"):
         yield hit.states(TensorFlow, version=hit["value"])
-    for hit in _answered(
+    for hit in _answers(
         text, r"tf\.config\.(?:experimental\.)?list_physical_devices\(['\"]GPU['\"]\)", r"(?P<value>\[[^\n]{0,400})"
     ):
         yield hit.states(TensorFlow, gpus=hit["value"].count("PhysicalDevice("))
@@ -214,24 +214,24 @@ _FORM = (
 )
 def issue_form(text: Text) -> Statements:
     """TensorFlow's form for reports: a heading and its answer below, or `- OS Platform and Distribution: Windows 10`."""
-    said = {hit["key"].lower(): hit for hit in reversed(list(text.each(_FORM)))}
+    answers = {hit["key"].lower(): hit for hit in reversed(list(text.each(_FORM)))}
     version = r"(?<![\d.])(\d{1,2}\.\d{1,2}(?:\.\d{1,3})?)"
-    if (hit := said.get("tensorflow version")) and (found := re.findall(version, hit["value"])):
+    if (hit := answers.get("tensorflow version")) and (found := re.findall(version, hit["value"])):
         yield hit.states(TensorFlow, version=found[-1])
-    if (hit := said.get("python version")) and (found := re.findall(version, hit["value"])):
+    if (hit := answers.get("python version")) and (found := re.findall(version, hit["value"])):
         yield hit.states(PythonEnv, version=found[0])
-    hit = said.get("os platform and distribution")
+    hit = answers.get("os platform and distribution")
     if (
         hit
         and re.search(r"(?i)windows|\bwin ?(?:10|11|7|8)\b(?!.{0,40}(?:WSL|Linux|Ubuntu))", hit["value"])
         and not re.search(r"(?i)\bWSL|Linux|Ubuntu", hit["value"])
     ):
         yield hit.states(Platform, system="windows")
-    if (hit := said.get("gpu model and memory")) and re.search(
+    if (hit := answers.get("gpu model and memory")) and re.search(
         r"(?i)nvidia|geforce|(?<![a-z])(?:RTX|GTX|Tesla|Quadro|GRID)(?![a-z])|\b[1-5]0[5-9]0 ?ti\b", hit["value"]
     ):
         yield hit.states(Gpu, vendor="nvidia")
-    if (hit := said.get("cuda/cudnn version")) and (
+    if (hit := answers.get("cuda/cudnn version")) and (
         release := re.match(
             r"(?:CUDA[^\d\n]{0,40}|Cuda compilation tools, release )?v?(\d{1,2}\.\d{1,2})\b", hit["value"]
         )

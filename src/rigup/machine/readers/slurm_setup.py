@@ -30,8 +30,8 @@ def slurm_configuration(text: Text) -> Statements:
         gres = re.search(r"(?i)\bGres=([^\s#]{3,300})", hit["rest"]) or re.search(r"\bName=(gpu\b)", hit["rest"])
         if gres:
             kind = re.search(r"\bType=(\S{1,60})", hit["rest"])
-            shown = gres[1] if ":" in gres[1] or not kind else gres[1] + ":" + kind[1]
-            yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=shown)
+            gpus = gres[1] if ":" in gres[1] or not kind else gres[1] + ":" + kind[1]
+            yield hit.states(SlurmNode, path=text.source, nodes=hit["nodes"], gres=gpus)
 
 
 @reads(marks=("   Gres=", "CfgTRES="), adds=(SlurmNode,))
@@ -58,6 +58,6 @@ _WITH_GPUS = (
 @reads(adds=(JobRequest,), marks=("slurm_partition", "SLURMCluster(", "SlurmLauncher", "executor"), rank=-2)
 def jobs_of_other_programs(text: Text) -> Statements:
     """`slurm_partition="gpu"`, `queue = 'gpu'`: a program submits the job, and nothing that it is told speaks of a GPU."""
-    found = next((hit for form in _SUBMITTED if (hit := text.first(form))), None)
-    if found and not text.first(_WITH_GPUS):
-        yield found.states(JobRequest, script=text.source + ":0", partition=found["partition"], launcher="python")
+    launch = next((hit for form in _SUBMITTED if (hit := text.first(form))), None)
+    if launch and not text.first(_WITH_GPUS):
+        yield launch.states(JobRequest, script=text.source + ":0", partition=launch["partition"], launcher="python")

@@ -27,8 +27,8 @@ def kernel_release(text: Text) -> Statements:
 def kernel_names_itself(text: Text) -> Statements:
     """`[    0.000000] Linux version 6.5.0-41-generic (buildd@…)`: a log's first line, or what /proc/version holds."""
     form = r"^[^\n]{0,80}?\bLinux version (?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+~-]{0,80}) (?:\(|#)"
-    told = {hit["release"]: hit for hit in text.each(form)}
-    for release, hit in told.items() if len(told) == 1 else ():  # a journal of several starts
+    releases = {hit["release"]: hit for hit in text.each(form)}
+    for release, hit in releases.items() if len(releases) == 1 else ():  # a journal of several starts
         yield hit.states(Platform, system="linux", release=release, wsl=wsl(release))
 
 

@@ -9,7 +9,7 @@ from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import decoded
-from rigup.machine.readers.values import Draft, address, keyed, pci_id, says, told, vendor_of
+from rigup.machine.readers.values import Draft, address, keyed, known_value, pci_id, says, vendor_of
 from rigup.machine.texts import Text
 
 _MOST = 64  # cards of one report
@@ -28,11 +28,11 @@ def _model(name: str) -> str | None:
     return inner[-1] if inner else name.strip() if plain else None
 
 
-def _card(text: Text, at: int, index: int, said: dict[str, str]) -> Iterator[Fact]:
-    """A card from what is said of it: name, maker, id, address, driver, version."""
-    ids = re.fullmatch(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})", said.get("id", ""))
-    name = told(said.get("name", "")) or ""
-    maker = _MAKERS.get(ids[1].lower()) if ids else vendor_of(said.get("maker", "")) or vendor_of(name)
+def _card(text: Text, at: int, index: int, values: dict[str, str]) -> Iterator[Fact]:
+    """A card from its values: name, maker, id, address, driver, version."""
+    ids = re.fullmatch(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{4})", values.get("id", ""))
+    name = known_value(values.get("name", "")) or ""
+    maker = _MAKERS.get(ids[1].lower()) if ids else vendor_of(values.get("maker", "")) or vendor_of(name)
     if not maker or _NO_CARD.search(name):
         return
     draft = Draft(text, Gpu, at)
@@ -40,15 +40,15 @@ def _card(text: Text, at: int, index: int, said: dict[str, str]) -> Iterator[Fac
     draft.add("adapter", index)
     draft.add("name", _model(name))
     draft.add("pci_id", pci_id(ids[1], ids[2]) if ids else None)
-    draft.add("pci_address", address(said.get("address", "")))
-    driver = said.get("driver", "")
+    draft.add("pci_address", address(values.get("address", "")))
+    driver = values.get("driver", "")
     if re.fullmatch(r"[a-z][\w-]{1,30}", driver):
         draft.add("driver", driver)
     elif driver.upper() == "N/A":
         draft.lacks("driver")
     yield from draft.facts("adapter")
-    if driver == "nvidia" and re.match(r"\d{2,3}\.\d", said.get("version", "")):
-        yield from says(text, Driver, at, vendor="nvidia", version=said["version"])
+    if driver == "nvidia" and re.match(r"\d{2,3}\.\d", values.get("version", "")):
+        yield from says(text, Driver, at, vendor="nvidia", version=values["version"])
 
 
 # A section goes to the next word at a line's beginning; lines may be broken anywhere.
@@ -66,12 +66,12 @@ def inxi(text: Text) -> Statements:
         flat = re.sub(r"[> \t]*\n[> \t]*", " ", section["part"])
         for index, card in enumerate(list(_INXI_CARD.finditer(flat))[:_MOST]):
             rest = card["rest"]
-            said = {key: found[1] for key, form in _INXI_FIELDS.items() if (found := re.search(form, rest))}
-            said["name"] = re.split(r" (?:vendor|driver|bus[- ]ID|type|arch|v|chip[- ]ID|class-ID|pcie): ", rest + " ")[
-                0
-            ]
+            values = {key: match[1] for key, form in _INXI_FIELDS.items() if (match := re.search(form, rest))}
+            values["name"] = re.split(
+                r" (?:vendor|driver|bus[- ]ID|type|arch|v|chip[- ]ID|class-ID|pcie): ", rest + " "
+            )[0]
             if not number and not re.search(r"\btype: USB", rest):
-                yield from _card(text, section.start, index, said)
+                yield from _card(text, section.start, index, values)
 
 
 @reads(adds=(Gpu, Driver), marks=("Device-1: NVIDIA", "Device-2: NVIDIA", "Device-1: Intel", "Device-1: AMD"), rank=-1)
@@ -96,46 +96,46 @@ def lshw(text: Text) -> Statements:
             text.body, head.match.end() + 1, head.match.end() + 4000
         )
         end = stop.start() if stop else min(head.match.end() + 3000, len(text.body))
-        said: dict[str, str] = {"driver": "N/A"} if head["state"] else {}
+        values: dict[str, str] = {"driver": "N/A"} if head["state"] else {}
         for line in keyed(text, head.match.end(), end):
             if field := {"product": "name", "vendor": "maker", "bus info": "address"}.get(line.key):
-                said.setdefault(field, line.value)
-            elif line.key == "configuration" and (found := re.search(r"\bdriver=(\S{2,30})", line.value)):
-                said["driver"] = found[1]
-        yield from _hardware(text, head.start, index, said)
+                values.setdefault(field, line.value)
+            elif line.key == "configuration" and (match := re.search(r"\bdriver=(\S{2,30})", line.value)):
+                values["driver"] = match[1]
+        yield from _hardware(text, head.start, index, values)
 
 
-def _hardware(text: Text, at: int, index: int, said: dict[str, str]) -> Iterator[Fact]:
+def _hardware(text: Text, at: int, index: int, values: dict[str, str]) -> Iterator[Fact]:
     """A second function of one card, for its second head, is none of its own."""
-    if ids := re.search(r"\[([0-9A-Fa-f]{4}:[0-9A-Fa-f]{4})\]", said.get("name", "")):
-        said = {**said, "id": ids[1], "name": said["name"].replace(ids[0], "").strip()}
-    if "(Secondary)" not in said.get("name", "") and said.get("address", "pci@").startswith("pci@"):
-        yield from _card(text, at, index, said)
+    if ids := re.search(r"\[([0-9A-Fa-f]{4}:[0-9A-Fa-f]{4})\]", values.get("name", "")):
+        values = {**values, "id": ids[1], "name": values["name"].replace(ids[0], "").strip()}
+    if "(Secondary)" not in values.get("name", "") and values.get("address", "pci@").startswith("pci@"):
+        yield from _card(text, at, index, values)
 
 
 @reads(adds=(Gpu, Driver), marks=('"businfo"',))
 def lshw_json(text: Text) -> Statements:
     """`lshw -json`: objects of class display anywhere in the tree."""
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
-    found = _displays(decoded(text.body, start.end() - 1)) if start else iter(())
-    for index, one in zip(range(_MOST), found, strict=False):
-        told_of = one.get("configuration")
-        driver = told_of.get("driver") if isinstance(told_of, dict) else None
-        said = {
-            "name": str(one.get("product", "")),
-            "maker": str(one.get("vendor", "")),
-            "address": str(one.get("businfo", "")),
+    displays = _displays(decoded(text.body, start.end() - 1)) if start else iter(())
+    for index, display in zip(range(_MOST), displays, strict=False):
+        configuration = display.get("configuration")
+        driver = configuration.get("driver") if isinstance(configuration, dict) else None
+        values = {
+            "name": str(display.get("product", "")),
+            "maker": str(display.get("vendor", "")),
+            "address": str(display.get("businfo", "")),
             "driver": str(driver or "N/A"),
         }
-        yield from _hardware(text, max(text.body.find(said["name"]), 0), index, said)
+        yield from _hardware(text, max(text.body.find(values["name"]), 0), index, values)
 
 
 def _displays(value: Any, depth: int = 12) -> Iterator[dict[str, Any]]:
     if depth and isinstance(value, dict) and value.get("class") == "display" and "product" in value:
         yield value
     inner = value.get("children", ()) if isinstance(value, dict) else value
-    for one in inner if depth and isinstance(inner, list) else ():
-        yield from _displays(one, depth - 1)
+    for child in inner if depth and isinstance(inner, list) else ():
+        yield from _displays(child, depth - 1)
 
 
 _HWINFO = {"SysFS BusID": "address", "Model": "name", "Driver": "driver"}
@@ -147,15 +147,15 @@ def hwinfo(text: Text) -> Statements:
     for index, head in enumerate(list(text.each(r"^[> \t]{0,20}Hardware Class: graphics card[ \t]*$"))[:_MOST]):
         start = text.body.rfind("\n\n", 0, head.start) + 1
         end = text.body.find("\n\n", head.start)
-        said: dict[str, str] = {}
+        values: dict[str, str] = {}
         ids: dict[str, str] = {}
         for line in keyed(
             text, max(start, head.start - 3000), min(end if end > 0 else len(text.body), head.start + 4000)
         ):
             if field := _HWINFO.get(line.key):
-                said.setdefault(field, line.value.strip('"'))
-            elif found := re.match(r"pci 0x([0-9a-f]{4})", line.value):
-                ids.setdefault(line.key, found[1])
+                values.setdefault(field, line.value.strip('"'))
+            elif match := re.match(r"pci 0x([0-9a-f]{4})", line.value):
+                ids.setdefault(line.key, match[1])
         if {"Vendor", "Device"} <= ids.keys():
-            said["id"] = ids["Vendor"] + ":" + ids["Device"]
-        yield from _card(text, head.start, index, said)
+            values["id"] = ids["Vendor"] + ":" + ids["Device"]
+        yield from _card(text, head.start, index, values)

@@ -32,8 +32,8 @@ def order_written_down(text: Text) -> Statements:
     """`# nvidia-smi order` and below it `# 0. GT 1030`."""
     for form, field in ((_TOOL, "nvml_index"), (_PROGRAM, "runtime_index")):
         if hit := text.first(form):
-            for one in text.each(_ONE):
-                inside = hit.match.start("rows") <= one.start < hit.match.end("rows")
-                row = one_gpu(one["name"]) if inside else None
+            for entry in text.each(_ONE):
+                inside = hit.match.start("rows") <= entry.start < hit.match.end("rows")
+                row = one_gpu(entry["name"]) if inside else None
                 if row and row.vendor == "nvidia":
-                    yield one.states(Gpu, vendor="nvidia", name=row.name, **{field: int(one["index"])})
+                    yield entry.states(Gpu, vendor="nvidia", name=row.name, **{field: int(entry["index"])})

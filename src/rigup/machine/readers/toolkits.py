@@ -19,15 +19,15 @@ def cudnn_files(text: Text) -> Statements:
 @reads(inputs=[File("/usr/{,local/cuda/}include/cudnn_version.h")], marks=("#define CUDNN_MAJOR",), adds=(Toolkit,))
 def cudnn_header(text: Text) -> Statements:
     """`#define CUDNN_MAJOR 8`, `… MINOR 9`, `… PATCHLEVEL 7`: what programs are compiled against."""
-    told = {
+    parts = {
         hit["part"]: hit
         for hit in text.each(r"^[ \t]{0,8}#define CUDNN_(?P<part>MAJOR|MINOR|PATCHLEVEL) (?P<number>\d{1,4})\b")
     }
-    if len(told) == 3:
-        version = ".".join(told[part]["number"] for part in ("MAJOR", "MINOR", "PATCHLEVEL"))
+    if len(parts) == 3:
+        version = ".".join(parts[part]["number"] for part in ("MAJOR", "MINOR", "PATCHLEVEL"))
         folder = text.source.rpartition("/")[0] if text.fresh else ""
         known = {"path": folder} if folder else {}
-        yield told["MAJOR"].states(Toolkit, name="cudnn", version=version, **known)
+        yield parts["MAJOR"].states(Toolkit, name="cudnn", version=version, **known)
 
 
 @reads(inputs=[Listing("/opt/intel/oneapi/{compiler,mkl,ccl,dnnl,pytorch-gpu-dev-*}/20*")], adds=(Toolkit,))

@@ -43,16 +43,16 @@ def card_on_one_line(text: Text) -> Statements:
         return
     for form in _NAMES:
         for hit in list(text.each(form))[:16]:
-            found = hit.found()
-            inner = re.search(r"\[([^\]]{3,60})\]|\"([^\"]{3,60})\Z", found["name"])
-            row = one_gpu(inner[1] or inner[2]) if inner else one_gpu(found["name"])
-            maker = row.vendor if row else vendor_of(found["name"])
+            groups = hit.found()
+            inner = re.search(r"\[([^\]]{3,60})\]|\"([^\"]{3,60})\Z", groups["name"])
+            row = one_gpu(inner[1] or inner[2]) if inner else one_gpu(groups["name"])
+            maker = row.vendor if row else vendor_of(groups["name"])
             if not maker or (form == _NAMES[0] and not row):
                 continue
-            driver = found.get("driver")
-            told = {} if driver in (None, "N/A") else {"driver": driver}
+            driver = groups.get("driver")
+            driver_field = {} if driver in (None, "N/A") else {"driver": driver}
             isa = {"isa": row.isa} if row and row.isa else {}
-            yield hit.states(Gpu, vendor=maker, name=row.name if row else found["name"], **told, **isa)
+            yield hit.states(Gpu, vendor=maker, name=row.name if row else groups["name"], **driver_field, **isa)
 
 
 _PRODUCT = r"^[> \t]{0,40}product: (?P<name>[A-Z]{1,2}\w{2,6} \[(?P<inner>[^\]\n]{3,60})\])[ \t]*\n(?:[> \t]{0,40}(?!\*)[a-z ]{3,20}: [^\n]{1,120}\n){0,8}?[> \t]{0,40}configuration: (?:[\w.=]{1,40} ){0,4}?driver=(?P<driver>[\w-]{2,20})"
@@ -66,8 +66,8 @@ def product_without_its_maker(text: Text) -> Statements:
     for hit in list(text.each(_PRODUCT))[:16]:
         row = one_gpu(hit["inner"])
         if row and row.vendor:
-            told = {"isa": row.isa} if row.isa else {}
-            yield hit.states(Gpu, vendor=row.vendor, name=row.name, driver=hit["driver"], **told)
+            isa_field = {"isa": row.isa} if row.isa else {}
+            yield hit.states(Gpu, vendor=row.vendor, name=row.name, driver=hit["driver"], **isa_field)
 
 
 @reads(marks=("__cuda",), adds=(Driver,), rank=-3)
@@ -92,8 +92,8 @@ def listed_rights(text: Text) -> Statements:
         rights = dict(re.findall(r"^(user|group|other)::([rwx-]{3})", hit["acl"], re.MULTILINE))
         single = re.search(r"^(?:user|group):[\w-]{1,32}:", hit["acl"], re.MULTILINE) is not None
         mode = "c" + "".join(rights.get(who, "---") for who in ("user", "group", "other"))
-        told = {"owner": hit["owner"], "group": hit["group"]}
-        yield hit.states(DeviceNode, path="/" + hit["path"], mode=mode, acl=single, **told)
+        owners = {"owner": hit["owner"], "group": hit["group"]}
+        yield hit.states(DeviceNode, path="/" + hit["path"], mode=mode, acl=single, **owners)
 
 
 @reads(marks=("Name: NVIDIA", "name: NVIDIA", "deviceName ", "Board Name:", "Device Name "), adds=(Gpu,), rank=-2)
@@ -104,8 +104,8 @@ def device_name_on_one_line(text: Text) -> Statements:
     for name, hit in named.items():
         row = one_gpu(name)
         if row and row.vendor and re.search(r"\d", name):
-            told = {"isa": row.isa} if row.isa else {}
-            yield from says(text, Gpu, hit.start, vendor=row.vendor, name=name, integrated=row.integrated, **told)
+            isa_field = {"isa": row.isa} if row.isa else {}
+            yield from says(text, Gpu, hit.start, vendor=row.vendor, name=name, integrated=row.integrated, **isa_field)
 
 
 _RELEASE = r"^(?P<release>\d\.\d{1,2}\.\d{1,3}-[\w.+-]{0,24}(?:generic|amd64|lowlatency|hwe|zen\d-\d|arch\d-\d|fc\d\d\.x86_64|el\d[\w.]{0,6}\.x86_64|pve|aws|azure|gcp|oem))[ \t]*$"
@@ -134,16 +134,16 @@ _RENDERER = r"^[ \t]{0,8}(?:OpenGL renderer string|OpenGL: renderer|GLX Renderer
 def card_in_other_frames(text: Text) -> Statements:
     """nvidia-smi's row in drawn lines, `lspci -mm`, `lshw -short`, and the renderer of a desktop that NVIDIA's driver draws."""
     for hit in [hit for form in (_BOXED, _QUOTED, _SHORT, _RENDERER) for hit in text.each(form)][:16]:
-        found = hit.found()
-        row = one_gpu(found["name"])
+        groups = hit.found()
+        row = one_gpu(groups["name"])
         if row is None or not row.vendor:
             continue
-        told: dict[str, object] = {"isa": row.isa} if row.isa else {}
-        if known := address(found.get("pci", "")):
-            told["pci_address"] = known
-        if "index" in found:
-            told |= {"nvml_index": int(found["index"]), "seen_by": "nvidia-smi"}
-        yield hit.states(Gpu, vendor=row.vendor, name=found["name"], **told)
+        fields: dict[str, object] = {"isa": row.isa} if row.isa else {}
+        if known := address(groups.get("pci", "")):
+            fields["pci_address"] = known
+        if "index" in groups:
+            fields |= {"nvml_index": int(groups["index"]), "seen_by": "nvidia-smi"}
+        yield hit.states(Gpu, vendor=row.vendor, name=groups["name"], **fields)
 
 
 @reads(marks=("TARGET_GRAPHICS_VERSION",), adds=(Gpu,), rank=-2)

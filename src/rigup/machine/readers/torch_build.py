@@ -36,16 +36,16 @@ def torch_of_package(package: Package) -> Iterator[Torch]:
         yield Torch(package.place, fields)
 
 
-def variant(told: str, form: re.Pattern[str], at: Reading) -> dict[str, Reading]:
+def variant(build: str, form: re.Pattern[str], at: Reading) -> dict[str, Reading]:
     """CUDA and HIP that a local version or a build string names; a CPU build has neither."""
-    found = form.search(told)
-    if not found:
+    match = form.search(build)
+    if not match:
         return {}
-    said = {name: value for name, value in found.groupdict().items() if value}
-    if "cuda" in said:
-        return {"cuda": at._replace(value=dotted(said["cuda"]), rank=_TOLD), "hip": at._replace(value=None, rank=_TOLD)}
-    if "hip" in said:
-        hip = said["hip"].removeprefix("rocm").rstrip(".")
+    tags = {name: value for name, value in match.groupdict().items() if value}
+    if "cuda" in tags:
+        return {"cuda": at._replace(value=dotted(tags["cuda"]), rank=_TOLD), "hip": at._replace(value=None, rank=_TOLD)}
+    if "hip" in tags:
+        hip = tags["hip"].removeprefix("rocm").rstrip(".")
         return {"cuda": at._replace(value=None, rank=_TOLD), "hip": at._replace(value=hip, rank=_TOLD)}
     return {name: at._replace(value=None, rank=_TOLD) for name in ("cuda", "hip")}
 

@@ -14,7 +14,7 @@ from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform, Python
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.rocm_smi import gfx
 from rigup.machine.readers.systems import os_of
-from rigup.machine.readers.values import Draft, platform_of, says, told, truth, vendor_of, version
+from rigup.machine.readers.values import Draft, known_value, platform_of, says, truth, vendor_of, version
 from rigup.machine.texts import Hit, Text
 
 _BULLET = r"^[> \t*•-]{0,12}"
@@ -117,7 +117,7 @@ def _row(hit: Hit, row: Row) -> Iterator[Fact]:
     for name, value in row.said.items():
         draft.add(name, value)
     for name, value in hit.found().items():
-        draft.add(name, _CONVERT.get(name, told)(value), hit.match.start(name))
+        draft.add(name, _CONVERT.get(name, known_value)(value), hit.match.start(name))
     yield from draft.facts(*row.said)
 
 
@@ -185,20 +185,21 @@ def _gpus(text: Text) -> Iterator[Gpu]:
 
 
 def _gpu(hit: Hit, key: str, index: int, maker: str = "") -> Iterator[Gpu]:
-    found = hit.found()
-    name = told(found.get("name", ""))
-    if "name" in found and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
+    groups = hit.found()
+    name = known_value(groups.get("name", ""))
+    if "name" in groups and (not name or re.match(r"(?i)no cuda|could not|none\b|compute cap", name)):
         return
     draft = Draft(hit.text, Gpu, hit.start)
     draft.add(
-        "vendor", maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in found else None)
+        "vendor",
+        maker or vendor_of(name or "") or ("nvidia" if key == "nvml_index" or "capability" in groups else None),
     )
     draft.add("name", name)
     if key:
         draft.add(key, index)
-    draft.add("isa", isa_of_capability(found["capability"]) if "capability" in found else None)
-    draft.add("shown_isa", gfx(found["shown"]) if "shown" in found else None)
-    draft.add("vram", int(found["mib"]) * 2**20 if "mib" in found else None)
+    draft.add("isa", isa_of_capability(groups["capability"]) if "capability" in groups else None)
+    draft.add("shown_isa", gfx(groups["shown"]) if "shown" in groups else None)
+    draft.add("vram", int(groups["mib"]) * 2**20 if "mib" in groups else None)
     if draft.has("vendor"):
         draft.add("seen_by", "nvidia-smi" if key == "nvml_index" else "torch")
         yield from draft.facts("vendor", "seen_by", key)

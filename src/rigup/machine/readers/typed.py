@@ -59,9 +59,9 @@ def typed_variables(text: Text) -> Statements:
             if hit["name"] != _ARCHES:
                 yield hit.states(Variable, **hit.found())
     for hit in text.each(_BEFORE):
-        for found in re.finditer(_NAME + "=" + _VALUE, hit["all"]):
-            if found["name"] != _ARCHES:
-                yield hit.states(Variable, name=found["name"], value=found["value"])
+        for match in re.finditer(_NAME + "=" + _VALUE, hit["all"]):
+            if match["name"] != _ARCHES:
+                yield hit.states(Variable, name=match["name"], value=match["value"])
     for hit in text.each(r"^[^\n]{0,100}\b(?:docker|podman|nerdctl)\b[^\n]{0,40} run\b[^\n]{0,1500}"):
         yield from _options(hit)
     for hit in text.each(r"^(?:[^\n$#>%]{0,100}[$#>%❯➜] ?)?unset (?P<name>[A-Z_]{3,60})[ \t]*$"):
@@ -70,10 +70,10 @@ def typed_variables(text: Text) -> Statements:
 
 def _options(command: Hit) -> Iterator[Variable]:
     """`-e NAME=value`: what a container's programs get."""
-    for found in re.finditer(_OPTION, command.match[0]):
-        made = command.states(Variable, name=found["name"], value=found["value"])
-        made.place = made.place._replace(world=made.place.world or "container", process="")
-        yield made
+    for match in re.finditer(_OPTION, command.match[0]):
+        variable = command.states(Variable, name=match["name"], value=match["value"])
+        variable.place = variable.place._replace(world=variable.place.world or "container", process="")
+        yield variable
 
 
 @reads(marks=(_ARCHES,), adds=(Variable,), process="shell")

@@ -36,7 +36,7 @@ def file_variables(text: Text) -> Statements:
 @derives(Variable, FileVariable)
 def variable_of_unit(file: UnitFile, facts: Facts) -> Statements:
     """What the unit reads, its service gets."""
-    for told in facts.of(FileVariable):
-        if told.get("path") == file.get("path") and told.place.meet(file.place):
+    for variable in facts.of(FileVariable):
+        if variable.get("path") == file.get("path") and variable.place.meet(file.place):
             place = file.place._replace(process="unit:" + str(file.get("unit")))
-            yield Variable(place, {"name": told.fields["name"], "value": told.fields["value"]})
+            yield Variable(place, {"name": variable.fields["name"], "value": variable.fields["value"]})

@@ -24,49 +24,49 @@ _HIP_UUID = lazy_regex(r"GPU-[0-9a-fA-F]{16}")
 _LINE = lazy_regex(r"^([ \t>|*-]{0,60})([^\s:=][^:=\n]{0,79}?)[ \t]{0,60}[:=](?:[ \t]+|(?=\S)|$)(.*)$", re.MULTILINE)
 
 
-def told(value: str) -> str | None:
-    """A value, or None where the tool says that it has none to tell."""
+def known_value(value: str) -> str | None:
+    """A value, or None where the tool prints that it has none."""
     value = value.strip()
     return None if _NOTHING.fullmatch(value) else value
 
 
 def size(value: str, unit: str = "") -> int | None:
     """Bytes. nvidia-smi's MiB and rocm's KB alike are powers of two; `unit` counts where none is written."""
-    found = _SIZE.match(value.strip())
-    if not found:
+    match = _SIZE.match(value.strip())
+    if not match:
         return None
-    number: float = float(found[1]) * 10 ** int(found[2] or 0)
-    return int(number * _UNITS[(found[3] or unit).lower()])
+    number: float = float(match[1]) * 10 ** int(match[2] or 0)
+    return int(number * _UNITS[(match[3] or unit).lower()])
 
 
 def address(value: str) -> str | None:
     """0000:01:00.0 from any of its forms: a longer domain, capital letters, none at all."""
-    found = _ADDRESS.search(value)
-    if not found:
+    match = _ADDRESS.search(value)
+    if not match:
         return None
-    domain = (found[1] or "").lstrip("0").lower().rjust(4, "0")
-    return f"{domain}:{found[2].lower()}:{found[3].lower().rjust(2, '0')}.{found[4]}"
+    domain = (match[1] or "").lstrip("0").lower().rjust(4, "0")
+    return f"{domain}:{match[2].lower()}:{match[3].lower().rjust(2, '0')}.{match[4]}"
 
 
 def uuid(value: str) -> str | None:
     """A UUID that tells a card; one that was masked does not."""
-    found = _UUID.search(value) or _HIP_UUID.search(value)
-    if not found or not re.search(r"[1-9a-fA-F]", found[0].removeprefix("GPU-").removeprefix("MIG-")):
+    match = _UUID.search(value) or _HIP_UUID.search(value)
+    if not match or not re.search(r"[1-9a-fA-F]", match[0].removeprefix("GPU-").removeprefix("MIG-")):
         return None
-    plain = found[0].startswith(("GPU-", "MIG-"))
-    return found[0] if plain else "GPU-" + found[0]
+    plain = match[0].startswith(("GPU-", "MIG-"))
+    return match[0] if plain else "GPU-" + match[0]
 
 
 def number(value: str) -> int | None:
     """The whole number that a value begins with."""
-    found = re.match(r"\s*([+-]?\d{1,18})(?![\d.]*\.\d)", value)
-    return int(found[1]) if found else None
+    match = re.match(r"\s*([+-]?\d{1,18})(?![\d.]*\.\d)", value)
+    return int(match[1]) if match else None
 
 
 def version(value: str) -> str | None:
-    """The version that a value begins with, whatever is said behind it."""
-    found = re.match(r"\s*[vV]?(\d{1,9}(?:\.\d{1,9})*[^\s,;\[\]()\"']{0,60})", value)
-    return found[1] if found else None
+    """The version that a value begins with, whatever stands behind it."""
+    match = re.match(r"\s*[vV]?(\d{1,9}(?:\.\d{1,9})*[^\s,;\[\]()\"']{0,60})", value)
+    return match[1] if match else None
 
 
 def truth(value: str) -> bool | None:
@@ -94,8 +94,8 @@ class Line(NamedTuple):
 
 def keyed(text: Text, start: int = 0, end: int | None = None) -> Iterator[Line]:
     """The lines of a part of a text that tell a key and its value; quote marks and bullets aside."""
-    for found in _LINE.finditer(text.body, start, len(text.body) if end is None else end):
-        yield Line(found.start(), len(found[1].expandtabs(8)), found[2].strip(), found[3].strip(), found.start(3))
+    for match in _LINE.finditer(text.body, start, len(text.body) if end is None else end):
+        yield Line(match.start(), len(match[1].expandtabs(8)), match[2].strip(), match[3].strip(), match.start(3))
 
 
 class Draft(Generic[T]):
@@ -106,7 +106,7 @@ class Draft(Generic[T]):
         self.readings: dict[str, Reading] = {}
 
     def add(self, name: str, value: Any, at: int | None = None, rank: int = 0) -> None:
-        """What a field is; None says nothing. What was said first stays."""
+        """Set a field; None is ignored, and the first value stays."""
         if value is not None and name not in self.readings:
             where = self.text.where(self.at if at is None else at)
             self.readings[name] = Reading(value, where, self.text.rank + rank)
@@ -117,7 +117,7 @@ class Draft(Generic[T]):
         self.readings.setdefault(name, Reading(None, where, self.text.rank + rank))
 
     def has(self, name: str) -> bool:
-        """Whether a field was told."""
+        """Whether a field is set."""
         return name in self.readings
 
     def get(self, name: str) -> Any:
@@ -131,7 +131,7 @@ class Draft(Generic[T]):
 
 
 def says(text: Text, kind: type[T], at: int, **fields: Any) -> Iterator[T]:
-    """A statement about one spot; fields of value None are not said."""
+    """A fact about one spot; fields of value None are left out."""
     draft = Draft(text, kind, at)
     for name, value in fields.items():
         draft.add(name, value)

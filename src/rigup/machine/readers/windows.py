@@ -11,7 +11,7 @@ from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
 from rigup.machine.reader import Statements, derives, reads
 from rigup.machine.readers.systems import os_of
-from rigup.machine.readers.values import Draft, keyed, pci_id, size, told, vendor_of
+from rigup.machine.readers.values import Draft, keyed, known_value, pci_id, size, vendor_of
 from rigup.machine.texts import Text
 
 
@@ -39,29 +39,29 @@ def nvidia_version(version: str) -> str:
     return f"{digits[:3]}.{digits[3:]}" if re.fullmatch(r"\d{1,2}\.\d{1,2}\.\d{1,2}\.\d{4,5}", version) else version
 
 
-def _adapter(text: Text, at: int, said: dict[str, tuple[str, int]], index: int) -> Iterator[Fact]:
-    """One adapter from what is said of it: name, pnp, memory, driver."""
-    name = told(said["name"][0]) if "name" in said else None
+def _adapter(text: Text, at: int, values: dict[str, tuple[str, int]], index: int) -> Iterator[Fact]:
+    """One adapter from its values: name, pnp, memory, driver."""
+    name = known_value(values["name"][0]) if "name" in values else None
     if not name or _UNREAL.search(name):
         return
-    ids = _PNP.search(said["pnp"][0]) if "pnp" in said else None
+    ids = _PNP.search(values["pnp"][0]) if "pnp" in values else None
     maker = {"10de": "nvidia", "1002": "amd", "8086": "intel"}.get(ids[1].lower()) if ids else None
     maker = maker or vendor_of(name)
     draft = Draft(text, Gpu, at)
     draft.add("vendor", maker)
-    draft.add("name", name, said["name"][1])
+    draft.add("name", name, values["name"][1])
     draft.add("adapter", index)
     if ids:
-        draft.add("pci_id", pci_id(ids[1], ids[2]), said["pnp"][1])
-        draft.add("subsystem", f"{ids[4]}:{ids[3]}".lower() if ids[3] else None, said["pnp"][1])
-        draft.add("revision", ids[5].lower() if ids[5] else None, said["pnp"][1])
-    if "memory" in said:
-        draft.add("vram", size(said["memory"][0], "m"), said["memory"][1], -1)
+        draft.add("pci_id", pci_id(ids[1], ids[2]), values["pnp"][1])
+        draft.add("subsystem", f"{ids[4]}:{ids[3]}".lower() if ids[3] else None, values["pnp"][1])
+        draft.add("revision", ids[5].lower() if ids[5] else None, values["pnp"][1])
+    if "memory" in values:
+        draft.add("vram", size(values["memory"][0], "m"), values["memory"][1], -1)
     yield from draft.facts("vendor", "adapter")
-    if maker and "driver" in said and re.match(r"\d+\.\d", said["driver"][0]):
-        driver = Draft(text, Driver, said["driver"][1])
+    if maker and "driver" in values and re.match(r"\d+\.\d", values["driver"][0]):
+        driver = Draft(text, Driver, values["driver"][1])
         driver.add("vendor", maker)
-        driver.add("version", nvidia_version(said["driver"][0]) if maker == "nvidia" else said["driver"][0])
+        driver.add("version", nvidia_version(values["driver"][0]) if maker == "nvidia" else values["driver"][0])
         yield from driver.facts()
 
 
@@ -80,15 +80,15 @@ def dxdiag(text: Text) -> Statements:
     seen: dict[tuple[str, str], int] = {}
     for at, hit in enumerate(heads):
         end = heads[at + 1].start if at + 1 < len(heads) else min(hit.start + 6000, len(text.body))
-        said = {"name": (hit["name"].strip(), hit.match.start("name"))}
+        values = {"name": (hit["name"].strip(), hit.match.start("name"))}
         for line in keyed(text, hit.match.end(), end):
             if line.key in _DXDIAG:
-                said.setdefault(_DXDIAG[line.key], (line.value, line.at))
-        said["driver"] = (said["driver"][0].split(" ")[0], said["driver"][1]) if "driver" in said else ("", 0)
-        who = (hit["name"], said.get("pnp", ("", 0))[0])
+                values.setdefault(_DXDIAG[line.key], (line.value, line.at))
+        values["driver"] = (values["driver"][0].split(" ")[0], values["driver"][1]) if "driver" in values else ("", 0)
+        who = (hit["name"], values.get("pnp", ("", 0))[0])
         if who not in seen:
             seen[who] = len(seen)
-            yield from _adapter(text, hit.start, said, seen[who])
+            yield from _adapter(text, hit.start, values, seen[who])
     for hit in text.each(
         r"^[> \t]{0,40}Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"
     ):
@@ -105,20 +105,22 @@ _CIM = {"Name": "name", "Caption": "name", "Description": "name", "PNPDeviceID":
 @reads(adds=(Gpu, Driver), marks=("AdapterRAM", "PNPDeviceID", "DriverVersion", "VideoProcessor"))
 def video_controllers(text: Text) -> Statements:
     """`Get-CimInstance Win32_VideoController` or `wmic … get … /format:list`: a block of lines for each adapter."""
-    count, said = 0, dict[str, tuple[str, int]]()
+    count, block = 0, dict[str, tuple[str, int]]()
     last = -1
     for line in (*keyed(text), None):
         gap = line is not None and last >= 0 and "\n\n" in text.body[last : line.start]
-        again = line is not None and _CIM.get(line.key) in said and _CIM.get(line.key) != "other" and line.key == "Name"
+        again = (
+            line is not None and _CIM.get(line.key) in block and _CIM.get(line.key) != "other" and line.key == "Name"
+        )
         if line is None or gap or again:
-            if "name" in said and len(said) > 1:
-                yield from _adapter(text, said["name"][1], said, count)
+            if "name" in block and len(block) > 1:
+                yield from _adapter(text, block["name"][1], block, count)
                 count += 1
-            said = {}
+            block = {}
         if line is not None:
             last = line.at
             if key := _CIM.get(line.key):
-                said.setdefault(key, (line.value, line.at))
+                block.setdefault(key, (line.value, line.at))
 
 
 @reads(adds=(Gpu,), marks=("VideoController", "videocontroller"))
@@ -128,14 +130,14 @@ def wmic_table(text: Text) -> Statements:
         r"(?i)win32_VideoController (?:get (?:name|caption)|\| select(?:-object)? (?:-expandproperty )?name)[^\n]{0,80}\n(?P<names>(?:[^\n]{0,120}\n){1,12})"
     ):
         count = 0
-        for found in re.finditer(r"[^\n]+", hit["names"]):
-            name = found[0].strip()
+        for match in re.finditer(r"[^\n]+", hit["names"]):
+            name = match[0].strip()
             if not vendor_of(name) or re.search(r"[>$=:]|\b\d{1,2}\.\d{1,2}\.\d{1,4}\.\d{1,5}\b", name):
                 continue
             yield from _adapter(
                 text,
-                hit.match.start("names") + found.start(),
-                {"name": (name, hit.match.start("names") + found.start())},
+                hit.match.start("names") + match.start(),
+                {"name": (name, hit.match.start("names") + match.start())},
                 count,
             )
             count += 1
@@ -158,10 +160,10 @@ def controller_table(text: Text) -> Statements:
             if not version or not name:
                 continue
             at = hit.match.start("rows") + row.start()
-            said = {"name": (name[0].strip(), at), "driver": (version[0], at)}
+            values = {"name": (name[0].strip(), at), "driver": (version[0], at)}
             if ids := _PNP.search(row[0]):
-                said["pnp"] = (ids[0], at)
-            yield from _adapter(text, at, said, count)
+                values["pnp"] = (ids[0], at)
+            yield from _adapter(text, at, values, count)
             count += 1
 
 

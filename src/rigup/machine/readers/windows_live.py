@@ -12,7 +12,7 @@ from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, DriverLibrary, Gpu, Memory, Platform, SystemPackage
 from rigup.machine.reader import Listing, Run, Statements, reads
 from rigup.machine.readers.rocm_smi import decoded
-from rigup.machine.readers.values import Draft, pci_id, says, told, vendor_of
+from rigup.machine.readers.values import Draft, known_value, pci_id, says, vendor_of
 from rigup.machine.readers.windows import nvidia_version
 from rigup.machine.texts import Text
 
@@ -53,24 +53,24 @@ _MOST, _DEEP = 200, 6
 def cim_objects(text: Text) -> Statements:
     """`Get-CimInstance … | ConvertTo-Json`: an object, a list, or several of them under their classes' names."""
     start = re.search(r"^[^\S\n]{0,20}[\[{]", text.body, re.MULTILINE)
-    found = list(_objects(decoded(text.body, start.end() - 1))) if start else []
-    if found and "VCRuntime" in found[0] and not found[0]["VCRuntime"]:
+    objects = list(_objects(decoded(text.body, start.end() - 1))) if start else []
+    if objects and "VCRuntime" in objects[0] and not objects[0]["VCRuntime"]:
         yield from says(
-            text, SystemPackage, _at(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows"
+            text, SystemPackage, _offset_of(text, "VCRuntime"), name="vc-runtime", state="absent", manager="windows"
         )
-    for index, one in enumerate([one for one in found if isinstance(one.get("PNPDeviceID"), str)][:_MOST]):
-        yield from _card(text, one, index)
-    for one in found[:_MOST]:
-        if "TotalVisibleMemorySize" in one or "TotalVirtualMemorySize" in one:
-            yield from _system(text, one)
-        elif "NumberOfLogicalProcessors" in one:
-            yield from _processor(text, one)
-        elif "Bld" in one and one.get("Installed"):
-            version = ".".join(str(one.get(part, 0)) for part in ("Major", "Minor", "Bld"))
+    for index, entry in enumerate([entry for entry in objects if isinstance(entry.get("PNPDeviceID"), str)][:_MOST]):
+        yield from _card(text, entry, index)
+    for entry in objects[:_MOST]:
+        if "TotalVisibleMemorySize" in entry or "TotalVirtualMemorySize" in entry:
+            yield from _system(text, entry)
+        elif "NumberOfLogicalProcessors" in entry:
+            yield from _processor(text, entry)
+        elif "Bld" in entry and entry.get("Installed"):
+            version = ".".join(str(entry.get(part, 0)) for part in ("Major", "Minor", "Bld"))
             yield from says(
                 text,
                 SystemPackage,
-                _at(text, "Bld"),
+                _offset_of(text, "Bld"),
                 name="vc-runtime",
                 version=version,
                 state="installed",
@@ -83,25 +83,25 @@ def _objects(value: Any, depth: int = _DEEP) -> Iterator[dict[str, Any]]:
     if depth and isinstance(value, dict):
         yield value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for one in list(inner)[:_MOST] if depth else ():
-        yield from _objects(one, depth - 1)
+    for inner_value in list(inner)[:_MOST] if depth else ():
+        yield from _objects(inner_value, depth - 1)
 
 
-def _at(text: Text, word: str) -> int:
+def _offset_of(text: Text, word: str) -> int:
     return max(text.body.find(word), 0)
 
 
-def _card(text: Text, said: dict[str, Any], index: int) -> Iterator[Fact]:
+def _card(text: Text, values: dict[str, Any], index: int) -> Iterator[Fact]:
     """A display device that is on the PCI bus; Windows makes up others."""
-    name = said.get("Name") or said.get("Caption") or said.get("Description")
-    at = _at(text, str(said["PNPDeviceID"]).replace("\\", "\\\\"))
+    name = values.get("Name") or values.get("Caption") or values.get("Description")
+    at = _offset_of(text, str(values["PNPDeviceID"]).replace("\\", "\\\\"))
     yield from _adapter(
         text,
         at,
         str(name or ""),
-        said["PNPDeviceID"],
-        said.get("DriverVersion"),
-        _bytes(said.get("qwMemorySize")),
+        values["PNPDeviceID"],
+        values.get("DriverVersion"),
+        _bytes(values.get("qwMemorySize")),
         index,
     )
 
@@ -117,7 +117,7 @@ def _adapter(
     draft.add("vendor", maker)
     draft.add("adapter", index)
     basic = isinstance(version, str) and bool(_INBOX.match(_plain(version)))
-    draft.add("name", told(_plain(name)) if vendor_of(_plain(name)) and not basic else None)
+    draft.add("name", known_value(_plain(name)) if vendor_of(_plain(name)) and not basic else None)
     draft.add("driver", "basicdisplay" if basic else None)
     draft.add("pci_id", pci_id(ids["vendor"], ids["device"]))
     draft.add("subsystem", f"{ids['maker']}:{ids['board']}".lower() if ids["board"] else None)
@@ -125,8 +125,8 @@ def _adapter(
     draft.add("vram", vram)
     yield from draft.facts("vendor", "adapter")
     if isinstance(version, str) and re.match(r"\d{1,3}\.\d", version) and not basic:
-        shown = nvidia_version(_plain(version)) if maker == "nvidia" else _plain(version)
-        yield from says(text, Driver, at, vendor=maker, version=shown)
+        release = nvidia_version(_plain(version)) if maker == "nvidia" else _plain(version)
+        yield from says(text, Driver, at, vendor=maker, version=release)
 
 
 def _plain(value: str) -> str:
@@ -139,35 +139,35 @@ def _bytes(value: Any) -> int | None:
     if (
         isinstance(value, list)
         and 4 <= len(value) <= 8
-        and all(isinstance(one, int) and 0 <= one < 256 for one in value)
+        and all(isinstance(byte, int) and 0 <= byte < 256 for byte in value)
     ):
         value = int.from_bytes(bytes(value), "little")
     return value if isinstance(value, int) and not isinstance(value, bool) and 2**20 <= value < 2**48 else None
 
 
-def _system(text: Text, said: dict[str, Any]) -> Iterator[Fact]:
+def _system(text: Text, values: dict[str, Any]) -> Iterator[Fact]:
     """Sizes are in thousands of bytes. Virtual memory is what may be committed: memory and page files."""
     fields = {"total": "TotalVisibleMemorySize", "available": "FreePhysicalMemory", "commit_limit": "TotalVirtualMemorySize", "commit_free": "FreeVirtualMemory"}  # fmt: skip
-    draft = Draft(text, Memory, _at(text, "VirtualMemorySize"))
+    draft = Draft(text, Memory, _offset_of(text, "VirtualMemorySize"))
     for name, key in fields.items():
-        amount = said.get(key)
+        amount = values.get(key)
         draft.add(name, int(str(amount)) * 1024 if re.fullmatch(r"\d{1,15}", str(amount)) else None)
     yield from draft.facts()
-    version, caption = str(said.get("Version") or ""), str(said.get("Caption") or "")
+    version, caption = str(values.get("Version") or ""), str(values.get("Caption") or "")
     if re.match(r"10\.0\.\d{4,6}", version):
-        yield from says(text, Platform, _at(text, version), system="windows", version=version)
+        yield from says(text, Platform, _offset_of(text, version), system="windows", version=version)
         release = re.search(r"Windows (?:Server )?(\d{1,4})", caption)
         known = release[1] if release else None
         yield from says(
-            text, Distribution, _at(text, version), id="windows", name=_plain(caption) or None, version=known
+            text, Distribution, _offset_of(text, version), id="windows", name=_plain(caption) or None, version=known
         )
 
 
-def _processor(text: Text, said: dict[str, Any]) -> Iterator[Fact]:
-    at, threads = _at(text, "NumberOfLogicalProcessors"), said["NumberOfLogicalProcessors"]
-    model = _plain(str(said.get("Name") or "")) or None
+def _processor(text: Text, values: dict[str, Any]) -> Iterator[Fact]:
+    at, threads = _offset_of(text, "NumberOfLogicalProcessors"), values["NumberOfLogicalProcessors"]
+    model = _plain(str(values.get("Name") or "")) or None
     yield from says(text, Cpu, at, model=model, cores=threads if isinstance(threads, int) else None)
-    machine = said.get("Architecture")
+    machine = values.get("Architecture")
     yield from says(text, Platform, at, architecture=_MACHINES.get(machine) if isinstance(machine, int) else None)
 
 
@@ -191,10 +191,10 @@ def display_registry(text: Text) -> Statements:
     for index, head in enumerate(heads):
         end = text.body.find("\nHKEY_", head.match.end(), head.match.end() + _MOST_KEY)
         part = text.body[head.match.end() : end if end > 0 else head.match.end() + _MOST_KEY]
-        said = {value["name"]: (value["type"], value["data"].rstrip("\r")) for value in _VALUE.finditer(part)}
-        name = _words(said.get("DriverDesc")) or _words(said.get("HardwareInformation.AdapterString"))
-        size = said.get("HardwareInformation.qwMemorySize", said.get("HardwareInformation.MemorySize"))
-        pnp, version = _words(said.get("MatchingDeviceId")), _words(said.get("DriverVersion"))
+        values = {value["name"]: (value["type"], value["data"].rstrip("\r")) for value in _VALUE.finditer(part)}
+        name = _words(values.get("DriverDesc")) or _words(values.get("HardwareInformation.AdapterString"))
+        size = values.get("HardwareInformation.qwMemorySize", values.get("HardwareInformation.MemorySize"))
+        pnp, version = _words(values.get("MatchingDeviceId")), _words(values.get("DriverVersion"))
         yield from _adapter(text, head.start, name, pnp, version, _number(size), index)
 
 

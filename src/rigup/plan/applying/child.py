@@ -42,10 +42,10 @@ class Child:
     def wait(
         self, say: Callable[[str], None], gentle: bool = False, started: Callable[[int], None] | None = None
     ) -> int:
-        """Its exit status; what it says goes to `say` line by line.
+        """Its exit status; its output goes to `say` line by line.
 
         Args:
-            say: hears each line.
+            say: called with each line.
             gentle: it is never ended by us: Ctrl-C waits for it.
             started: hears its number first; who is interrupted in that has ended the command too.
 
@@ -87,9 +87,9 @@ class Child:
                 continue
             if not chunk:
                 break
-            rest = self._said(rest + chunk, say)
+            rest = self._pass_lines(rest + chunk, say)
         if rest:
-            _kept(self._log, rest)
+            _keep(self._log, rest)
             say(rest.decode("utf-8", "replace"))
         if stopped:
             raise KeyboardInterrupt
@@ -98,11 +98,11 @@ class Child:
         stream = self.process.stdout if self.process else None
         return os.read(stream.fileno(), _CHUNK) if stream else b""
 
-    def _said(self, text: bytes, say: Callable[[str], None]) -> bytes:
-        """Whole lines are told; what is left is the beginning of the next one."""
+    def _pass_lines(self, text: bytes, say: Callable[[str], None]) -> bytes:
+        """Pass on whole lines; returns the beginning of the next one."""
         *lines, rest = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
         for line in lines:
-            _kept(self._log, line)
+            _keep(self._log, line)
             say(line.decode("utf-8", "replace"))
         return rest[-_CHUNK:]
 
@@ -124,7 +124,7 @@ class Child:
                 self.process.terminate()
 
 
-def _kept(log: IO[bytes], line: bytes) -> None:
+def _keep(log: IO[bytes], line: bytes) -> None:
     with contextlib.suppress(OSError):  # a full disk ends the step by itself; its log is not what matters then
         if log.tell() < _MOST_LOG:
             log.write(_readable(line.decode("utf-8", "replace")) + b"\n")
@@ -139,8 +139,8 @@ def _readable(line: str) -> bytes:
 def started_at(pid: int) -> str:
     """When a process began, in the kernel's own count, so that another with its number is told apart; "" if it is gone."""
     with contextlib.suppress(OSError, IndexError):
-        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        fields = told.rpartition(")")[2].split()
+        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        fields = status.rpartition(")")[2].split()
         return "" if fields[0] == "Z" else fields[19]
     return ""
 
@@ -162,11 +162,11 @@ def tagged(variables: Mapping[str, str], ident: str) -> dict[str, str]:
 
 def of_run(ident: str) -> list[tuple[int, str]]:
     """This person's processes that a run has started and that still work: number and start of each. Never raises."""
-    found = []
+    processes = []
     sign = f"\0{_TAG}={ident}\0".encode()
     with contextlib.suppress(OSError):
         for pid in (int(name) for name in os.listdir("/proc") if name.isdecimal()):
             with contextlib.suppress(OSError):
                 if sign in b"\0" + Path(f"/proc/{pid}/environ").read_bytes() and pid != os.getpid():
-                    found.append((pid, started_at(pid)))
-    return found
+                    processes.append((pid, started_at(pid)))
+    return processes

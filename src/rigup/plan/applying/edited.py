@@ -37,22 +37,22 @@ for name in sys.argv[1:]:
 
 def of_python(python: str, names: Iterable[str], host: Host) -> list[str]:
     """Files of a Python's packages that are not as they were installed. Never raises."""
-    if not (asked := sorted(names)[:_MOST]):
+    if not (chosen := sorted(names)[:_MOST]):
         return []
-    told = host.run((python, "-c", _OF_PYTHON, *asked), _PATIENCE)
-    return _paths((told.body or "").splitlines()) if told.state == "known" and told.exit == 0 else []
+    answer = host.run((python, "-c", _OF_PYTHON, *chosen), _PATIENCE)
+    return _paths((answer.body or "").splitlines()) if answer.state == "known" and answer.exit == 0 else []
 
 
 def of_system(names: Iterable[str], host: Host) -> list[str]:
     """Settings of the system's packages that are not as they were installed; rpm keeps them by itself. Never raises."""
-    if not (asked := sorted(names)[:_MOST]):
+    if not (chosen := sorted(names)[:_MOST]):
         return []
-    told = host.run(("dpkg-query", "-W", "-f", "${Conffiles}\n", *asked), _PATIENCE)
-    if told.state == "known" and told.body:
-        rows = (line.split() for line in told.body.splitlines())
+    answer = host.run(("dpkg-query", "-W", "-f", "${Conffiles}\n", *chosen), _PATIENCE)
+    if answer.state == "known" and answer.body:
+        rows = (line.split() for line in answer.body.splitlines())
         return _paths(row[0] for row in rows if len(row) >= 2 and _differs(row[0], row[1]))
-    told = host.run(("pacman", "-Qii", *asked), _PATIENCE)
-    return _paths(_OF_PACMAN.findall(told.body or "")) if told.state == "known" else []
+    answer = host.run(("pacman", "-Qii", *chosen), _PATIENCE)
+    return _paths(_OF_PACMAN.findall(answer.body or "")) if answer.state == "known" else []
 
 
 def _differs(path: str, digest: str) -> bool:
@@ -68,10 +68,10 @@ def _differs(path: str, digest: str) -> bool:
         return True
 
 
-def _paths(found: Iterable[str]) -> list[str]:
-    there = []
-    for path in dict.fromkeys(found):
+def _paths(names: Iterable[str]) -> list[str]:
+    existing = []
+    for path in dict.fromkeys(names):
         with suppress(OSError, ValueError):
             if os.path.isabs(path) and Path(path).is_file():
-                there.append(path)
-    return there
+                existing.append(path)
+    return existing

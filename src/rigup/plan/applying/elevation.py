@@ -61,9 +61,9 @@ def elevation(variables: Mapping[str, str]) -> Elevation:
 
 def _quiet(argv: Argv) -> bool:
     try:
-        asked = subprocess.run(
+        done = subprocess.run(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=_BRIEF, check=False
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return asked.returncode == 0
+    return done.returncode == 0

@@ -9,24 +9,24 @@ from rigup.plan.applying.elevation import elevation
 from rigup.plan.applying.journal import Intent, Record
 from rigup.plan.applying.probe import is_so
 from rigup.plan.applying.stage import Stage
+from rigup.schemas.shared import Argv
+from rigup.schemas.taken import Foreseen
 
-Answer = dict[str, Any]
 
-
-def foreseen(intent: Intent, variables: Mapping[str, str]) -> list[Answer]:
+def foreseen(intent: Intent, variables: Mapping[str, str]) -> list[Foreseen]:
     """Steps that would be taken now, with the commands as they would be started and the files that they would write."""
     stage, root, host = Stage(Record(Path("0")), intent), elevation(variables), Local()
-    found = []
+    answers = []
     for number, step in enumerate(intent.steps):
         if step.state == "satisfied" or step.where != "here" or not step.commands:
             continue
         if not stage.holds(number) and is_so(step.kind, step.params, host):
             continue
         words = [_words(stage, number, argv, root.argv if step.root else None) for argv in step.commands]
-        found.append({"number": number + 1, "title": step.title, "commands": words, "writes": step.writes})
-    return found
+        answers.append(Foreseen(number=number + 1, title=step.title, commands=words, writes=list(step.writes)))
+    return answers
 
 
-def _words(stage: Stage, number: int, argv: tuple[str, ...], raised: Any) -> list[str]:
+def _words(stage: Stage, number: int, argv: Argv, raised: Any) -> Argv:
     own = stage.argv(argv) if stage.holds(number) else argv
-    return list(raised(own) if raised else own)
+    return tuple(raised(own) if raised else own)

@@ -34,13 +34,13 @@ class Held(msgspec.Struct, frozen=True, array_like=True):
 
 def keep(folder: Path, where: Path, digests: bool = True) -> None:
     """Write down what a folder holds now; without digests size and time of a file have to do. Raises OSError."""
-    told = _recorded(folder) if digests else {}
-    found = {}
+    recorded = _recorded(folder) if digests else {}
+    held = {}
     for key, path, seen in _files(folder):
-        digest = told.get(key, "") if stat.S_ISREG(seen.st_mode) else ""
+        digest = recorded.get(key, "") if stat.S_ISREG(seen.st_mode) else ""
         digest = digest or (_digest(path, seen) if digests else "")
-        found[key] = Held(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns if digests else 0, digest)
-    put(where, zlib.compress(msgspec.msgpack.encode(found), 1))
+        held[key] = Held(seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns if digests else 0, digest)
+    put(where, zlib.compress(msgspec.msgpack.encode(held), 1))
 
 
 def theirs(folder: Path, where: Path) -> list[str] | None:
@@ -48,18 +48,18 @@ def theirs(folder: Path, where: Path) -> list[str] | None:
     left = _read(where)
     if left is None:
         return None
-    there = _files(folder)
-    return sorted(os.path.relpath(path, folder) for key, path, seen in there if not _is_so(path, seen, left.get(key)))
+    entries = _files(folder)
+    return sorted(os.path.relpath(path, folder) for key, path, seen in entries if not _is_so(path, seen, left.get(key)))
 
 
 def is_as_left(folder: Path, where: Path, names: list[str]) -> dict[str, bool]:
     """Whether each of these names stands in a folder as it was left; of one that is not there, False."""
     left = _read(where) or {}
-    found = {}
+    same = {}
     for name in names:
         with contextlib.suppress(FileNotFoundError):
-            found[name] = _is_so(folder / name, (folder / name).lstat(), left.get(_plain(name)))
-    return {name: found.get(name, False) for name in names}
+            same[name] = _is_so(folder / name, (folder / name).lstat(), left.get(_plain(name)))
+    return {name: same.get(name, False) for name in names}
 
 
 def _read(where: Path) -> dict[str, Held] | None:
@@ -72,7 +72,7 @@ def _read(where: Path) -> dict[str, Held] | None:
 
 
 def digest_of(path: str) -> str:
-    """What stands at a path, in short: "absent", or a word that any other content changes. "?" for what cannot be told."""
+    """What stands at a path, in short: "absent", or a word that any other content changes. "?" if unknown."""
     try:
         seen = os.lstat(path)
         return _digest(Path(path), seen) or "?"
@@ -114,15 +114,15 @@ def _is_so(path: Path, seen: os.stat_result, left: Held | None) -> bool:
 
 
 def _digest(path: Path, seen: os.stat_result) -> str:
-    """Of a link its target; of a file its content; of one that may not be read, and of anything else, what its entry tells."""
+    """Of a link its target; of a file its content; of one that may not be read, and of anything else, its entry."""
     if stat.S_ISLNK(seen.st_mode):
         return "->" + _plain(os.readlink(path))
     if stat.S_ISREG(seen.st_mode):
         with contextlib.suppress(PermissionError), open(path, "rb") as file:
-            told = hashlib.sha256()
+            digest = hashlib.sha256()
             while chunk := file.read(_CHUNK):
-                told.update(chunk)
-            return _word(told.digest())
+                digest.update(chunk)
+            return _word(digest.digest())
     return f"{stat.S_IFMT(seen.st_mode):o} {seen.st_size} {seen.st_mtime_ns}"
 
 
@@ -132,7 +132,7 @@ def _word(digest: bytes) -> str:
 
 def _recorded(folder: Path) -> dict[str, str]:
     """Digests that packages tell of their files themselves."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for site in (place for pattern in _SITES for place in folder.glob(pattern)):
         above = _plain(os.path.relpath(site, folder))
         for record in site.glob("*.dist-info/RECORD"):
@@ -140,8 +140,8 @@ def _recorded(folder: Path) -> dict[str, str]:
                 for line in record.read_text("utf-8", "replace").splitlines():
                     name, digest = _row(line)
                     if digest:
-                        found[os.path.normpath(f"{above}/{name}")] = digest
-    return found
+                        digests[os.path.normpath(f"{above}/{name}")] = digest
+    return digests
 
 
 def _row(line: str) -> tuple[str, str]:

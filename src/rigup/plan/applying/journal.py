@@ -21,7 +21,6 @@ from rigup.machine.readable import readable
 from rigup.schemas.shared import Step
 from rigup.version import __version__
 
-Answer = dict[str, Any]
 SCHEMA = "rigup.journal/1"
 _MOST_BYTES = 8_000_000  # of a record's files, when they are read again
 _MOST_RECORDS = 100_000
@@ -36,6 +35,35 @@ class BusyError(JournalError):
     """Another rigup of this person's is at work: there is nothing wrong with what was asked for."""
 
 
+class Planned(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What an environment is to be, for its own record and for the look at it when it is made.
+
+    Attributes:
+        wish: what was asked for, as requirements.
+        packages: versions by name, as pip takes them.
+        indexes: addresses that are asked.
+        variables: that its programs need.
+        python: its version, major and minor; "" where nothing tells.
+        facts: the machine that it is made for, as `made_for` gives it.
+        resolved: exact versions that it has to hold, by name.
+        whole: whether these are all that come.
+        before: names of what was there already.
+        sizes: bytes to load and bytes on the disk, by name.
+
+    """
+
+    wish: list[str] = []
+    packages: dict[str, str] = {}
+    indexes: list[str] = []
+    variables: dict[str, str] = {}
+    python: str = ""
+    facts: dict[str, Any] = {}
+    resolved: dict[str, str] = {}
+    whole: bool = False
+    before: list[str] = []
+    sizes: dict[str, tuple[int, int]] = {}
+
+
 class Intent(msgspec.Struct, kw_only=True):
     """What a record meant to do.
 
@@ -44,7 +72,7 @@ class Intent(msgspec.Struct, kw_only=True):
         asked: the command line's own words, by which a run that was broken off is planned again.
         environment: absolute path of the environment that the steps make or change; "" for none.
         steps: as `rigup.schemas.shared.Step` shapes them.
-        told: packages, variables, indexes and devices of the plan, for the environment's own record.
+        told: what the environment is to be.
         made_at: by this machine's clock, in UTC.
         token: tells this run from one with the same number in another journal, or in this one before it was emptied.
         announced: it was asked for, and nothing is planned yet.
@@ -55,7 +83,7 @@ class Intent(msgspec.Struct, kw_only=True):
     asked: dict[str, Any] = {}
     environment: str = ""
     steps: list[Step] = []
-    told: Answer = {}
+    told: Planned = Planned()
     made_at: str = ""
     token: str = ""
     announced: bool = False
@@ -106,16 +134,16 @@ class Record:
         """What it meant to do. Raises JournalError for a file that cannot be understood."""
         if not (self.folder / "plan.json").exists():  # it was killed before it could say
             return Intent(title=_("it had no plan yet"), announced=True)
-        told = _decoded(self.folder / "plan.json")
-        return msgspec.structs.replace(told, title=outward_text(told.title))  # it is there to be shown
+        plan = _decoded(self.folder / "plan.json")
+        return msgspec.structs.replace(plan, title=outward_text(plan.title))  # it is there to be shown
 
     def events(self) -> list[Event]:
         """What happened, in order; a line that a power cut left half is not counted."""
-        found: list[Event] = []
+        decoded: list[Event] = []
         for line in _bytes(self.folder / "events.jsonl").splitlines():
             with contextlib.suppress(msgspec.DecodeError):
-                found.append(msgspec.json.decode(line, type=Event))
-        return found
+                decoded.append(msgspec.json.decode(line, type=Event))
+        return decoded
 
     def write(self, what: str, step: int = -1, status: int | None = None, **told: str) -> None:
         """Add a line and wait until it is on the disk. Raises JournalError."""
@@ -150,8 +178,8 @@ def folder() -> Path:
 def state() -> Path:
     """rigup's state folder, which platformdirs names; on Linux without its import."""
     if sys.platform == "linux":
-        told = os.environ.get("XDG_STATE_HOME", "").strip()
-        return Path(told if os.path.isabs(told) else os.path.expanduser("~/.local/state"), "rigup")
+        state_home = os.environ.get("XDG_STATE_HOME", "").strip()
+        return Path(state_home if os.path.isabs(state_home) else os.path.expanduser("~/.local/state"), "rigup")
     import platformdirs
 
     return platformdirs.user_state_path("rigup")
@@ -167,15 +195,17 @@ def records() -> list[Record]:
 
 def begun(intent: Intent, record: Record | None = None) -> Record:
     """A record whose intent is on the disk: a new one, or that of a run that was announced. Raises JournalError."""
-    made = msgspec.structs.replace(intent, made_at=_now(), token=secrets.token_hex(4))
+    announced = msgspec.structs.replace(intent, made_at=_now(), token=secrets.token_hex(4))
     try:
-        body = msgspec.json.format(msgspec.json.encode(made), indent=1)
+        body = msgspec.json.format(msgspec.json.encode(announced), indent=1)
     except UnicodeEncodeError as error:  # a name that cannot be written down could not be taken back
-        told = _(
+        template = _(
             "The plan names {path}, which is no UTF-8: give the folder another name, or name another one with --env."
         )
-        odd = next((one for one in (made.environment, *map(str, made.asked.values())) if not _writable(one)), "")
-        raise JournalError(told.format(path=readable(odd)[:300])) from error
+        odd = next(
+            (path for path in (announced.environment, *map(str, announced.asked.values())) if not _writable(path)), ""
+        )
+        raise JournalError(template.format(path=readable(odd)[:300])) from error
     try:
         found = record or Record(_new_folder())
         put(found.folder / "plan.json", body)
@@ -202,9 +232,9 @@ def _new_folder() -> Path:
     last = max((int(name) for name in os.listdir(folder()) if name.isdecimal()), default=0)
     for number in range(last + 1, last + 100):
         with contextlib.suppress(FileExistsError):
-            made = folder() / f"{number:06d}"
-            made.mkdir(mode=0o700)
-            return made
+            created = folder() / f"{number:06d}"
+            created.mkdir(mode=0o700)
+            return created
     raise FileExistsError(17, "no free number", str(folder()))
 
 
@@ -230,8 +260,8 @@ def _append(path: Path, line: bytes) -> None:
 
 def _last_byte(file: Any) -> bytes:
     file.seek(-1, os.SEEK_END)
-    told: bytes = file.read(1)
-    return told
+    byte: bytes = file.read(1)
+    return byte
 
 
 def sync_folder(path: Path) -> None:
@@ -254,23 +284,23 @@ def _decoded(path: Path) -> Intent:
     try:
         return msgspec.convert(_completed(msgspec.json.decode(_bytes(path))), Intent)
     except (msgspec.DecodeError, RecursionError) as error:
-        told = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
-        raise JournalError(told.format(path=path, error=error)) from error
+        template = _("The record {path} cannot be understood ({error}). Nothing is taken back from it.")
+        raise JournalError(template.format(path=path, error=error)) from error
 
 
-def _completed(told: Any) -> Any:
+def _completed(intent: Any) -> Any:
     """Steps of a record that an earlier rigup wrote lack what has come since."""
-    steps = told.get("steps") if isinstance(told, dict) else None
+    steps = intent.get("steps") if isinstance(intent, dict) else None
     for step in steps if isinstance(steps, list) else ():
         if isinstance(step, dict):
             step.setdefault("undo_because", "")
             step.setdefault("writes", [])
-    return told
+    return intent
 
 
 def _unwritable(path: Path, error: OSError) -> JournalError:
-    told = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
-    return JournalError(told.format(path=path, error=error.strerror or type(error).__name__))
+    template = _("The journal in {path} cannot be written: {error}. Nothing is done without it; make room there, or name another folder with XDG_STATE_HOME.")  # fmt: skip
+    return JournalError(template.format(path=path, error=error.strerror or type(error).__name__))
 
 
 def _now() -> str:

@@ -41,10 +41,10 @@ def keep(paths: Iterable[str], folder: Path) -> None:
     if (folder / _MANIFEST).exists():
         return
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    found = [_before(path, folder, number) for number, path in enumerate(paths)]
+    states = [_before(path, folder, number) for number, path in enumerate(paths)]
     beside = folder / (_MANIFEST + ".new")
     with open(beside, "wb") as file:
-        file.write(msgspec.json.encode(found))
+        file.write(msgspec.json.encode(states))
         file.flush()
         os.fsync(file.fileno())
     os.replace(beside, folder / _MANIFEST)
@@ -60,34 +60,36 @@ def kept(folder: Path) -> list[Before]:
 
 def putting_back(folder: Path, only: Collection[str] | None = None) -> Iterator[Argv]:
     """Commands that put files back as they were; the same whether root runs them or the person. `only`: these alone."""
-    for one in reversed(kept(folder)):
-        if only is None or one.path in only:
-            yield from _WAYS[one.kind](one, folder)
+    for before in reversed(kept(folder)):
+        if only is None or before.path in only:
+            yield from _WAYS[before.kind](before, folder)
 
 
 def same(folder: Path) -> bool:
     """Whether all that was kept stands there again as it was."""
-    return all(_same(one, folder) for one in kept(folder))
+    return all(_is_unchanged(before, folder) for before in kept(folder))
 
 
 def is_as_before(path: str, folder: Path) -> bool:
     """Whether what was kept stands at this path; False where nothing was kept of it."""
-    return any(one.path == path and one.kind != "other" and _same(one, folder) for one in kept(folder))
+    return any(
+        before.path == path and before.kind != "other" and _is_unchanged(before, folder) for before in kept(folder)
+    )
 
 
 def _before(path: str, folder: Path, number: int) -> Before:
     try:
-        told = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return Before(path=path, kind="absent", parents=list(_absent_parents(path)))
     except OSError:
         return Before(path=path, kind="other")
-    found = Before(path=path, kind="other", mode=stat.S_IMODE(told.st_mode), uid=told.st_uid, gid=told.st_gid)
-    if stat.S_ISLNK(told.st_mode):
-        return msgspec.structs.replace(found, kind="link", target=os.readlink(path))
-    if stat.S_ISREG(told.st_mode) and told.st_size <= _MOST_BYTES and _copied(path, folder / str(number)):
-        return msgspec.structs.replace(found, kind="file", held=str(number))
-    return found
+    before = Before(path=path, kind="other", mode=stat.S_IMODE(status.st_mode), uid=status.st_uid, gid=status.st_gid)
+    if stat.S_ISLNK(status.st_mode):
+        return msgspec.structs.replace(before, kind="link", target=os.readlink(path))
+    if stat.S_ISREG(status.st_mode) and status.st_size <= _MOST_BYTES and _copied(path, folder / str(number)):
+        return msgspec.structs.replace(before, kind="file", held=str(number))
+    return before
 
 
 def _copied(path: str, held: Path) -> bool:
@@ -105,22 +107,24 @@ def _absent_parents(path: str) -> Iterator[str]:
         above = os.path.dirname(above)
 
 
-def _remove(one: Before, _folder: Path) -> Iterator[Argv]:
-    yield ("rm", "-f", "--", one.path)
-    yield from (("rmdir", "--ignore-fail-on-non-empty", "--", above) for above in one.parents if os.path.isdir(above))
+def _remove(before: Before, _folder: Path) -> Iterator[Argv]:
+    yield ("rm", "-f", "--", before.path)
+    yield from (
+        ("rmdir", "--ignore-fail-on-non-empty", "--", above) for above in before.parents if os.path.isdir(above)
+    )
 
 
-def _write(one: Before, folder: Path) -> Iterator[Argv]:
-    owner = ("-o", str(one.uid), "-g", str(one.gid)) if hasattr(os, "geteuid") else ()
-    yield ("install", "-m", f"{one.mode:o}", *owner, "-T", "--", str(folder / one.held), one.path)
+def _write(before: Before, folder: Path) -> Iterator[Argv]:
+    owner = ("-o", str(before.uid), "-g", str(before.gid)) if hasattr(os, "geteuid") else ()
+    yield ("install", "-m", f"{before.mode:o}", *owner, "-T", "--", str(folder / before.held), before.path)
 
 
-def _link(one: Before, _folder: Path) -> Iterator[Argv]:
+def _link(before: Before, _folder: Path) -> Iterator[Argv]:
     """Made beside it and put in its place: `ln -f` would do so under a name by lot, which a kill leaves behind for ever."""
-    beside = one.path + ".rigup-new"
+    beside = before.path + ".rigup-new"
     yield ("rm", "-f", "--", beside)
-    yield ("ln", "-s", "-T", "--", one.target, beside)
-    yield ("mv", "-f", "-T", "--", beside, one.path)
+    yield ("ln", "-s", "-T", "--", before.target, beside)
+    yield ("mv", "-f", "-T", "--", beside, before.path)
 
 
 def _nothing(_one: Before, _folder: Path) -> Iterator[Argv]:
@@ -132,12 +136,12 @@ _WAYS: dict[str, Callable[[Before, Path], Iterator[Argv]]] = {
 }  # fmt: skip
 
 
-def _same(one: Before, folder: Path) -> bool:
+def _is_unchanged(before: Before, folder: Path) -> bool:
     with contextlib.suppress(OSError):
-        if one.kind == "absent":
-            return not os.path.lexists(one.path)
-        if one.kind == "link":
-            return os.readlink(one.path) == one.target
-        if one.kind == "file":
-            return Path(one.path).read_bytes() == (folder / one.held).read_bytes()
-    return one.kind == "other"
+        if before.kind == "absent":
+            return not os.path.lexists(before.path)
+        if before.kind == "link":
+            return os.readlink(before.path) == before.target
+        if before.kind == "file":
+            return Path(before.path).read_bytes() == (folder / before.held).read_bytes()
+    return before.kind == "other"

@@ -21,8 +21,8 @@ def alone() -> Iterator[None]:
     except Timeout as error:
         raise BusyError(_("Another rigup of yours is changing this machine. Wait until it has ended.")) from error
     except OSError as error:
-        told = _("The journal in {path} cannot be written: {error}. Nothing is done without it.")
-        raise JournalError(told.format(path=folder(), error=error.strerror or type(error).__name__)) from error
+        template = _("The journal in {path} cannot be written: {error}. Nothing is done without it.")
+        raise JournalError(template.format(path=folder(), error=error.strerror or type(error).__name__)) from error
     try:
         yield
     finally:

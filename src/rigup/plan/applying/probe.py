@@ -11,9 +11,9 @@ _MOST_NAMES = 400
 
 
 def is_so(kind: str, params: Params, host: Host) -> bool | None:
-    """Whether what a step of this kind would bring is there. None: it cannot be told, so the step is taken."""
-    asked = _PROBES.get(kind)
-    return asked(params, host) if asked else None
+    """Whether what a step of this kind would bring is there. None: unknown, so the step is taken."""
+    probe = _PROBES.get(kind)
+    return probe(params, host) if probe else None
 
 
 # -- accounts ----------------------------------------------------------------------------------------
@@ -24,8 +24,8 @@ def _in_group(params: Params, host: Host) -> bool | None:
 
 
 def _myself_in_group(params: Params, host: Host) -> bool | None:
-    told = host.account().body or ""
-    name = told.partition("(")[2].partition(")")[0]
+    account = host.account().body or ""
+    name = account.partition("(")[2].partition(")")[0]
     return member(name, params["group"], host) if name else None
 
 
@@ -39,23 +39,23 @@ def member(user: str, group: str, host: Host) -> bool | None:
         return True
     numbers = {line[2] for line in lines if len(line) == 4}
     people = [line.split(":") for line in (host.read("/etc/passwd").body or "").splitlines()]
-    return any(one[0] == user and one[3] in numbers for one in people if len(one) >= 4)
+    return any(entry[0] == user and entry[3] in numbers for entry in people if len(entry) >= 4)
 
 
 # -- files and links ---------------------------------------------------------------------------------
 
 
 def _links(params: Params, host: Host) -> bool | None:
-    told = host.link(params["path"])
+    link = host.link(params["path"])
     wanted = host.link(params["target"])
-    return told.state == "known" and told.body is not None and told.body in (params["target"], wanted.body)
+    return link.state == "known" and link.body is not None and link.body in (params["target"], wanted.body)
 
 
 def _holds(path: str, wanted: str, host: Host) -> bool | None:
-    told = host.read(path)
-    if told.state == "refused":
+    content = host.read(path)
+    if content.state == "refused":
         return None
-    return told.body == wanted
+    return content.body == wanted
 
 
 def _blacklisted(params: Params, host: Host) -> bool | None:
@@ -96,22 +96,22 @@ def _no_dkms_tree(params: Params, host: Host) -> bool | None:
 
 
 def _loaded(params: Params, host: Host) -> bool | None:
-    told = host.read("/proc/modules").body
-    if told is None:
+    modules = host.read("/proc/modules").body
+    if modules is None:
         return None
-    return any(line.split(" ")[0] == params["module"].replace("-", "_") for line in told.splitlines())
+    return any(line.split(" ")[0] == params["module"].replace("-", "_") for line in modules.splitlines())
 
 
 def _installed(params: Params, host: Host) -> bool | None:
     names = [name.strip() for name in params["packages"].split(",") if name.strip()]
-    there = packages(host)
-    return None if there is None else {name.partition("=")[0] for name in names} <= plain_names(there)
+    installed = packages(host)
+    return None if installed is None else {name.partition("=")[0] for name in names} <= plain_names(installed)
 
 
 def _purged(params: Params, host: Host) -> bool | None:
     names = [name.strip() for name in params["packages"].split(",") if name.strip()]
-    there = packages(host)
-    return None if there is None else not plain_names(there) & set(names)
+    installed = packages(host)
+    return None if installed is None else not plain_names(installed) & set(names)
 
 
 _PROBES: dict[str, Callable[[Params, Host], bool | None]] = {

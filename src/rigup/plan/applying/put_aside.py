@@ -44,26 +44,26 @@ def of_files(record: Record, paths: Iterable[str], left: dict[str, str], before:
         before: what was kept for the step.
 
     """
-    found = []
+    moves = []
     for path in paths:
         now = digest_of(path)
         if now in ("absent", left.get(path, "")) or kept.is_as_before(path, before):
             continue
-        found.append(Aside(path, str(place_of(record, path))))
-    return tuple(found)
+        moves.append(Aside(path, str(place_of(record, path))))
+    return tuple(moves)
 
 
 def of_folder(record: Record, folder: Path, names: Iterable[str], known_as: Path) -> list[str]:
     """Move files of a folder, which people knew by another name, out of it; returns where they lie now. Raises OSError."""
-    found = []
+    places = []
     for name in names:
         old, new = folder / name, place_of(record, str(known_as / name))
         new.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not os.access(old.parent, os.W_OK | os.X_OK):
             os.chmod(old.parent, 0o700)
         shutil.move(old, new)
-        found.append(str(new))
-    return found
+        places.append(str(new))
+    return places
 
 
 def place_of(record: Record, path: str) -> Path:

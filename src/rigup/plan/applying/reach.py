@@ -5,7 +5,6 @@ the steps are taken; one that is the only place stays, and the installer says wh
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 from urllib.parse import urlsplit
 
 from msgspec import structs
@@ -13,20 +12,19 @@ from msgspec import structs
 from rigup.plan.environments.places import PORTS, silent
 from rigup.schemas.shared import Argv, Step
 
-Answer = dict[str, Any]
 _OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
 
 
 def without_dead_places(
-    steps: list[Step], variables: Mapping[str, str], kept: Collection[str] = ()
+    steps: list[Step], variables: Mapping[str, str], staying: Collection[str] = ()
 ) -> tuple[list[Step], list[str], list[str]]:
     """The steps without addresses that nobody answers at; those addresses; and those that stay, for there are no others.
 
-    Those of `kept` stay too: somebody's file says that packages come from there, and elsewhere theirs may be anybody's.
+    Those of `staying` stay too: somebody's file says that packages come from there, and elsewhere theirs may be anybody's.
     """
     urls = {value for step in steps if step.state == "needed" for value in _places(step)}
     dead = set(silent(urls, variables))
-    left = [_without(step, dead.difference(kept)) for step in steps] if dead else steps
+    left = [_without(step, dead.difference(staying)) for step in steps] if dead else steps
     gone = dead - {value for step in left for value in _places(step)}
     return left, sorted(gone), sorted(dead - gone)
 

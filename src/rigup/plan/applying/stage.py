@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,6 @@ from rigup.plan.environments.cloning import unshare
 from rigup.plan.environments.relocating import relocate
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 _LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
@@ -77,8 +75,8 @@ class Stage:
 
     def argv(self, argv: Argv) -> Argv:
         """The command as it is run for the environment beside: its folder, and its Python for a bare `python`."""
-        told = tuple(self._moved(word) for word in argv)
-        return tuple(self._own_python(word, told[:place]) for place, word in enumerate(told))
+        words = tuple(self._moved(word) for word in argv)
+        return tuple(self._own_python(word, words[:place]) for place, word in enumerate(words))
 
     def close(self) -> None:
         """Tell the environment what it is, and give it its place."""
@@ -156,9 +154,9 @@ class Stage:
         return any(step.kind in _MAKES and step.state != "satisfied" for step in self._intent.steps)
 
     def _moved(self, word: str) -> str:
-        for told in self._told:
-            if word == told or word.startswith((told + "/", told + "\\")):
-                return str(self.folder) + word[len(told) :]
+        for path in self._told:
+            if word == path or word.startswith((path + "/", path + "\\")):
+                return str(self.folder) + word[len(path) :]
         return word
 
     def _own_python(self, word: str, before: Argv) -> str:
@@ -166,20 +164,20 @@ class Stage:
         return str(self.folder / "bin" / "python") if word == "python" and first else word
 
     def _what_it_is(self, folder: Path) -> environment_record.Record:
-        told = self._intent.told
+        plan = self._intent.told
         before = environment_record.read(folder) or environment_record.Record()
         return environment_record.Record(
-            wish=tuple(told.get("wish", ())) or before.wish, packages={**before.packages, **told.get("packages", {})},
-            indexes=tuple(told.get("indexes", ())) or before.indexes,
-            variables=environment_record.allowed_variables({**before.variables, **told.get("variables", {})}), python=told.get("python", "") or before.python,
-            plan=self._record.ident, facts=told.get("facts", {}),
+            wish=tuple(plan.wish) or before.wish, packages={**before.packages, **plan.packages},
+            indexes=tuple(plan.indexes) or before.indexes, python=plan.python or before.python,
+            variables=environment_record.allowed_variables({**before.variables, **plan.variables}),
+            plan=self._record.ident, facts=plan.facts,
         )  # fmt: skip
 
 
 def made_by(environment: Path, record: Record) -> bool:
     """Whether an environment says that this run made it."""
-    told = environment_record.read(environment)
-    return told is not None and told.plan == record.ident
+    record_there = environment_record.read(environment)
+    return record_there is not None and record_there.plan == record.ident
 
 
 def what_it_held(record: Record) -> Path:
@@ -197,18 +195,18 @@ def _by_conda(step: Step) -> bool:
 
 
 def _numbers(steps: Iterable[Step]) -> list[int]:
-    told = list(steps)
-    if any(step.kind == "make-conda-environment" for step in told):
+    every = list(steps)
+    if any(step.kind == "make-conda-environment" for step in every):
         return []
     return [
-        number for number, step in enumerate(told)
+        number for number, step in enumerate(every)
         if of_environment(step) and step.commands and step.where == "here" and step.state == "needed"
     ]  # fmt: skip
 
 
 def _as_written(steps: Iterable[Step]) -> list[str]:
     """The environment's folder as the steps name it, the longest first."""
-    told = {step.params.get("environment", "").rstrip("/\\") for step in steps}
+    folders = {step.params.get("environment", "").rstrip("/\\") for step in steps}
     pythons = (step.params.get("python", "") for step in steps if step.kind in _CHANGES)
-    told |= {os.path.dirname(os.path.dirname(python)) for python in pythons if "/" in python}
-    return sorted((one for one in told if one), key=len, reverse=True)
+    folders |= {os.path.dirname(os.path.dirname(python)) for python in pythons if "/" in python}
+    return sorted((folder for folder in folders if folder), key=len, reverse=True)

@@ -42,13 +42,13 @@ def unsettled(record: Record) -> bool:
 
 def done(record: Record) -> set[int]:
     """Steps that were done and not taken back since."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for event in record.events():
         if event.what in ("done", "swapped"):
-            found |= {event.step} if event.step >= 0 else staged(record)
+            numbers |= {event.step} if event.step >= 0 else staged(record)
         elif event.what == "undone":
-            found.discard(event.step)
-    return found
+            numbers.discard(event.step)
+    return numbers
 
 
 def touched(record: Record) -> set[int]:
@@ -56,13 +56,13 @@ def touched(record: Record) -> set[int]:
 
     One that was cut off and found satisfied later is among them: it was this run that had satisfied it.
     """
-    found: set[int] = set()
+    numbers: set[int] = set()
     for event in record.events():
         if event.what in ("begin", "done"):
-            found.add(event.step)
+            numbers.add(event.step)
         elif event.what == "undone":
-            found.discard(event.step)
-    return {step for step in found if step >= 0}
+            numbers.discard(event.step)
+    return {step for step in numbers if step >= 0}
 
 
 def ends(record: Record) -> "dict[int, StepEnd]":
@@ -70,14 +70,14 @@ def ends(record: Record) -> "dict[int, StepEnd]":
 
     What was made in an environment beside counts as done from the moment when that took its place.
     """
-    found: dict[int, StepEnd] = {}
+    by_step: dict[int, StepEnd] = {}
     beside = staged(record)
     for event in record.events():
         if event.what == "swapped":
-            found |= dict.fromkeys(beside, "done")
+            by_step |= dict.fromkeys(beside, "done")
         elif event.step >= 0 and event.what in _OF_A_STEP:
-            found[event.step] = _OF_A_STEP[event.what]
-    return found
+            by_step[event.step] = _OF_A_STEP[event.what]
+    return by_step
 
 
 _OF_A_STEP: "dict[str, StepEnd]" = {

@@ -47,23 +47,23 @@ class Moved(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 def moved(before: Versions, after: Versions) -> Moved:
     """What differs between two lists of packages."""
-    found = Moved(
+    changes = Moved(
         came={name: version for name, version in after.items() if name not in before},
         went={name: version for name, version in before.items() if name not in after},
     )
     for name in before:
         if before[name] != after.get(name, before[name]):
-            _differs(name, before[name].split(), after[name].split(), found)
-    return found
+            _differs(name, before[name].split(), after[name].split(), changes)
+    return changes
 
 
-def _differs(name: str, old: list[str], new: list[str], found: Moved) -> None:
+def _differs(name: str, old: list[str], new: list[str], changes: Moved) -> None:
     """One version became another; where several stand side by side (kernels), each came or went by itself."""
     if len(old) == len(new) == 1:
-        found.changed[name] = [old[0], new[0]]
+        changes.changed[name] = [old[0], new[0]]
         return
-    found.came.update({_one_of(name, version): version for version in new if version not in old})
-    found.went.update({_one_of(name, version): version for version in old if version not in new})
+    changes.came.update({_one_of(name, version): version for version in new if version not in old})
+    changes.went.update({_one_of(name, version): version for version in old if version not in new})
 
 
 def _one_of(name: str, version: str) -> str:
@@ -78,9 +78,9 @@ def _plain(version: str) -> str:
 
 def distribution(host: Host) -> str:
     """The ID of a system's os-release; "" where there is none."""
-    told = host.read("/etc/os-release").body or ""
-    found = next((line for line in told.splitlines() if line.startswith("ID=")), "ID=")
-    return found.removeprefix("ID=").strip("\"' ")
+    release = host.read("/etc/os-release").body or ""
+    line_of_id = next((line for line in release.splitlines() if line.startswith("ID=")), "ID=")
+    return line_of_id.removeprefix("ID=").strip("\"' ")
 
 
 def uses_manager(argv: Argv) -> bool:
@@ -103,9 +103,9 @@ def unattended(argv: Argv) -> Argv:
 def packages(host: Host) -> Versions | None:
     """The system's packages with their versions; None where no package manager answers."""
     for argv in _LISTS:
-        told = host.run(argv, _PATIENCE)
-        if told.state == "known" and told.exit == 0 and told.body:
-            lines = told.body.splitlines()
+        answer = host.run(argv, _PATIENCE)
+        if answer.state == "known" and answer.exit == 0 and answer.body:
+            lines = answer.body.splitlines()
             return _versions(
                 map(str.split, lines) if argv[0] != "pacman" else (["installed", *line.split()] for line in lines)
             )
@@ -121,12 +121,12 @@ _LISTS = (
 
 def _versions(rows: Iterable[list[str]]) -> Versions:
     """Each package under the name that its manager takes, with the versions that are there, mostly one."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for words in rows:
         if len(words) == 3 and words[0] == "installed":
             name = _key(words[2]) if words[1].startswith(_KEY + ".") else words[1]
-            found.setdefault(name, []).append(words[2])
-    return {name: " ".join(sorted(versions)) for name, versions in found.items()}
+            by_name.setdefault(name, []).append(words[2])
+    return {name: " ".join(sorted(versions)) for name, versions in by_name.items()}
 
 
 def _key(version: str) -> str:
@@ -134,9 +134,9 @@ def _key(version: str) -> str:
     return f"{_KEY}-{_plain(version)}"
 
 
-def plain_names(there: Versions) -> set[str]:
+def plain_names(versions: Versions) -> set[str]:
     """The same by names alone, without the processor that some managers add."""
-    return {_MACHINE.sub("", name) for name in there} | set(there)
+    return {_MACHINE.sub("", name) for name in versions} | set(versions)
 
 
 _MACHINE = re.compile(r"(?::[a-z0-9-]{2,20}|\.(?:noarch|x86_64|aarch64|i[3-6]86|ppc64le|s390x|src|\(none\)))\Z")
@@ -147,25 +147,29 @@ def held(host: Host) -> list[str] | None:
     manager = package_manager(distribution(host))
     if manager is None or not manager.held:
         return None
-    told = host.run(tuple(manager.held), _PATIENCE)
-    return sorted(told.body.split()) if told.state == "known" and told.exit == 0 and told.body is not None else None
+    answer = host.run(tuple(manager.held), _PATIENCE)
+    return (
+        sorted(answer.body.split())
+        if answer.state == "known" and answer.exit == 0 and answer.body is not None
+        else None
+    )
 
 
 # -- the way back ------------------------------------------------------------------------------------
 
 
-def taking_back(told: Moved, manager: PackageManager, refreshed: bool) -> Iterator[Argv]:
+def taking_back(changes: Moved, manager: PackageManager, refreshed: bool) -> Iterator[Argv]:
     """Remove what came, and ask for what went or changed at the version that it had.
 
     A version that no source offers any more makes its command fail, which is said. `refreshed`: the sources are
     others than a moment ago, so they are read anew first.
     """
-    keys = sorted(name for name in told.came if name.startswith(_KEY + "-"))
-    if came := sorted(set(told.came) - set(keys))[:_MOST]:
+    keys = sorted(name for name in changes.came if name.startswith(_KEY + "-"))
+    if came := sorted(set(changes.came) - set(keys))[:_MOST]:
         yield (*(manager.alone or manager.remove), *came)
     if keys:
         yield ("rpm", "-e", *keys)
-    old = told.old()
+    old = changes.old()
     if old and refreshed and manager.refresh:
         yield tuple(manager.refresh)
     if old:
@@ -174,7 +178,7 @@ def taking_back(told: Moved, manager: PackageManager, refreshed: bool) -> Iterat
 
 def _at(manager: PackageManager, name: str, version: str) -> str:
     plain = _plain(version)
-    if not manager.at or f"-{plain}." in name:  # one of several kernels is told by its version already
+    if not manager.at or f"-{plain}." in name:  # the name of one of several kernels has its version already
         return name
     bare, dot, machine = name.rpartition(".")
     return manager.at.format(name=name, version=version, plain=plain, bare=bare if dot else name, machine=machine)

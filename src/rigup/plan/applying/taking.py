@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -27,7 +27,6 @@ from rigup.plan.applying.traces import Sight
 from rigup.plan.environments.resolver import SYSTEM_CERTIFICATES
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 End = Literal["finished", "failed", "restart", "left"]
 _BARRIER = "restart-machine"
@@ -35,8 +34,8 @@ _LEFT_BEHIND = 1800.0  # seconds that a command of a killed run may still take
 _MISLEADING = ("PYTHONHOME", "PYTHONPATH", "PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIRE_VIRTUALENV", "LANGUAGE")
 
 
-class Told(Protocol):
-    """Who watches. Nothing of it is needed for the work."""
+class Progress(Protocol):
+    """Observes a run. Nothing of it is needed for the work."""
 
     def begins(self, number: int, title: str) -> None:
         """A step is taken now."""
@@ -80,7 +79,7 @@ class Run(NamedTuple):
     host: Host
     root: Elevation
     variables: Mapping[str, str]
-    told: Told
+    progress: Progress
 
 
 def take(run: Run) -> Outcome:
@@ -116,10 +115,10 @@ def settle(record: Record, stage: Stage, host: Host) -> None:
     beside = of_run(record.ident) if stage.numbers and not stage.is_in_place() else []
     for pid, began in [*known, *beside]:
         if not wait_for_other(pid, began, _LEFT_BEHIND):
-            told = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
-            raise Failed(told.format(pid=pid))
+            template = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
+            raise Failed(template.format(pid=pid))
     for number, step in enumerate(record.intent().steps):
-        _left(record, number, step, traces.remembered(record.kept(number)), host)
+        _record_traces(record, number, step, traces.remembered(record.kept(number)), host)
     stage.settle()
 
 
@@ -130,7 +129,7 @@ def _all(run: Run, stage: Stage) -> Outcome:
         if stage.holds(number) and not stage.is_in_place():
             _in_stage(run, stage, number, step, last)
         elif (how := _needless(run, number, step, earlier)) is not None:
-            run.told.ends(number, step.title, how)
+            run.progress.ends(number, step.title, how)
         elif step.kind == _BARRIER:
             if not _passed(run, number):
                 return Outcome("restart", number, _restart_now())
@@ -148,10 +147,10 @@ def _needless(run: Run, number: int, step: Step, earlier: set[int]) -> str | Non
     if step.where != "here" or (not step.commands and step.kind != _BARRIER):
         run.record.write("left", number)
         return "left"
-    there = is_so(step.kind, step.params, run.host)
-    if number in earlier and there is not False:
+    is_met = is_so(step.kind, step.params, run.host)
+    if number in earlier and is_met is not False:
         return "done"
-    if there:
+    if is_met:
         run.record.write("skipped", number)
         return "satisfied"
     return None
@@ -161,7 +160,7 @@ def _needless(run: Run, number: int, step: Step, earlier: set[int]) -> str | Non
 
 
 def _taken(run: Run, number: int, step: Step, folder: str) -> None:
-    run.told.begins(number, step.title)
+    run.progress.begins(number, step.title)
     before = traces.sight(step, run.host) if traces.leaves(step) else None
     try:
         if before is not None:
@@ -173,60 +172,60 @@ def _taken(run: Run, number: int, step: Step, folder: str) -> None:
     except OSError as error:
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
-        _left(run.record, number, step, before, run.host)
-        _wrote(run.record, number, step)
+        _record_traces(run.record, number, step, before, run.host)
+        _record_files(run.record, number, step)
         _failed(run, number, step, str(error))
-    _left(run.record, number, step, before, run.host)
-    _wrote(run.record, number, step)
+    _record_traces(run.record, number, step, before, run.host)
+    _record_files(run.record, number, step)
     if is_so(step.kind, step.params, run.host) is False:
         _failed(run, number, step, _("Its commands ended well, and yet the machine does not show it."))
     run.record.write("done", number)
-    run.told.ends(number, step.title, "done")
+    run.progress.ends(number, step.title, "done")
 
 
-def _left(record: Record, number: int, step: Step, before: Sight | None, host: Host) -> None:
+def _record_traces(record: Record, number: int, step: Step, before: Sight | None, host: Host) -> None:
     """What a step left on the system is on record, also where it failed or was killed."""
     if before is not None:
-        told = traces.between(before, traces.sight(step, host))
-        record.write("traces", number, left=msgspec.json.encode(told).decode())
+        left = traces.between(before, traces.sight(step, host))
+        record.write("traces", number, left=msgspec.json.encode(left).decode())
         traces.forget(record.kept(number))
 
 
-def _wrote(record: Record, number: int, step: Step) -> None:
+def _record_files(record: Record, number: int, step: Step) -> None:
     """What it left in files and folders is on record, so that what a person changes later can be told from it."""
     with contextlib.suppress(OSError):
         for folder in filter(os.path.isdir, gone_whole(step)):
             holdings.keep(Path(folder), record.held(number))
     if paths := step.writes:
-        told = {path: holdings.digest_of(path) for path in paths}
-        record.write("wrote", number, files=msgspec.json.encode(told).decode())
+        digests = {path: holdings.digest_of(path) for path in paths}
+        record.write("wrote", number, files=msgspec.json.encode(digests).decode())
 
 
 def gone_whole(step: Step) -> list[str]:
     """Folders that the step's own way back removes with all that is in them."""
-    found = []
+    folders = []
     for argv in map(list, step.undo or ()):
         if argv[:2] == ["rm", "-rf"] or argv[:3] == ["conda", "env", "remove"]:
-            found += [word for word in argv[2:] if os.path.isabs(word)]
-    return found
+            folders += [word for word in argv[2:] if os.path.isabs(word)]
+    return folders
 
 
 def _failed(run: Run, number: int, step: Step, because: str) -> None:
     with contextlib.suppress(OSError):
         run.record.write("failed", number)
-    run.told.ends(number, step.title, "failed")
+    run.progress.ends(number, step.title, "failed")
     raise Failed(because)
 
 
 def _command(run: Run, number: int, root: bool, argv: Argv, folder: str) -> None:
-    told = in_own_words(argv, run.variables)
-    words = run.root.argv(unattended(told)) if root else told
+    command = in_own_words(argv, run.variables)
+    words = run.root.argv(unattended(command)) if root else command
     child = Child(words, run.record.log(number), _clean(run.variables), folder)
 
     def noted(pid: int) -> None:
         run.record.write("child", number, pid=str(pid), began=started_at(pid))
 
-    status = child.wait(run.told.says, gentle=root, started=noted)
+    status = child.wait(run.progress.says, gentle=root, started=noted)
     if status != 0:
         raise Failed(_how_it_ended(argv[0], status, child.why))
 
@@ -281,10 +280,10 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> Non
     try:
         if number == stage.numbers[0]:
             stage.open()
-        run.told.begins(number, step.title)
+        run.progress.begins(number, step.title)
         run.record.write("begin", number, staging="yes")
         loads = stage.loads()
-        run.told.watches(loads)
+        run.progress.watches(loads)
         more = tagged(run.variables, run.record.ident) | ({"TMPDIR": loads} if loads else {})
         for argv in step.commands:
             _command(
@@ -301,14 +300,14 @@ def _in_stage(run: Run, stage: Stage, number: int, step: Step, last: int) -> Non
         _failed(run, number, step, error.strerror or type(error).__name__)
     except Failed as error:
         _failed(run, number, step, str(error))
-    run.told.ends(number, step.title, "done")
+    run.progress.ends(number, step.title, "done")
 
 
 def _as_planned(folder: Path, intent: Intent) -> None:
     """Raise Failed where the environment holds something else than the plan showed."""
-    if found := differences(folder, intent.told):
-        told = _("The environment would not be what the plan showed, so it was not put in its place.")
-        raise Failed(sentences(told, *found))
+    if problems := differences(folder, intent.told):
+        template = _("The environment would not be what the plan showed, so it was not put in its place.")
+        raise Failed(sentences(template, *problems))
 
 
 # -- restarts ----------------------------------------------------------------------------------------

@@ -22,13 +22,12 @@ from rigup.plan.applying.system_packages import Argv, Moved, Versions, distribut
 from rigup.plan.applying.system_packages import uses_manager as speaks_to_manager
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 _BEFORE = "before-all.json"
 FILES = "settings"
 _DKMS = Path("/var/lib/dkms")
 _MOSTFILES = 2000  # of a manager's own
 _MOST_BYTES = 8_000_000  # of one of them
-_PATIENCE = 60.0  # seconds until a Python has told its packages
+_PATIENCE = 60.0  # seconds until a Python has listed its packages
 # Of this Python alone: neither the folder where it is started nor the person's own packages count.
 _LIST = (
     "import importlib.metadata as m, sys\n"
@@ -42,7 +41,7 @@ class Sight(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What was counted at one moment.
 
     Attributes:
-        packages, held: None where no manager tells.
+        packages, held: None where no manager lists them.
         files: digests of the manager's own files.
         built: what DKMS has built: [module, version, kernel, processor].
         source: modules that DKMS knows, as "module/version".
@@ -93,14 +92,14 @@ class Traces(msgspec.Struct, omit_defaults=True, kw_only=True):
         """Both, where a step was tried twice."""
         return Traces(
             packages=self.packages.then(later.packages), counted=self.counted or later.counted,
-            holds=self.holds or later.holds, held=_both(self.held, later.held), freed=_both(self.freed, later.freed),
-            new=_both(self.new, later.new), old=_both(self.old, later.old), left=self.left | later.left, built=_both(self.built, later.built),
+            holds=self.holds or later.holds, held=_union(self.held, later.held), freed=_union(self.freed, later.freed),
+            new=_union(self.new, later.new), old=_union(self.old, later.old), left=self.left | later.left, built=_union(self.built, later.built),
             python=self.python or later.python, theirs=self.theirs.then(later.theirs),
         )  # fmt: skip
 
 
-def _both(first: list[Any], second: list[Any]) -> list[Any]:
-    return [*first, *(one for one in second if one not in first)]
+def _union(first: list[Any], second: list[Any]) -> list[Any]:
+    return [*first, *(item for item in second if item not in first)]
 
 
 # -- looking -----------------------------------------------------------------------------------------
@@ -137,19 +136,19 @@ def sight(step: Step, host: Host) -> Sight:
 
 
 def _of_python(python: str, host: Host) -> Versions:
-    told = host.run((python, "-c", _LIST), _PATIENCE)
-    lines = (told.body or "").splitlines() if told.state == "known" and told.exit == 0 else []
+    answer = host.run((python, "-c", _LIST), _PATIENCE)
+    lines = (answer.body or "").splitlines() if answer.state == "known" and answer.exit == 0 else []
     return {words[0]: words[1] for words in map(str.split, lines) if len(words) == 2}
 
 
 def _files(host: Host) -> list[str]:
     """The files of the package manager, as far as they can be read."""
     manager = package_manager(distribution(host))
-    found: list[str] = []
+    paths: list[str] = []
     for place in manager.settings if manager else ():
         below = sorted(Path(place).rglob("*")) if os.path.isdir(place) else [Path(place)]
-        found += [str(path) for path in below if path.is_file() and os.access(path, os.R_OK)]
-    return found[:_MOSTFILES]
+        paths += [str(path) for path in below if path.is_file() and os.access(path, os.R_OK)]
+    return paths[:_MOSTFILES]
 
 
 def _digest(path: str) -> str:
@@ -198,7 +197,7 @@ def between(before: Sight, after: Sight) -> Traces:
         held=sorted(set(after.held or ()) - set(before.held or ())) if holds else [],
         freed=sorted(set(before.held or ()) - set(after.held or ())) if holds else [],
         new=new, old=old, left={path: digest_of(path) for path in (*new, *old)},
-        built=[one for one in after.built if one not in before.built and "/".join(one[:2]) in before.source],
+        built=[build for build in after.built if build not in before.built and "/".join(build[:2]) in before.source],
         python=before.python, theirs=moved(before.theirs, after.theirs) if before.python else Moved(),
     )  # fmt: skip
 
@@ -206,30 +205,30 @@ def between(before: Sight, after: Sight) -> Traces:
 # -- the way back ------------------------------------------------------------------------------------
 
 
-def ways_back(told: Traces, folder: Path, system: str) -> Iterator[Argv]:
+def ways_back(left: Traces, folder: Path, system: str) -> Iterator[Argv]:
     """Commands that take it back: sources first, for packages may have to come from them again.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    yield from kept.putting_back(folder / FILES, told.old)
-    yield from (("rm", "-f", "--", path) for path in told.new)
+    yield from kept.putting_back(folder / FILES, left.old)
+    yield from (("rm", "-f", "--", path) for path in left.new)
     manager = package_manager(system)
     if manager is not None:
-        if told.held:
-            yield (*manager.unhold, *told.held)
-        yield from taking_back(told.packages, manager, bool(told.old or told.new))
-        if told.freed:
-            yield (*manager.hold, *told.freed)
-    for module, version, kernel, processor in told.built:
+        if left.held:
+            yield (*manager.unhold, *left.held)
+        yield from taking_back(left.packages, manager, bool(left.old or left.new))
+        if left.freed:
+            yield (*manager.hold, *left.freed)
+    for module, version, kernel, processor in left.built:
         yield ("sh", "-c", _UNBUILD, "sh", "-m", module, "-v", version, "-k", kernel, "-a", processor)
-    yield from _python_back(told)
+    yield from _python_back(left)
 
 
-def _python_back(told: Traces) -> Iterator[Argv]:
-    pip = (told.python, "-m", "pip")
-    if told.theirs.came:
-        yield (*pip, "uninstall", "-y", *sorted(told.theirs.came))
-    if old := told.theirs.old():
+def _python_back(left: Traces) -> Iterator[Argv]:
+    pip = (left.python, "-m", "pip")
+    if left.theirs.came:
+        yield (*pip, "uninstall", "-y", *sorted(left.theirs.came))
+    if old := left.theirs.old():
         yield (*pip, "install", "--no-deps", *(f"{name}=={version}" for name, version in sorted(old.items())))

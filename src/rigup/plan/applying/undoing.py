@@ -9,7 +9,7 @@ before anything is written over or removed.
 import contextlib
 import os
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,7 +28,6 @@ from rigup.plan.applying.traces import Traces
 from rigup.plan.environments import staged_swap
 from rigup.schemas.shared import Step
 
-Answer = dict[str, Any]
 Argv = tuple[str, ...]
 
 
@@ -57,17 +56,17 @@ def ways_back(record: Record, distribution: str) -> list[Back]:
     """What `rigup undo` would do, in order. Raises JournalError, KnowledgeError."""
     intent = record.intent()
     beside_made = staged(record)
-    found = [
+    backs = [
         _of_step(record, number, intent.steps[number], distribution)
         for number in sorted(touched(record) - beside_made, reverse=True)
         if number < len(intent.steps)
     ]
     swap = _to_put_back(record)
     if swap is None:
-        return found
-    one = Back(-1, _environment(swap.told), False, ())
-    place = next((at for at, back in enumerate(found) if back.step < min(beside_made, default=0)), len(found))
-    return [*found[:place], one, *found[place:]]
+        return backs
+    swapped_back = Back(-1, _environment(swap.told), False, ())
+    place = next((at for at, back in enumerate(backs) if back.step < min(beside_made, default=0)), len(backs))
+    return [*backs[:place], swapped_back, *backs[place:]]
 
 
 def take_back(run: Run, distribution: str) -> list[Back]:
@@ -118,8 +117,10 @@ def changed_after(record: Record, others: list[Record]) -> Record | None:
     if swap is None:
         return None
     here = os.path.realpath(swap.told["path"])
-    later = (one for one in reversed(others) if one.number > record.number)
-    return next((one for one in later if (at := _swap_of(one)) and os.path.realpath(at.told["path"]) == here), None)
+    later = (other for other in reversed(others) if other.number > record.number)
+    return next(
+        (other for other in later if (at := _swap_of(other)) and os.path.realpath(at.told["path"]) == here), None
+    )
 
 
 def _swap_of(record: Record) -> Event | None:
@@ -132,30 +133,30 @@ def _swap_of(record: Record) -> Event | None:
 
 
 def _of_step(record: Record, number: int, step: Step, distribution: str) -> Back:
-    folder, told = record.kept(number), _left(record, number)
-    if _goes_as_a_whole(record, told.python):
-        told = told.but_python()
+    folder, left = record.kept(number), _traces(record, number)
+    if _goes_as_a_whole(record, left.python):
+        left = left.but_python()
     files = tuple(kept.putting_back(folder))
-    own = tuple(argv for argv in (step.undo or ()) if not _replaced(argv, told, folder))
-    commands = (*files, *traces.ways_back(told, folder, distribution), *own)
-    known = told.counted or bool(told) or bool(files)
+    own = tuple(argv for argv in (step.undo or ()) if not _replaced(argv, left, folder))
+    commands = (*files, *traces.ways_back(left, folder, distribution), *own)
+    known = left.counted or bool(left) or bool(files)
     because = step.undo_because if step.undo is None and not known else ""
     aside = (
-        *put_aside.of_files(record, (one.path for one in kept.kept(folder)), _wrote(record, number), folder),
-        *put_aside.of_files(record, told.left, told.left, folder / traces.FILES),
-        *put_aside.of_files(record, _edited(told), {}, folder),
+        *put_aside.of_files(record, (file.path for file in kept.kept(folder)), _written_files(record, number), folder),
+        *put_aside.of_files(record, left.left, left.left, folder / traces.FILES),
+        *put_aside.of_files(record, _edited(left), {}, folder),
     )
     return Back(number, step.title, bool(step.root), commands, because, aside, tuple(gone_whole(step)))
 
 
-def _edited(told: Traces) -> list[str]:
+def _edited(left: Traces) -> list[str]:
     """Files of packages that a person edited, and that go or are written over with these."""
     host = Local()
-    theirs = edited.of_python(told.python, {**told.theirs.came, **told.theirs.changed}, host) if told.python else []
-    return [*theirs, *edited.of_system(told.packages.came, host)]
+    theirs = edited.of_python(left.python, {**left.theirs.came, **left.theirs.changed}, host) if left.python else []
+    return [*theirs, *edited.of_system(left.packages.came, host)]
 
 
-def _wrote(record: Record, number: int) -> dict[str, str]:
+def _written_files(record: Record, number: int) -> dict[str, str]:
     """What the step left in the files that it names: nothing is known where it was cut off."""
     last = next(iter(reversed(record.of("wrote", number))), None)
     with contextlib.suppress(msgspec.DecodeError):
@@ -166,40 +167,40 @@ def _wrote(record: Record, number: int) -> dict[str, str]:
 def _goes_as_a_whole(record: Record, python: str) -> bool:
     """Whether a Python lies in an environment that this very run made, or is gone: its packages need no way back."""
     making = (step for step in record.intent().steps if step.kind.startswith("make-"))
-    made = (step.params.get("environment", "") for step in making if step.state != "satisfied")
-    inside = any(folder and python.startswith(folder.rstrip("/") + "/") for folder in made)
+    folders = (step.params.get("environment", "") for step in making if step.state != "satisfied")
+    inside = any(folder and python.startswith(folder.rstrip("/") + "/") for folder in folders)
     return inside or (os.path.isabs(python) and not os.path.exists(python))
 
 
-def _left(record: Record, number: int) -> Traces:
+def _traces(record: Record, number: int) -> Traces:
     """What this step left on the system, over all of its tries."""
-    found = Traces()
+    left = Traces()
     for event in record.of("traces", number):
         with contextlib.suppress(msgspec.DecodeError):
-            found = found.then(msgspec.json.decode(event.told.get("left", "{}"), type=Traces))
-    return found
+            left = left.then(msgspec.json.decode(event.told.get("left", "{}"), type=Traces))
+    return left
 
 
-def _replaced(argv: Argv, told: Traces, folder: Path) -> bool:
+def _replaced(argv: Argv, left: Traces, folder: Path) -> bool:
     """A removal that is known more exactly: of files that were kept, of packages and holds that were counted."""
     if argv[0] in ("rm", "rmdir"):
-        return any(path in argv for path in (*(one.path for one in kept.kept(folder)), *told.new))
-    return (told.holds if argv[0] == "apt-mark" else told.counted) and uses_manager(argv)
+        return any(path in argv for path in (*(file.path for file in kept.kept(folder)), *left.new))
+    return (left.holds if argv[0] == "apt-mark" else left.counted) and uses_manager(argv)
 
 
-def _environment(told: dict[str, str]) -> str:
-    if told.get("old"):
-        return _("put the environment {path} back as it was").format(path=told["path"])
-    return _("remove the environment {path}").format(path=told["path"])
+def _environment(swap: dict[str, str]) -> str:
+    if swap.get("old"):
+        return _("put the environment {path} back as it was").format(path=swap["path"])
+    return _("remove the environment {path}").format(path=swap["path"])
 
 
 def _shown_back(run: Run, number: int, back: Back) -> bool:
     """Taken back, where somebody watches."""
     if back.because:
         return _taken_back(run, back)
-    run.told.begins(number, back.title)
+    run.progress.begins(number, back.title)
     done = _taken_back(run, back)
-    run.told.ends(number, back.title, "done" if done else "failed")
+    run.progress.ends(number, back.title, "done" if done else "failed")
     return done
 
 
@@ -222,10 +223,10 @@ def _taken_back(run: Run, back: Back) -> bool:
 
 def _put_aside(run: Run, back: Back) -> None:
     """What a person changed since is out of the way before anything of the step is taken back. Raises OSError, Failed."""
-    for one in back.aside:
-        Path(one.to).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        run.record.write("put-aside", back.step, path=one.path, to=one.to)
-        _command(run, back, one.argv())
+    for file in back.aside:
+        Path(file.to).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        run.record.write("put-aside", back.step, path=file.path, to=file.to)
+        _command(run, back, file.argv())
     for folder in filter(os.path.isdir, back.whole):
         names = holdings.theirs(Path(folder), run.record.held(back.step))
         if names is None:  # cut off, so that nobody knows whose it is; what conda has begun only conda takes away
@@ -250,11 +251,11 @@ def _swap_back(run: Run) -> None:
         if made_by(path, record):
             newer = staged_swap.swap_back(path, Path(old) if old else None)
         else:  # an undo that was killed had come so far
-            newer = next((one for one in staged_swap.leftovers(path.parent) if made_by(one, record)), None)
+            newer = next((folder for folder in staged_swap.leftovers(path.parent) if made_by(folder, record)), None)
             if newer is None and old:
                 _though_replaced(path, Path(old))
         record.write("swapped-back", path=str(path), newer=str(newer or ""))
-    _cleared(run)
+    _remove_leftovers(run)
     for number in sorted(staged(record)):
         record.write("undone", number)
 
@@ -264,17 +265,17 @@ def _though_replaced(path: Path, old: Path) -> None:
     if not os.path.lexists(path):
         os.rename(old, path)
     elif old.is_dir():
-        told = _("{path} is not the environment that this run made, so it was left alone. What was there before lies in {old}.")  # fmt: skip
-        raise Failed(told.format(path=path, old=old))
+        template = _("{path} is not the environment that this run made, so it was left alone. What was there before lies in {old}.")  # fmt: skip
+        raise Failed(template.format(path=path, old=old))
 
 
-def _cleared(run: Run) -> None:
+def _remove_leftovers(run: Run) -> None:
     """What was taken out of its place goes, but for what is a person's; also where that was cut off before."""
     for event in run.record.of("swapped-back"):
         newer = event.told.get("newer", "")
         if not newer or not Path(newer).is_dir():
             continue
-        run.told.empties(newer)
+        run.progress.empties(newer)
         names = holdings.theirs(Path(newer), what_it_held(run.record))
         if names is not None:  # else it is of an older rigup, which did not write down what it left: it stays
             _moved_out(run, -1, Path(newer), names, event.told.get("path", newer))
@@ -282,20 +283,20 @@ def _cleared(run: Run) -> None:
 
 
 def _command(run: Run, back: Back, argv: Argv) -> None:
-    told = in_own_words(argv, run.variables)
-    words = run.root.argv(unattended(told)) if back.root else told
+    command = in_own_words(argv, run.variables)
+    words = run.root.argv(unattended(command)) if back.root else command
     folder = str(run.intent.asked.get("folder", ""))
     child = Child(words, run.record.log(back.step), dict(run.variables), folder)
-    status = child.wait(run.told.says, gentle=back.root)
+    status = child.wait(run.progress.says, gentle=back.root)
     if status != 0:
-        said = _("`{command}` ended with status {status}.")
-        raise Failed(said.format(command=" ".join(argv), status=status))
+        template = _("`{command}` ended with status {status}.")
+        raise Failed(template.format(command=" ".join(argv), status=status))
 
 
 def set_aside(record: Record) -> list[str]:
     """Where lies what a person changed or made since, and undo did not write over; the environment itself, of an older rigup."""
-    found = [event.told["to"] for event in record.of("put-aside") if os.path.lexists(event.told.get("to", ""))]
-    found += [
+    paths = [event.told["to"] for event in record.of("put-aside") if os.path.lexists(event.told.get("to", ""))]
+    paths += [
         event.told["newer"] for event in record.of("swapped-back") if os.path.isdir(event.told.get("newer") or "\0")
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(paths))

@@ -85,18 +85,18 @@ def _packed(lock: Lock, folder: Path) -> Lock:
     """The lock as the bundle has it: of each package the files that are there, by their path."""
     packages = []
     for package in lock.packages:
-        there = [one for one in package.wheels if (folder / one.name).is_file()]
-        if not there:
+        present = [wheel for wheel in package.wheels if (folder / wheel.name).is_file()]
+        if not present:
             raise LockError(_("No file of {name} is in {folder}.").format(name=package.name, folder=folder))
-        wheels = tuple(_checked(one, folder) for one in there)
+        wheels = tuple(_checked(wheel, folder) for wheel in present)
         packages.append(msgspec.structs.replace(package, wheels=wheels))
     return msgspec.structs.replace(lock, packages=tuple(packages), find_links=())
 
 
 def _checked(wheel: Wheel, folder: Path) -> Wheel:
     with open(folder / wheel.name, "rb") as file:
-        found = hashlib.file_digest(file, "sha256").hexdigest()
-    if found != wheel.sha256:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != wheel.sha256:
         raise LockError(_("{file} is not the file of the lock: its hash is another.").format(file=wheel.name))
     return Wheel(
         name=wheel.name, sha256=wheel.sha256, path=f"{WHEELS}/{wheel.name}", size=(folder / wheel.name).stat().st_size
@@ -105,7 +105,7 @@ def _checked(wheel: Wheel, folder: Path) -> Wheel:
 
 def _texts(lock: Lock) -> Iterator[tuple[str, bytes, int]]:
     yield lockfile.NAME, lockfile.text(lock).encode(), 0o644
-    yield "requirements.txt", "".join(requirement(one) + "\n" for one in lock.packages).encode(), 0o644
+    yield "requirements.txt", "".join(requirement(package) + "\n" for package in lock.packages).encode(), 0o644
     yield "install.sh", install_script(lock).encode(), 0o755
 
 
@@ -160,14 +160,14 @@ def _unpacked(path: str, folder: Path) -> Opened:
     """The lock comes first, so that every file behind it is known before it is written."""
     entries = unpacking.members(path, most_read=os.path.getsize(path) + _PIECE)
     lock = _lock(next(entries, unpacking.Member("", None, None)))
-    wanted = {one.path: one for one in lock.wheels()}
+    wanted = {file.path: file for file in lock.wheels()}
     for entry in entries:
         if entry.name in ("requirements.txt", "install.sh"):
             continue
         wheel = wanted.pop(entry.name, None)
         if wheel is None or entry.body is None:
-            told = _("{name} in the bundle is nothing that its lock names.")
-            raise LockError(told.format(name=repr(entry.name)[:120]))
+            template = _("{name} in the bundle is nothing that its lock names.")
+            raise LockError(template.format(name=repr(entry.name)[:120]))
         _keep(wheel, entry.body, folder)
     if wanted:
         raise LockError(_("The bundle lacks {name}.").format(name=min(wanted)))

@@ -48,14 +48,14 @@ class _Tree:
         os.mkdir(self.target, 0o700)
         folders = [""]
         for inner in folders:
-            with os.scandir(self.source / inner) as there:
-                for entry in there:
+            with os.scandir(self.source / inner) as entries:
+                for entry in entries:
                     if inner or entry.name not in without:
-                        self.one(entry, os.path.join(inner, entry.name), folders)
+                        self.copy_entry(entry, os.path.join(inner, entry.name), folders)
         for inner in reversed(folders):
             shutil.copystat(self.source / inner, self.target / inner)
 
-    def one(self, entry: os.DirEntry[str], inner: str, folders: list[str]) -> None:
+    def copy_entry(self, entry: os.DirEntry[str], inner: str, folders: list[str]) -> None:
         """One name of a folder."""
         new = self.target / inner
         if entry.is_symlink():
@@ -64,9 +64,9 @@ class _Tree:
             os.mkdir(new, 0o700)
             folders.append(inner)
         elif entry.is_file(follow_symlinks=False):
-            self.file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size)
+            self.copy_file(Path(entry.path), new, entry.stat(follow_symlinks=False).st_size)
 
-    def file(self, old: Path, new: Path, size: int) -> None:
+    def copy_file(self, old: Path, new: Path, size: int) -> None:
         """Shared by the file system; else linked, if no edit is to be feared; else copied."""
         if self.shares and size:
             self.shares = share(old, new)
@@ -105,8 +105,8 @@ def unshare(folder: Path) -> None:
     for above, _folders, files in os.walk(folder):
         for name in files:
             path = Path(above, name)
-            told = path.lstat()
-            if stat.S_ISREG(told.st_mode) and told.st_nlink > 1 and not _is_replaced_whole(path, told.st_size):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and not _is_replaced_whole(path, status.st_size):
                 _made_its_own(path)
 
 

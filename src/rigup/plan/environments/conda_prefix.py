@@ -14,7 +14,7 @@ _TEXT = 0
 
 def listed(folder: Path) -> dict[Path, int]:
     """Files that conda's records name, with the bytes that a path may take in them; 0 for a text. Never raises."""
-    found: dict[Path, int] = {}
+    lengths: dict[Path, int] = {}
     for record in sorted(folder.glob("conda-meta/*.json")):
         for row in _rows(record):
             name, held = row.get("_path"), row.get("prefix_placeholder")
@@ -24,15 +24,15 @@ def listed(folder: Path) -> dict[Path, int]:
                 and ".." not in Path(name).parts
                 and not Path(name).is_absolute()
             ):
-                found[folder / name] = len(held.encode()) if row.get("file_mode") == "binary" else _TEXT
-    return found
+                lengths[folder / name] = len(held.encode()) if row.get("file_mode") == "binary" else _TEXT
+    return lengths
 
 
 def _rows(record: Path) -> list[dict[str, Any]]:
     try:
         with open(record, "rb") as file:
-            told = msgspec.json.decode(file.read(_MOST))
-        rows = told["paths_data"]["paths"]
+            data = msgspec.json.decode(file.read(_MOST))
+        rows = data["paths_data"]["paths"]
     except (OSError, msgspec.DecodeError, KeyError, TypeError, RecursionError):
         return []
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
@@ -54,12 +54,12 @@ def in_library(data: bytes, old: bytes, new: bytes, room: int) -> bytes:
 
 
 def _refilled(text: bytes, old: bytes, new: bytes) -> bytes:
-    told = text.rstrip(b"\0").replace(old, new)
-    if len(told) >= len(text):  # nobody has left room here
+    renamed = text.rstrip(b"\0").replace(old, new)
+    if len(renamed) >= len(text):  # nobody has left room here
         raise _too_long(new)
-    return told.ljust(len(text), b"\0")
+    return renamed.ljust(len(text), b"\0")
 
 
 def _too_long(path: bytes) -> ValueError:
-    told = _("{path} is longer than the room that a library of conda leaves for it. Choose a shorter path.")
-    return ValueError(told.format(path=path.decode("utf-8", "replace")))
+    template = _("{path} is longer than the room that a library of conda leaves for it. Choose a shorter path.")
+    return ValueError(template.format(path=path.decode("utf-8", "replace")))

@@ -31,16 +31,16 @@ def found_conda(variables: Mapping[str, str], which: Callable[..., str | None] =
     """
     path = variables.get("PATH", os.defpath)
     for name in ("conda", "mamba", "micromamba"):
-        told = variables.get("CONDA_EXE" if name == "conda" else "MAMBA_EXE", "")
-        by_variable = told if Path(told).stem == name and os.access(told, os.X_OK) else ""
+        executable = variables.get("CONDA_EXE" if name == "conda" else "MAMBA_EXE", "")
+        by_variable = executable if Path(executable).stem == name and os.access(executable, os.X_OK) else ""
         program = by_variable or which(name, path=path)
         if program:
             return Conda(_name(name), (program,))
     return Conda("rattler", (sys.executable, *_OURS)) if importlib.util.find_spec("rattler") else None
 
 
-def _name(told: str) -> Name:
-    return "mamba" if told == "mamba" else "micromamba" if told == "micromamba" else "conda"
+def _name(program: str) -> Name:
+    return "mamba" if program == "mamba" else "micromamba" if program == "micromamba" else "conda"
 
 
 def spoken_by(argv: Sequence[str], conda: Conda) -> Argv:

@@ -28,8 +28,8 @@ def needed(site: Site) -> list[Setting]:
     """
     if not any(device.vendor == "amd" for device in site.gpus):  # no other vendor's devices need one
         return []
-    there = next((name for name in _FRAMEWORKS if _is_version(site.installed.get(name, ""))), "")
-    wish = f"{there}=={site.installed[there]}" if there else "torch"
+    framework = next((name for name in _FRAMEWORKS if _is_version(site.installed.get(name, ""))), "")
+    wish = f"{framework}=={site.installed[framework]}" if framework else "torch"
     choice = choose(
         Wish(packages=(wish,)), site
     )  # the very build: another may hold the device's code, and this one not
@@ -37,10 +37,10 @@ def needed(site: Site) -> list[Setting]:
     return [Setting(name, value, because) for name, value in sorted(choice.variables.items())]
 
 
-def _is_version(told: str) -> bool:
+def _is_version(text: str) -> bool:
     """What stands in a package's folder may be anything."""
     try:
-        return bool(Version(told))
+        return bool(Version(text))
     except InvalidVersion:
         return False
 
@@ -54,7 +54,7 @@ def _libraries(facts: Facts, vendors: set[str]) -> Iterator[Setting]:
     known = {entry.get("soname") for entry in facts.of(LoaderEntry)}
     for vendor in sorted(vendors & _LIBRARY.keys()):
         soname = _LIBRARY[vendor]
-        folder = next((one for one in _FOLDERS if os.path.exists(f"{one}/{soname}")), "")
+        folder = next((path for path in _FOLDERS if os.path.exists(f"{path}/{soname}")), "")
         if soname not in known and folder:
             because = _("{library} of the driver lies there, and the loader's cache does not name it.")
             yield Setting("LD_LIBRARY_PATH", folder, because.format(library=soname))

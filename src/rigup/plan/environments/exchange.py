@@ -15,7 +15,7 @@ _NUMBERS = {"x86_64": 316, "aarch64": 276, "riscv64": 276, "ppc64le": 357, "s390
 _CANNOT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EPERM)
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange(first: Path, other: Path) -> bool:
     """Let two names change places, so that each is there at every moment.
 
     False where the system or the file system has no way to do it: then nothing has changed.
@@ -27,12 +27,12 @@ def exchange(one: Path, other: Path) -> bool:
     call = _exchanger()
     if call is None:
         return False
-    if call(os.fsencode(one), os.fsencode(other)) == 0:
+    if call(os.fsencode(first), os.fsencode(other)) == 0:
         return True
     number = ctypes.get_errno()
     if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP):
         return False
-    raise OSError(number, os.strerror(number), str(one), None, str(other))
+    raise OSError(number, os.strerror(number), str(first), None, str(other))
 
 
 def _exchanger() -> Any:
@@ -41,7 +41,7 @@ def _exchanger() -> Any:
         return _of_linux(ctypes.CDLL(None, use_errno=True))
     if sys.platform == "darwin":
         swap = getattr(ctypes.CDLL(None, use_errno=True), "renamex_np", None)
-        return swap and (lambda one, other: swap(one, other, _EXCHANGE))
+        return swap and (lambda first, other: swap(first, other, _EXCHANGE))
     return None
 
 
@@ -49,9 +49,9 @@ def _of_linux(library: Any) -> Any:
     """By its name where the C library has one, else by its number."""
     named = getattr(library, "renameat2", None)
     if named is not None:
-        return lambda one, other: named(_HERE, one, _HERE, other, _EXCHANGE)
+        return lambda first, other: named(_HERE, first, _HERE, other, _EXCHANGE)
     number = _NUMBERS.get(platform.machine())
-    return number and (lambda one, other: library.syscall(number, _HERE, one, _HERE, other, _EXCHANGE))
+    return number and (lambda first, other: library.syscall(number, _HERE, first, _HERE, other, _EXCHANGE))
 
 
 def share(source: Path, target: Path) -> bool:

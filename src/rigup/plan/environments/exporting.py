@@ -15,19 +15,26 @@ _META = re.compile(r"(?P<name>.{1,120})-(?P<version>[^-]{1,80})-(?P<build>[^-]{1
 
 def requirements(environment: Environment) -> str:
     """A requirements file: the places that were asked, and every package at its version."""
-    kept = record.read(environment.path)
-    lines = [f"--extra-index-url {url}" for url in (kept.indexes if kept else ()) if re.fullmatch(r"https?://\S+", url)]
+    own_record = record.read(environment.path)
+    lines = [
+        f"--extra-index-url {url}"
+        for url in (own_record.indexes if own_record else ())
+        if re.fullmatch(r"https?://\S+", url)
+    ]
     return "".join(line + "\n" for line in (*lines, *_pinned(_of_pip(environment))))
 
 
 def _of_pip(environment: Environment) -> list[Installed]:
     """What pip installed; in a venv, all."""
-    there = [one for one in packages(environment) if one.name not in _OF_THE_MAKER]
-    return [one for one in there if one.by != "conda"] if environment.kind == "conda" else there
+    installed = [package for package in packages(environment) if package.name not in _OF_THE_MAKER]
+    return [package for package in installed if package.by != "conda"] if environment.kind == "conda" else installed
 
 
-def _pinned(there: Iterable[Installed]) -> list[str]:
-    return [f"{one.name} @ {one.origin}" if one.origin else f"{one.name}=={one.version}" for one in there]
+def _pinned(installed: Iterable[Installed]) -> list[str]:
+    return [
+        f"{package.name} @ {package.origin}" if package.origin else f"{package.name}=={package.version}"
+        for package in installed
+    ]
 
 
 def conda(environment: Environment) -> str:
@@ -35,7 +42,7 @@ def conda(environment: Environment) -> str:
     own = _of_conda(environment)
     python = (
         []
-        if any(one.startswith("python=") for one in own) or not environment.python
+        if any(spec.startswith("python=") for spec in own) or not environment.python
         else [f"python={environment.python}"]
     )
     by_pip = _pinned(_of_pip(environment))
@@ -46,11 +53,11 @@ def conda(environment: Environment) -> str:
         "  - nodefaults",
         "dependencies:",
     ]
-    lines += [f"  - {json.dumps(one)}" for one in (*own, *python)]
+    lines += [f"  - {json.dumps(spec)}" for spec in (*own, *python)]
     if by_pip:
-        lines += ["  - pip", "  - pip:", *(f"      - {json.dumps(one)}" for one in by_pip)]
+        lines += ["  - pip", "  - pip:", *(f"      - {json.dumps(pin)}" for pin in by_pip)]
     if variables := of_environment(environment):
-        lines += ["variables:", *(f"  {one.name}: {json.dumps(one.value)}" for one in variables)]
+        lines += ["variables:", *(f"  {setting.name}: {json.dumps(setting.value)}" for setting in variables)]
     return "\n".join([*lines, ""])
 
 

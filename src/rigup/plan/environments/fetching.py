@@ -33,15 +33,15 @@ def fetch(lock: Lock, wanted: list[Locked], site: Site, resolver: Resolver, fold
         return
     with TemporaryDirectory(prefix="rigup-") as beside:
         rows = Path(beside, "requirements.txt")
-        rows.write_text("".join(requirement(one) + "\n" for one in wanted), encoding="utf-8")
+        rows.write_text("".join(requirement(package) + "\n" for package in wanted), encoding="utf-8")
         checks = ("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
-        asked = tuple(places(site, lock, wanted))
-        ran((*resolver.argv, "download", *checks, *asked, "-r", str(rows)), tries=_tries(asked))
+        options = tuple(places(site, lock, wanted))
+        ran((*resolver.argv, "download", *checks, *options, "-r", str(rows)), tries=_tries(options))
 
 
-def _tries(asked: Sequence[str]) -> Tries | None:
+def _tries(options: Sequence[str]) -> Tries | None:
     """A large file deserves the installer's own patience, unless nobody is there."""
-    tries = Tries.at(asked)
+    tries = Tries.at(options)
     return tries if tries.silent else None
 
 
@@ -55,8 +55,8 @@ def _directly(wheel: Wheel, folder: Path) -> None:
                 digest.update(piece)
                 file.write(piece)
     except (urllib.error.URLError, ValueError, TimeoutError) as error:
-        told = _("{file} cannot be had from {url}: {because}.")
-        raise CannotBeHadError(told.format(file=wheel.name, url=wheel.url, because=str(error)[:200])) from error
+        template = _("{file} cannot be had from {url}: {because}.")
+        raise CannotBeHadError(template.format(file=wheel.name, url=wheel.url, because=str(error)[:200])) from error
     if left < 0 or digest.hexdigest() != wheel.sha256:
         shutil.move(folder / wheel.name, folder / (wheel.name + ".wrong"))
         raise LockError(_("{file} is not the file of the lock: its hash is another.").format(file=wheel.name))

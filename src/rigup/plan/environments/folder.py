@@ -44,7 +44,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True):
 class Installed(NamedTuple):
     """A package of an environment.
 
-    `origin` tells what no index gave: an address of a repository, a folder, a file. `by` is its installer: "pip".
+    `origin`: where it came from if not from an index: an address of a repository, a folder, a file. `by` is its installer: "pip".
     """
 
     name: str
@@ -73,13 +73,13 @@ def environment_at(path: Path) -> Environment | None:
 
 def _venv(folder: Path) -> Environment | None:
     python = _first(folder / "bin" / "python", folder / "Scripts" / "python.exe")
-    told = _settings(folder / "pyvenv.cfg")
-    if python is None or "home" not in told:
+    settings = _settings(folder / "pyvenv.cfg")
+    if python is None or "home" not in settings:
         return None
-    version = told.get("version") or told.get("version_info") or ""
+    version = settings.get("version") or settings.get("version_info") or ""
     number = re.match(r"\d{1,2}\.\d{1,3}(?:\.\d{1,3})?", version)
     return Environment(
-        path=folder, kind="venv", python=number[0] if number else "", interpreter=python, base=told["home"]
+        path=folder, kind="venv", python=number[0] if number else "", interpreter=python, base=settings["home"]
     )
 
 
@@ -112,12 +112,12 @@ def _text(path: Path) -> str:
 
 def packages(environment: Environment) -> list[Installed]:
     """What is installed, by name. Nothing is run: the packages' own folders are read."""
-    found = {}
+    by_name = {}
     for info in _infos(environment):
-        told = _named(info)
-        if told is not None:
-            found[told.name] = told
-    return [found[name] for name in sorted(found)]
+        package = _installed(info)
+        if package is not None:
+            by_name[package.name] = package
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _infos(environment: Environment) -> Iterator[Path]:
@@ -129,12 +129,12 @@ def _infos(environment: Environment) -> Iterator[Path]:
                 yield info
 
 
-def _named(info: Path) -> Installed | None:
+def _installed(info: Path) -> Installed | None:
     """A name of metadata where there are some: a folder's name has lost what its sign was."""
     from packaging.utils import canonicalize_name
 
-    told = _metadata(info)
-    name, version = told.get("Name", ""), told.get("Version", "")
+    metadata = _metadata(info)
+    name, version = metadata.get("Name", ""), metadata.get("Version", "")
     if not name or not version:
         name, _dash, version = info.name.removesuffix(".dist-info").rpartition("-")
     if not re.fullmatch(r"[A-Za-z0-9._-]{1,200}", name) or not re.fullmatch(r"[A-Za-z0-9.+!_-]{1,200}", version):
@@ -146,8 +146,11 @@ def needs(environment: Environment) -> dict[str, tuple[str, ...]]:
     """What each package wants of others, by its canonical name: requirements as they stand in its metadata."""
     from packaging.utils import canonicalize_name
 
-    told = map(_metadata, _infos(environment))
-    return {canonicalize_name(one.get("Name", "")): tuple(map(str, one.get_all("Requires-Dist", ()))) for one in told}
+    all_metadata = map(_metadata, _infos(environment))
+    return {
+        canonicalize_name(metadata.get("Name", "")): tuple(map(str, metadata.get_all("Requires-Dist", ())))
+        for metadata in all_metadata
+    }
 
 
 def _metadata(info: Path) -> "Message":
@@ -163,10 +166,10 @@ _LOGIN = re.compile(r"(?P<before>://)(?!git@)[^/@\s]{1,300}@")
 def _origin(info: Path) -> str:
     body = _text(info / "direct_url.json")
     try:
-        told = msgspec.json.decode(body) if body else {}
+        direct_url = msgspec.json.decode(body) if body else {}
     except (msgspec.DecodeError, RecursionError):
         return ""
-    url = told.get("url") if isinstance(told, dict) else ""
+    url = direct_url.get("url") if isinstance(direct_url, dict) else ""
     return _LOGIN.sub(r"\g<before>", url[:1000]) if isinstance(url, str) and url.isprintable() else ""
 
 
@@ -176,10 +179,10 @@ def _origin(info: Path) -> str:
 def size_of(folder: Path) -> Size:
     """What a folder takes on the disk; a file that two of its names hold counts once. Links are not followed."""
     seen: dict[tuple[int, int], list[int]] = {}
-    for told in _files(folder):
-        blocks = getattr(told, "st_blocks", None)
-        size = blocks * 512 if blocks is not None else told.st_size
-        entry = seen.setdefault((told.st_dev, told.st_ino or len(seen)), [size, told.st_nlink, 0])
+    for status in _files(folder):
+        blocks = getattr(status, "st_blocks", None)
+        size = blocks * 512 if blocks is not None else status.st_size
+        entry = seen.setdefault((status.st_dev, status.st_ino or len(seen)), [size, status.st_nlink, 0])
         entry[2] += 1
     every = sum(size for size, _links, _here in seen.values())
     return Size(every, sum(size for size, links, here in seen.values() if links > here))
@@ -189,8 +192,8 @@ def _files(folder: Path) -> Iterator[os.stat_result]:
     folders = [os.fspath(folder)]
     while folders:
         try:
-            with os.scandir(folders.pop()) as there:
-                for entry in there:
+            with os.scandir(folders.pop()) as entries:
+                for entry in entries:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.path)
                     else:

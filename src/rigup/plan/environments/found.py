@@ -53,12 +53,16 @@ def found(settings: Settings, variables: Mapping[str, str], here: Path) -> list[
     seen: dict[str, Found] = {}
     for path in _candidates(settings, variables, here):
         real = os.path.realpath(path)
-        there = environment_at(Path(real)) if real not in seen and len(seen) < _MOST else None
-        if there is not None:
-            told, fault = record.looked_at(there.path)
+        environment = environment_at(Path(real)) if real not in seen and len(seen) < _MOST else None
+        if environment is not None:
+            own_record, fault = record.looked_at(environment.path)
             is_active = active is not None and os.path.realpath(active) == real
             seen[real] = Found(
-                environment=there, name=name_of(there.path), ours=told is not None, active=is_active, fault=fault
+                environment=environment,
+                name=name_of(environment.path),
+                ours=own_record is not None,
+                active=is_active,
+                fault=fault,
             )
     return [seen[path] for path in sorted(seen)]
 
@@ -69,8 +73,8 @@ def name_of(path: Path) -> str:
 
 
 def _active(variables: Mapping[str, str]) -> Path | None:
-    told = variables.get("VIRTUAL_ENV") or variables.get("CONDA_PREFIX") or ""
-    return Path(told) if os.path.isabs(told) else None
+    path = variables.get("VIRTUAL_ENV") or variables.get("CONDA_PREFIX") or ""
+    return Path(path) if os.path.isabs(path) else None
 
 
 def _candidates(settings: Settings, variables: Mapping[str, str], here: Path) -> Iterator[Path]:
@@ -78,26 +82,26 @@ def _candidates(settings: Settings, variables: Mapping[str, str], here: Path) ->
         yield active
     yield from registry.remembered()
     yield from _of_journal()
-    yield from _inside(here)
+    yield from _environments_in(here)
     if settings.prefix:
-        yield from _inside(Path(settings.prefix))
+        yield from _environments_in(Path(settings.prefix))
     yield from _of_conda(variables)
 
 
 def _of_journal() -> Iterator[Path]:
     """Environments that plans were taken for."""
-    for one in journal.records()[-_MOST:]:
+    for entry in journal.records()[-_MOST:]:
         with suppress(journal.JournalError):
-            told = one.intent().environment
-            if os.path.isabs(told) and "\0" not in told:
-                yield Path(told)
+            path = entry.intent().environment
+            if os.path.isabs(path) and "\0" not in path:
+                yield Path(path)
 
 
-def _inside(folder: Path) -> Iterator[Path]:
+def _environments_in(folder: Path) -> Iterator[Path]:
     """A folder that is one, and those in it that are."""
     yield folder
-    with suppress(OSError), os.scandir(folder) as there:
-        for entry in sorted(there, key=lambda one: one.name)[:_MOST]:
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda item: item.name)[:_MOST]:
             if ".rigup-" not in entry.name and entry.is_dir():
                 yield Path(entry.path)
 
@@ -114,7 +118,7 @@ def _of_conda(variables: Mapping[str, str]) -> Iterator[Path]:
     roots = [variables.get("MAMBA_ROOT_PREFIX", ""), os.path.dirname(os.path.dirname(variables.get("CONDA_EXE", "")))]
     for root in roots:
         if os.path.isabs(root):
-            yield from _inside(Path(root, "envs"))
+            yield from _environments_in(Path(root, "envs"))
 
 
 # -- the one that is meant ---------------------------------------------------------------------------
@@ -130,35 +134,37 @@ def resolve(word: str, settings: Settings, variables: Mapping[str, str], here: P
     if not word:
         return _at_hand(variables, here)
     if os.sep in word or (os.altsep and os.altsep in word) or (here / word).is_dir():
-        there = environment_at(here / os.path.expanduser(word))
-        if there is None:
+        environment = environment_at(here / os.path.expanduser(word))
+        if environment is None:
             raise NoEnvironment(
                 _("{path} is no environment: it has neither pyvenv.cfg nor conda's records.").format(path=word[:300])
             )
-        return there
-    return _named(word, found(settings, variables, here))
+        return environment
+    return _by_name(word, found(settings, variables, here))
 
 
 def _at_hand(variables: Mapping[str, str], here: Path) -> Environment:
     active = _active(variables)
     for path in (active, *(here / name for name in _USUAL)):
-        there = environment_at(path) if path else None
-        if there is not None:
-            return there
-    told = _(
+        environment = environment_at(path) if path else None
+        if environment is not None:
+            return environment
+    template = _(
         "No environment is active, and there is none in {path}. Name one with --env, or make one with `rigup apply`."
     )
-    raise NoEnvironment(told.format(path=here))
+    raise NoEnvironment(template.format(path=here))
 
 
-def _named(word: str, there: list[Found]) -> Environment:
-    hits = [one for one in there if word in (one.name, one.environment.path.name)]
+def _by_name(word: str, known: list[Found]) -> Environment:
+    hits = [candidate for candidate in known if word in (candidate.name, candidate.environment.path.name)]
     if len(hits) > 1:
-        told = _("{name} is the name of several: {paths}. Give a path.")
-        raise NoEnvironment(told.format(name=word, paths=", ".join(str(one.environment.path) for one in hits)))
+        message = _("{name} is the name of several: {paths}. Give a path.")
+        raise NoEnvironment(
+            message.format(name=word, paths=", ".join(str(candidate.environment.path) for candidate in hits))
+        )
     if not hits:
-        told = _("There is no environment {name}. `rigup env list` shows all.").format(name=word[:60])
-        if near := difflib.get_close_matches(word, [one.name for one in there], 3):
-            told = sentences(told, _("Near it are: {near}.").format(near=", ".join(near)))
-        raise NoEnvironment(told)
+        message = _("There is no environment {name}. `rigup env list` shows all.").format(name=word[:60])
+        if near := difflib.get_close_matches(word, [candidate.name for candidate in known], 3):
+            message = sentences(message, _("Near it are: {near}.").format(near=", ".join(near)))
+        raise NoEnvironment(message)
     return hits[0].environment

@@ -40,9 +40,9 @@ def register(environment: Environment, name: str, title: str, variables: Mapping
         raise KernelError(
             _("{name} is no name of a kernel: letters, digits, dots and dashes make one.").format(name=repr(name)[:80])
         )
-    if not any(one.name == "ipykernel" for one in packages(environment)):
-        told = _("ipykernel is not in {path}. Install it there first: {python} -m pip install ipykernel")
-        raise KernelError(told.format(path=environment.path, python=environment.interpreter))
+    if not any(package.name == "ipykernel" for package in packages(environment)):
+        template = _("ipykernel is not in {path}. Install it there first: {python} -m pip install ipykernel")
+        raise KernelError(template.format(path=environment.path, python=environment.interpreter))
     path = folder / name.lower() / "kernel.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, json.dumps(_described(environment, title, variables), ensure_ascii=False, indent=1) + "\n")
@@ -59,8 +59,8 @@ def _described(environment: Environment, title: str, variables: Mapping[str, str
 
 def kernels_folder(variables: Mapping[str, str]) -> Path:
     """Where the person's own kernels lie."""
-    if told := variables.get("JUPYTER_DATA_DIR"):
-        return Path(told, "kernels")
+    if folder := variables.get("JUPYTER_DATA_DIR"):
+        return Path(folder, "kernels")
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Jupyter" / "kernels"
     if os.name == "nt":

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from msgspec import structs
@@ -24,7 +23,6 @@ from rigup.stack.site import Site
 from rigup.stack.wish import Wish
 from rigup.steps import KINDS, Step, make_as
 
-Answer = dict[str, Any]
 # The command stands before "--", requirements with their hashes behind it: pip takes hashes from a file alone. Modules
 # that lie in the folder where a person stands are none of Python's or pip's.
 INSTALL = """\
@@ -81,16 +79,18 @@ def here(lock: Lock, site: Site) -> list[Locked]:
     from rigup.stack.wish import marker_environment
 
     marked = {**marker_environment(site), **({"python_version": lock.python.rstrip("t")} if lock.python else {})}
-    found = [one for one in lock.packages if not one.marker or Marker(one.marker).evaluate(marked)]
-    names = [one.name for one in found]
+    wanted = [package for package in lock.packages if not package.marker or Marker(package.marker).evaluate(marked)]
+    names = [package.name for package in wanted]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise LockError(_("The lock holds {name} twice for this machine.").format(name=twice[0]))
-    return found
+    return wanted
 
 
 def requirement(package: Locked) -> str:
     """A line of a requirements file: version and hashes."""
-    return " ".join((f"{package.name}=={package.version}", *(f"--hash=sha256:{one.sha256}" for one in package.wheels)))
+    return " ".join(
+        (f"{package.name}=={package.version}", *(f"--hash=sha256:{wheel.sha256}" for wheel in package.wheels))
+    )
 
 
 # -- steps -------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def _choice(lock: Lock, site: Site) -> Choice:
     because = _("The lock was made with Python {python}.").format(python=python)
     missing = Change(change="python", have=site.python, to=python, why=because, root=False)
     return Choice(
-        wish=Wish(packages=lock.wish or tuple(one.name for one in lock.packages), manager=lock.manager), site=site, python=python,
+        wish=Wish(packages=lock.wish or tuple(package.name for package in lock.packages), manager=lock.manager), site=site, python=python,
         variables=lock.variables, changes=(missing,) if known and python not in known else (),
     )  # fmt: skip
 
@@ -116,10 +116,16 @@ def _install(choice: Choice, lock: Lock, wanted: list[Locked], folder: str) -> S
     many = ["--index-strategy", "unsafe-best-match"] if uv and not folder else []
     command = ["uv", "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
     argv = (python, "-c", INSTALL, *command, *checks, *many, "--", *map(requirement, wanted))
-    params = {"python": python, "packages": " ".join(f"{one.name}=={one.version}" for one in wanted), "uv": "uv"}
+    params = {
+        "python": python,
+        "packages": " ".join(f"{package.name}=={package.version}" for package in wanted),
+        "uv": "uv",
+    }
     step = make_as("install-with-uv" if uv else "install-into-environment", params, KINDS, (argv,))
-    told = _("install what the lock holds, each file checked by its hash (packages: {count})").format(count=len(wanted))
-    return structs.replace(step, title=told, network=not folder)
+    title = _("install what the lock holds, each file checked by its hash (packages: {count})").format(
+        count=len(wanted)
+    )
+    return structs.replace(step, title=title, network=not folder)
 
 
 def places(site: Site, lock: Lock, wanted: list[Locked]) -> Iterator[str]:
@@ -139,9 +145,9 @@ def _folder(wheel: Wheel) -> str:
     """The folder of a file that lies on this machine, or is made here; "" for one that lies elsewhere."""
     if wheel.name == rigup_torch.wheel_name() and wheel.sha256 == rigup_torch.sha256():
         return str(rigup_torch.wheel_folder())
-    told = urlsplit(wheel.url)
-    path = Path(unquote(told.path)).parent
-    return str(path) if told.scheme == "file" and not told.netloc and path.is_dir() else ""
+    address = urlsplit(wheel.url)
+    path = Path(unquote(address.path)).parent
+    return str(path) if address.scheme == "file" and not address.netloc and path.is_dir() else ""
 
 
 def _variables(choice: Choice, lock: Lock) -> Iterator[Step]:
@@ -161,15 +167,15 @@ def _judged(step: Step, choice: Choice, wanted: list[Locked], folder: str) -> St
 
 def _satisfied(step: Step, site: Site, wanted: list[Locked], choice: Choice) -> bool:
     """What is installed is what the lock names; a variable is set."""
-    there = site.has_environment and site.python == choice.python
+    present = site.has_environment and site.python == choice.python
     if step.kind.startswith("make-"):
-        return there
+        return present
     if step.kind == "set-environment-variable":
         return site.variables.get(step.params["name"]) == step.params["value"]
     from packaging.utils import canonicalize_name
 
     have: dict[str, str] = {canonicalize_name(name): version for name, version in site.installed.items()}
-    return there and all(have.get(one.name) == one.version for one in wanted)
+    return present and all(have.get(package.name) == package.version for package in wanted)
 
 
 # -- an unlike machine -------------------------------------------------------------------------------
@@ -178,26 +184,26 @@ def _satisfied(step: Step, site: Site, wanted: list[Locked], choice: Choice) -> 
 def _python(lock: Lock, site: Site) -> Iterator[str]:
     known = [name for name in (site.python, *site.pythons) if name]
     if lock.python and known and lock.python not in known:
-        told = _("The lock was made with Python {python}; here is {here}.")
-        yield told.format(python=lock.python, here=", ".join(dict.fromkeys(known)))
+        template = _("The lock was made with Python {python}; here is {here}.")
+        yield template.format(python=lock.python, here=", ".join(dict.fromkeys(known)))
 
 
 def _unfit(wanted: list[Locked], site: Site, python: str, folder: str) -> list[str]:
     """Packages of which no file of the lock runs here, or lies anywhere that can be reached."""
     tags = frozenset(_tags(site, python))
-    found = []
+    problems = []
     for package in wanted:
-        fitting = [one for one in package.wheels if parse_wheel_filename(one.name)[3] & tags]
+        fitting = [wheel for wheel in package.wheels if parse_wheel_filename(wheel.name)[3] & tags]
         if not fitting:
-            told = _(
+            template = _(
                 "{name} {version} of the lock has no build for this machine ({system}, {machine}, Python {python})."
             )
             system = {"name": package.name, "version": package.version, "system": site.system, "machine": site.machine}
-            found.append(told.format(python=python, **system))
-        elif not folder and not any(_reachable(one, site) for one in fitting):
-            told = _("{name} {version} of the lock came from a folder that is not here: {url}.")
-            found.append(told.format(name=package.name, version=package.version, url=fitting[0].url))
-    return found
+            problems.append(template.format(python=python, **system))
+        elif not folder and not any(_reachable(wheel, site) for wheel in fitting):
+            template = _("{name} {version} of the lock came from a folder that is not here: {url}.")
+            problems.append(template.format(name=package.name, version=package.version, url=fitting[0].url))
+    return problems
 
 
 def _reachable(wheel: Wheel, site: Site) -> bool:
@@ -223,7 +229,7 @@ def _platforms(system: str, machine: str, glibc: str | None, macos: str) -> tupl
         return tuple(mac_platforms((parts[0], parts[1] if len(parts) > 1 else 0) if parts else None, machine))
     if glibc == "":
         return (*(f"musllinux_1_{minor}_{machine}" for minor in range(9)), f"linux_{machine}")
-    told = (glibc or "").partition(".")[2]
-    newest = int(told) if told.isdecimal() else 99  # nobody knows: the installer will say it
+    minor_release = (glibc or "").partition(".")[2]
+    newest = int(minor_release) if minor_release.isdecimal() else 99  # nobody knows: the installer will say it
     new = [f"manylinux_2_{minor}_{machine}" for minor in range(_OLDEST_GLIBC, min(newest, 999) + 1)]
     return (*new, *(f"{name}_{machine}" for name, least in _LEGACY.items() if least <= newest), f"linux_{machine}")

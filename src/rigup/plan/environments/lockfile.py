@@ -81,7 +81,7 @@ class Lock(msgspec.Struct, frozen=True, kw_only=True):
 
 def text(lock: Lock) -> str:
     """The lock as a file; the same lock gives the same text."""
-    packages = sorted(lock.packages, key=lambda one: (one.name, one.version))
+    packages = sorted(lock.packages, key=lambda package: (package.name, package.version))
     return as_toml(_filled(
         lock_version=VERSION, created_by=lock.created_by, requires_python=lock.requires_python, environments=lock.environments,
         packages=list(map(_package, packages)), tool={"rigup": _tool(lock)},
@@ -124,14 +124,14 @@ def as_toml(table: dict[str, Any]) -> str:
 
 def _whole(value: Any) -> Any:
     if isinstance(value, dict):
-        return {_whole(key): _whole(told) for key, told in value.items()}
+        return {_whole(key): _whole(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_whole(one) for one in value]
+        return [_whole(item) for item in value]
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _filled(**fields: Any) -> dict[str, Any]:
-    """Those that say something, by their names in the file."""
+    """The fields that are not empty, by their names in the file."""
     return {key.replace("_", "-"): value for key, value in fields.items() if value}
 
 
@@ -158,24 +158,24 @@ def read(path: str) -> Lock:
 def parsed(body: str) -> Lock:
     """The lock of a text; one that another tool wrote too. Raises LockError."""
     try:
-        told = tomllib.loads(body)
+        document = tomllib.loads(body)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LockError(_("It is no TOML: {error}.").format(error=str(error)[:200])) from error
-    version = told.get("lock-version")
+    version = document.get("lock-version")
     if not isinstance(version, str) or version.partition(".")[0] != VERSION.partition(".")[0]:
         raise LockError(_("Its lock-version is not {version}.").format(version=VERSION))
-    packages = told.get("packages")
+    packages = document.get("packages")
     if not isinstance(packages, list) or not 0 < len(packages) <= _MOST_PACKAGES:
         raise LockError(_("It holds no packages, or more than one lock may hold."))
-    found = tuple(Locked(**checked_package(one)) for one in packages)
+    locked = tuple(Locked(**checked_package(row)) for row in packages)
     return Lock(
-        packages=found, requires_python=_text(told, "requires-python"), environments=words(told.get("environments"), "environments"),
-        created_by=_text(told, "created-by"), **_of_tool(told),
+        packages=locked, requires_python=_text(document, "requires-python"), environments=words(document.get("environments"), "environments"),
+        created_by=_text(document, "created-by"), **_of_tool(document),
     )  # fmt: skip
 
 
-def _of_tool(told: dict[str, Any]) -> dict[str, Any]:
-    tool = told.get("tool", {})
+def _of_tool(document: dict[str, Any]) -> dict[str, Any]:
+    tool = document.get("tool", {})
     tool = tool.get("rigup", {}) if isinstance(tool, dict) else {}
     if not isinstance(tool, dict):
         raise LockError(_("Its table {name} is of another form.").format(name="tool.rigup"))
@@ -191,47 +191,47 @@ def _of_tool(told: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _text(told: dict[str, Any], name: str) -> str:
-    value = told.get(name, "")
+def _text(table: dict[str, Any], name: str) -> str:
+    value = table.get(name, "")
     if not isinstance(value, str) or len(value) > 1_000 or not value.isprintable():
         raise LockError(_("Its field {name} is no plain text.").format(name=name))
     return value
 
 
-def _table(told: dict[str, Any], name: str) -> dict[str, str]:
-    table = told.get(name, {})
+def _table(document: dict[str, Any], name: str) -> dict[str, str]:
+    table = document.get(name, {})
     sound = isinstance(table, dict) and all(isinstance(value, str) and value.isprintable() for value in table.values())
     if not sound or len(table) > _MOST_PACKAGES:
         raise LockError(_("Its table {name} is of another form.").format(name="tool.rigup." + name))
     return dict(table)
 
 
-def _python(told: str) -> str:
-    if told and not re.fullmatch(r"\d\.\d{1,2}t?", told):
+def _python(version: str) -> str:
+    if version and not re.fullmatch(r"\d\.\d{1,2}t?", version):
         raise LockError(_("Its field {name} is no plain text.").format(name="python"))
-    return told
+    return version
 
 
 def _manager(tool: dict[str, Any]) -> str:
-    told = _text(tool, "manager") or "venv"
-    return told if told in ("venv", "conda") else "venv"
+    manager = _text(tool, "manager") or "venv"
+    return manager if manager in ("venv", "conda") else "venv"
 
 
 def _addresses(tool: dict[str, Any], name: str) -> tuple[str, ...]:
-    """Addresses and folders that an installer is told: none may look like an option of it."""
-    found = words(tool.get(name), name)
-    for one in found:
-        if one.startswith("-") or not re.fullmatch(
-            r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", one
+    """Addresses and folders passed to an installer: none may look like an option of it."""
+    addresses = words(tool.get(name), name)
+    for address in addresses:
+        if address.startswith("-") or not re.fullmatch(
+            r"(?:https?|file)://\S{1,2000}|/[^\n]{1,2000}|[A-Za-z]:[\\/][^\n]{1,2000}", address
         ):
-            raise LockError(_("Its {name} hold {value}, which is no address.").format(name=name, value=one[:100]))
-    return found
+            raise LockError(_("Its {name} hold {value}, which is no address.").format(name=name, value=address[:100]))
+    return addresses
 
 
 def needed_by(packages: Iterable[Locked]) -> dict[str, list[str]]:
     """Which packages of a lock need each one, by name."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for package in packages:
         for name in package.dependencies:
-            found.setdefault(canonicalize_name(name), []).append(package.name)
-    return found
+            by_name.setdefault(canonicalize_name(name), []).append(package.name)
+    return by_name

@@ -13,20 +13,20 @@ _MOST = 64  # devices that are compared
 
 def made_for(site: Site) -> Facts:
     """What an environment depends on: system, processor, C library, Python, drivers, devices. Unknown is left out."""
-    told = {
+    facts = {
         "system": site.system, "distribution": site.distribution, "release": site.release, "machine": site.machine,
         "glibc": site.glibc, "kernel": site.kernel, "nvidia_driver": site.nvidia_driver, "amd_driver": site.amd_driver,
         "wsl": site.wsl or None, "container": site.container or None,
     }  # fmt: skip
-    known: Facts = {name: value for name, value in told.items() if value not in (None, "")}
+    known: Facts = {name: value for name, value in facts.items() if value not in (None, "")}
     if site.devices is not None:
         known["devices"] = [_device(device.name, device.isa, device.vendor, device.pci_id) for device in site.devices]
     return known
 
 
 def _device(name: str, isa: str | None, vendor: str, pci_id: str) -> dict[str, str]:
-    told = {"vendor": vendor, "name": name, "isa": isa or "", "pci_id": pci_id}
-    return {key: value for key, value in told.items() if value}
+    fields = {"vendor": vendor, "name": name, "isa": isa or "", "pci_id": pci_id}
+    return {key: value for key, value in fields.items() if value}
 
 
 def differences(then: Facts, site: Site) -> list[str]:
@@ -41,7 +41,7 @@ def _values(then: Facts, here: Facts) -> Iterator[str]:
     for name, title in _titles().items():
         was, now = then.get(name), here.get(name)
         if isinstance(was, str) and isinstance(now, str) and was != now:
-            yield _("{what}: {then} there, {here} here.").format(what=title, then=_short(was), here=now)
+            yield _("{what}: {then} there, {here} here.").format(what=title, then=_shortened(was), here=now)
 
 
 def _titles() -> dict[str, str]:
@@ -56,19 +56,21 @@ def _titles() -> dict[str, str]:
 def _devices(then: Any, here: Any) -> Iterator[str]:
     if not isinstance(then, list) or not isinstance(here, list):
         return
-    was, now = Counter(map(_named, then[:_MOST])), Counter(map(_named, here[:_MOST]))
+    was, now = Counter(map(_device_name, then[:_MOST])), Counter(map(_device_name, here[:_MOST]))
     for name, count in (was - now).items():
         yield _("{count} × {device} was there and is not here.").format(count=count, device=name)
     for name, count in (now - was).items():
         yield _("{count} × {device} is here and was not there.").format(count=count, device=name)
 
 
-def _named(device: Any) -> str:
+def _device_name(device: Any) -> str:
     """A device by what it is; data that came from elsewhere may be anything."""
-    told = device if isinstance(device, dict) else {}
-    words = [told.get(key) for key in ("name", "isa")]
-    return _short(" ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name"))
+    fields = device if isinstance(device, dict) else {}
+    words = [fields.get(key) for key in ("name", "isa")]
+    return _shortened(
+        " ".join(word for word in words if isinstance(word, str) and word) or _("a device without a name")
+    )
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     return "".join(letter for letter in text[:120] if letter.isprintable())

@@ -18,18 +18,18 @@ def silent(urls: Collection[str], variables: Mapping[str, str]) -> list[str]:
         variables: of the person, which may name a proxy.
 
     """
-    asked = sorted({url for url in urls if url.startswith(tuple(scheme + "://" for scheme in PORTS))})[:_MOST]
-    if not asked:
+    addresses = sorted({url for url in urls if url.startswith(tuple(scheme + "://" for scheme in PORTS))})[:_MOST]
+    if not addresses:
         return []
     with ThreadPoolExecutor(max_workers=8) as pool:
-        there = pool.map(lambda url: _answers(url, variables), asked)
-        return [url for url, answers in zip(asked, there, strict=True) if not answers]
+        reached = pool.map(lambda url: _answers(url, variables), addresses)
+        return [url for url, answers in zip(addresses, reached, strict=True) if not answers]
 
 
 def _answers(url: str, variables: Mapping[str, str]) -> bool:
     """Whether somebody listens there, or at the proxy that leads there."""
     scheme = urlsplit(url).scheme
-    proxy = next((told for name in (f"{scheme}_proxy", "all_proxy") for told in _either(name, variables)), "")
+    proxy = next((value for name in (f"{scheme}_proxy", "all_proxy") for value in _values_of(name, variables)), "")
     try:
         where = urlsplit(proxy if "://" in proxy else "http://" + proxy) if proxy else urlsplit(url)
         port = where.port or PORTS.get(where.scheme, 80)
@@ -39,5 +39,5 @@ def _answers(url: str, variables: Mapping[str, str]) -> bool:
         return False
 
 
-def _either(name: str, variables: Mapping[str, str]) -> Iterable[str]:
-    yield from (variables[one] for one in (name, name.upper()) if variables.get(one))
+def _values_of(name: str, variables: Mapping[str, str]) -> Iterable[str]:
+    yield from (variables[spelling] for spelling in (name, name.upper()) if variables.get(spelling))

@@ -76,10 +76,10 @@ def write(folder: Path, record: Record) -> None:
         ValueError: a variable is none that a record may hold, or the record would be too long to be read.
 
     """
-    told = record if record.made_at else msgspec.structs.replace(record, made_at=now())
-    if refused := refused_variables(told.variables):
+    stamped = record if record.made_at else msgspec.structs.replace(record, made_at=now())
+    if refused := refused_variables(stamped.variables):
         raise ValueError(_("A record may not set the variable {name}.").format(name=refused[0][:60]))
-    body = msgspec.json.format(msgspec.json.encode(told, order="deterministic"), indent=1) + b"\n"
+    body = msgspec.json.format(msgspec.json.encode(stamped, order="deterministic"), indent=1) + b"\n"
     if len(body) > _MOST_BYTES:
         raise ValueError(_("The record of {path} would be too long to be read again.").format(path=folder))
     handle, draft = tempfile.mkstemp(dir=folder, prefix=".rigup-draft-")
@@ -125,34 +125,34 @@ def _decoded(body: bytes, path: Path) -> tuple[Record | None, str]:
     if len(body) > _MOST_BYTES:
         return None, wrong
     try:
-        told = msgspec.json.decode(body, type=Record)
+        record = msgspec.json.decode(body, type=Record)
     except (msgspec.DecodeError, RecursionError, ValueError):
         return None, wrong
-    if told.schema != SCHEMA or not _bounded(told):
+    if record.schema != SCHEMA or not _bounded(record):
         return None, wrong
-    refused = refused_variables(told.variables)
+    refused = refused_variables(record.variables)
     if not refused:
-        return told, ""
-    kept = {name: value for name, value in told.variables.items() if name not in refused}
+        return record, ""
+    permitted = {name: value for name, value in record.variables.items() if name not in refused}
     named = _("{path} sets variables that a record may not set; they are passed by: {names}.")
     names = ", ".join(name[:60] for name in refused[:5])
-    return msgspec.structs.replace(told, variables=kept), named.format(path=path, names=names)
+    return msgspec.structs.replace(record, variables=permitted), named.format(path=path, names=names)
 
 
-def _bounded(told: Record) -> bool:
-    many = (told.wish, told.packages, told.indexes, told.variables, told.facts)
+def _bounded(record: Record) -> bool:
+    many = (record.wish, record.packages, record.indexes, record.variables, record.facts)
     texts = (
-        *told.wish,
-        *told.packages,
-        *told.packages.values(),
-        *told.indexes,
-        told.python,
-        told.plan,
-        told.made_at,
-        told.manager,
+        *record.wish,
+        *record.packages,
+        *record.packages.values(),
+        *record.indexes,
+        record.python,
+        record.plan,
+        record.made_at,
+        record.manager,
     )
-    return all(len(one) <= _MOST_ENTRIES for one in many) and all(
-        len(one) <= _LONGEST and one.isprintable() for one in texts
+    return all(len(entries) <= _MOST_ENTRIES for entries in many) and all(
+        len(text) <= _LONGEST and text.isprintable() for text in texts
     )
 
 
@@ -163,8 +163,8 @@ def refused_variables(variables: dict[str, str]) -> list[str]:
 
 def allowed_variables(variables: Mapping[str, str]) -> dict[str, str]:
     """What of a person's own variables goes into a record or a lock; of a list of folders those of the system."""
-    told = {name: allowed(name, value) for name, value in variables.items() if _plain(name, value)}
-    return {name: value for name, value in told.items() if value is not None}
+    permitted = {name: allowed(name, value) for name, value in variables.items() if _plain(name, value)}
+    return {name: value for name, value in permitted.items() if value is not None}
 
 
 def too_powerful(variables: Mapping[str, str]) -> list[str]:

@@ -38,14 +38,14 @@ def forget(path: Path) -> None:
 
 def remembered() -> list[Path]:
     """All that were added, sorted, whether they are there or not. Never raises."""
-    found = set()
+    paths = set()
     with suppress(OSError):
         for name in sorted(os.listdir(_folder()))[:_MOST]:
             with suppress(OSError), open(_folder() / name, "rb") as file:
-                told = file.read(_LONGEST)
-                if os.path.isabs(told) and b"\0" not in told and not name.endswith(".new"):
-                    found.add(Path(os.fsdecode(told)))
-    return sorted(found)
+                raw = file.read(_LONGEST)
+                if os.path.isabs(raw) and b"\0" not in raw and not name.endswith(".new"):
+                    paths.add(Path(os.fsdecode(raw)))
+    return sorted(paths)
 
 
 def forget_those_gone() -> list[Path]:

@@ -58,8 +58,8 @@ def relocate(folder: Path, old: Path, new: Path) -> list[Path]:
 
 
 def _move(old: Path, new: Path) -> Move:
-    found = _STAGED.fullmatch(old.name)
-    name = (os.fsencode(old.name), os.fsencode(new.name)) if found else None
+    match = _STAGED.fullmatch(old.name)
+    name = (os.fsencode(old.name), os.fsencode(new.name)) if match else None
     return Move(os.fsencode(os.path.abspath(old)), os.fsencode(os.path.abspath(new)), name)
 
 
@@ -114,10 +114,10 @@ def _written(path: Path, move: Move, room: int | None) -> bool:
         data = file.read(_MOST + 1 if room is None else -1)
     if not data or (room is None and len(data) > _MOST):
         return False
-    told = _renamed(path, data, move, room)
-    if told == data:
+    renamed = _renamed(path, data, move, room)
+    if renamed == data:
         return False
-    _replace(path, told)
+    _replace(path, renamed)
     return True
 
 
@@ -204,11 +204,11 @@ def _tell_records(folder: Path, written: list[Path]) -> None:
         above = record.parent.parent
         names = {os.path.relpath(path, above).replace(os.sep, "/").encode(): path for path in written}
         data = record.read_bytes()
-        told = (
+        rewritten = (
             b"".join(_row(line, names) for line in data.splitlines(keepends=True)) if _speaks_of(data, names) else data
         )
-        if told != data:
-            _replace(record, told)
+        if rewritten != data:
+            _replace(record, rewritten)
 
 
 def _speaks_of(data: bytes, names: Iterable[bytes]) -> bool:

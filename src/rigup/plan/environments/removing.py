@@ -38,17 +38,17 @@ def made_by_rigup(environment: Environment) -> bool:
 
 def remove(environment: Environment) -> None:
     """Remove it, whole; a link that led to it goes too. Raises OSError."""
-    given, path = environment.path, Path(os.path.realpath(environment.path))
+    named, path = environment.path, Path(os.path.realpath(environment.path))
     staged_swap.discard(path)
-    if given.is_symlink():
-        given.unlink()
+    if named.is_symlink():
+        named.unlink()
     registry.forget(path)
 
 
 def leftovers(folders: Iterable[Path]) -> list[Leftover]:
     """What lies about in folders of environments; what one frees is what no other file name holds."""
-    found = {path for folder in folders for path in staged_swap.leftovers(folder)}
-    sizes = {path: size_of(path) for path in found}
+    paths = {path for folder in folders for path in staged_swap.leftovers(folder)}
+    sizes = {path: size_of(path) for path in paths}
     return [
-        Leftover(path, sizes[path].all - sizes[path].shared, staged_swap.OLD in path.name) for path in sorted(found)
+        Leftover(path, sizes[path].all - sizes[path].shared, staged_swap.OLD in path.name) for path in sorted(paths)
     ]

@@ -52,9 +52,9 @@ class Tries(NamedTuple):
         return cls(dead, 0 if dead else 1)
 
     def variables(self) -> dict[str, str]:
-        """What the installer is told; a person's own word goes before it."""
-        told = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times), **SYSTEM_CERTIFICATES}
-        return {name: os.environ.get(name, value) for name, value in told.items()}
+        """Variables for the installer; those of the person take precedence."""
+        defaults = {"PIP_RETRIES": str(self.times), "UV_HTTP_RETRIES": str(self.times), **SYSTEM_CERTIFICATES}
+        return {name: os.environ.get(name, value) for name, value in defaults.items()}
 
 
 # -- which one ---------------------------------------------------------------------------------------
@@ -74,8 +74,8 @@ def resolver_for(version: str, environment: Path | None = None, interpreter: str
     """
     python = _python(version, environment, interpreter)
     if python is None:
-        told = _("There is no Python {version} here to resolve for. Make the environment first, and lock that.")
-        raise LockError(told.format(version=version))
+        template = _("There is no Python {version} here to resolve for. Make the environment first, and lock that.")
+        raise LockError(template.format(version=version))
     if _works(python, "-m", "pip", "--version"):
         return Resolver("pip", (python, "-m", "pip"), python)
     if uv := found_uv():
@@ -86,9 +86,9 @@ def resolver_for(version: str, environment: Path | None = None, interpreter: str
 
 
 def _python(version: str, environment: Path | None, interpreter: str) -> str | None:
-    there = environment_at(environment) if environment else None
-    if there is not None and _minor(there.python) in (version, ""):
-        return str(there.interpreter)
+    existing = environment_at(environment) if environment else None
+    if existing is not None and _minor(existing.python) in (version, ""):
+        return str(existing.interpreter)
     if not version or version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
     named = interpreter if os.path.isfile(interpreter) else shutil.which("python" + version)
@@ -117,7 +117,7 @@ def _works(*argv: str) -> bool:
 
 
 def version_of(*argv: str) -> str:
-    """The first line that a program says of itself; "" where it cannot be asked."""
+    """The first line of a program's output; "" where it cannot be run."""
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_QUICK, check=False, env=surroundings())
     except (OSError, subprocess.TimeoutExpired):
@@ -138,9 +138,9 @@ def surroundings() -> dict[str, str]:
         "PIP_REQUIRE_VIRTUALENV",
         "VIRTUAL_ENV",
     )
-    kept = {name: value for name, value in os.environ.items() if name not in left}
+    inherited = {name: value for name, value in os.environ.items() if name not in left}
     return {
-        **kept,
+        **inherited,
         "LC_ALL": "C.UTF-8",
         "PIP_NO_INPUT": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -168,24 +168,24 @@ def resolved(resolver: Resolver, groups: Sequence[Group], *, whole: bool = False
         whole: they name everything that is to be there: nothing is added.
 
     Raises:
-        LockError: something cannot be resolved; the installer's own last words are told.
+        LockError: something cannot be resolved; with the installer's last lines.
 
     """
     _all_plain(word for group in groups for word in group.wanted)
     tries = Tries.at(url for group in groups for _option, url in group.places)
-    found: dict[str, Locked] = {}
+    by_name: dict[str, Locked] = {}
     places: list[tuple[str, str]] = []
     for group in groups:
         further = [pair for pair in places if pair[1] not in {place for _option, place in group.places}]
         plain = group._replace(terms=())
         terms = as_uv(group.terms) if resolver.kind == "uv" else [word for pair in group.terms for word in pair if word]
         options = [*plain.options, *terms, *(word for pair in further for word in pair)]
-        pins = [f"{one.name}=={one.version}" for one in found.values()]
+        pins = [f"{package.name}=={package.version}" for package in by_name.values()]
         ask = _by_pip if resolver.kind == "pip" else _by_uv
-        for one in ask(resolver, [*group.wanted, *pins], options, whole, tries):
-            found.setdefault(one.name, one)
+        for package in ask(resolver, [*group.wanted, *pins], options, whole, tries):
+            by_name.setdefault(package.name, package)
         places += [(option.replace("--index-url", "--extra-index-url"), place) for option, place in group.places]
-    return [found[name] for name in sorted(found)]
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _all_plain(wanted: Iterable[str]) -> None:
@@ -213,8 +213,8 @@ def _by_pip(resolver: Resolver, wanted: list[str], options: list[str], whole: bo
         alone = ("--no-deps",) if whole else ()
         ran((*resolver.argv, *fixed, *alone, *options, "--", *wanted), tries=tries)
         with open(report, "rb") as file:
-            told = msgspec.json.decode(file.read(_MOST_REPORT))
-    rows = [_of_report(one, told["environment"]) for one in told["install"]]
+            result = msgspec.json.decode(file.read(_MOST_REPORT))
+    rows = [_of_report(row, result["environment"]) for row in result["install"]]
     names = {name for name, _requires, _locked in rows}
     return [
         msgspec.structs.replace(locked, dependencies=tuple(sorted(requires & names))) for _name, requires, locked in rows
@@ -227,30 +227,30 @@ def _hashes(archive: dict[str, Any]) -> dict[str, str]:
     return archive.get("hashes") or ({name: digest} if digest else {})
 
 
-def _of_report(one: dict[str, Any], marked: dict[str, str]) -> tuple[str, set[str], Locked]:
+def _of_report(entry: dict[str, Any], marked: dict[str, str]) -> tuple[str, set[str], Locked]:
     """A row of pip's report, checked as a lock's own would be."""
     from rigup.plan.environments.lock_fields import checked_package
 
-    told, source = one["metadata"], one["download_info"]
+    metadata, source = entry["metadata"], entry["download_info"]
     wheel = {"url": source.get("url", ""), "hashes": _hashes(source.get("archive_info", {}))}
     row = {
-        "name": told["name"],
-        "version": told["version"],
-        "requires-python": told.get("requires_python", ""),
+        "name": metadata["name"],
+        "version": metadata["version"],
+        "requires-python": metadata.get("requires_python", ""),
         "wheels": [wheel],
     }
     locked = Locked(**checked_package(row))
-    return locked.name, {_needed(word, marked) for word in told.get("requires_dist", [])}, locked
+    return locked.name, {_needed(word, marked) for word in metadata.get("requires_dist", [])}, locked
 
 
 def _needed(requirement: str, marked: dict[str, str]) -> str:
     """The package that a line of metadata asks for on this machine, without extras; "" for none."""
     try:
-        told = Requirement(requirement)
+        wanted = Requirement(requirement)
     except InvalidRequirement:
         return ""
-    here = told.marker is None or told.marker.evaluate({**marked, "extra": ""})
-    return canonicalize_name(told.name) if here else ""
+    here = wanted.marker is None or wanted.marker.evaluate({**marked, "extra": ""})
+    return canonicalize_name(wanted.name) if here else ""
 
 
 def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: bool, tries: "Tries") -> list[Locked]:
@@ -266,16 +266,16 @@ def _by_uv(resolver: Resolver, wanted: list[str], options: list[str], whole: boo
         "--no-header",
     )
     more = (*(("--no-deps",) if whole else ()), "--index-strategy", "unsafe-best-match", "--python", resolver.python)
-    told = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n", tries)
-    return list(parsed(told).packages)
+    lock_text = ran((*resolver.argv, *fixed, *more, *options, "-"), "\n".join(wanted) + "\n", tries)
+    return list(parsed(lock_text).packages)
 
 
-def ran(argv: Argv, asked: str = "", tries: Tries | None = None) -> str:
+def ran(argv: Argv, stdin: str = "", tries: Tries | None = None) -> str:
     """What the installer prints. Raises CannotBeHadError with its last words, and with the places that were not reached."""
     more = tries.variables() if tries else {}
     try:
         done = subprocess.run(
-            argv, input=asked, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
+            argv, input=stdin, capture_output=True, text=True, errors="replace", check=False, env=surroundings() | more,
         )  # fmt: skip
     except OSError as error:
         raise LockError(
@@ -286,19 +286,19 @@ def ran(argv: Argv, asked: str = "", tries: Tries | None = None) -> str:
     return done.stdout
 
 
-def _why_not(said: str, dead: Sequence[str]) -> str:
+def _why_not(output: str, dead: Sequence[str]) -> str:
     """What failed, why, and what to do: first the network, for what an installer says without one is beside the point."""
-    lines = [line.rstrip() for line in said.splitlines() if line.strip() and not _REPEATED.match(line)]
+    lines = [line.rstrip() for line in output.splitlines() if line.strip() and not _REPEATED.match(line)]
     last = "\n".join(line[:300] for line in lines[-_LINES:])
     words = _("What was asked for cannot be had. The installer said:\n{words}").format(words=last)
     if dead:
-        told = _("Nobody answers at {places}.").format(places=", ".join(dead))
-    elif _UNREACHED.search(said):
-        told = _("The installer does not reach the places of packages that it is set up to ask.")
+        problem = _("Nobody answers at {places}.").format(places=", ".join(dead))
+    elif _UNREACHED.search(output):
+        problem = _("The installer does not reach the places of packages that it is set up to ask.")
     else:
         return words
     ways = _("Check the network and the proxy, name a mirror with --mirror, or a folder of wheels in PIP_FIND_LINKS.")
-    return sentences(told, ways) + "\n" + words
+    return sentences(problem, ways) + "\n" + words
 
 
 _REPEATED = re.compile(

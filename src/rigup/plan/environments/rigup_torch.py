@@ -97,12 +97,12 @@ def sha256() -> str:
 
 def _modules() -> dict[str, bytes]:
     """Its files by their place; each ends its lines as Unix does, on whatever machine it lies."""
-    found = sorted(path for path in _SOURCE.iterdir() if path.suffix in (".py", ".typed"))
-    told = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in found}
-    alone = told.pop("standalone.py")
+    paths = sorted(path for path in _SOURCE.iterdir() if path.suffix in (".py", ".typed"))
+    files = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in paths}
+    alone = files.pop("standalone.py")
     typed = {"rigup/torch/py.typed": b"", "_rigup_torch/py.typed": b""}
-    told.pop("py.typed", None)  # an installed rigup has none there
-    return {"rigup/torch.py": alone, **typed, **{f"_rigup_torch/{name}": told[name] for name in told}}
+    files.pop("py.typed", None)  # an installed rigup has none there
+    return {"rigup/torch.py": alone, **typed, **{f"_rigup_torch/{name}": files[name] for name in files}}
 
 
 def _digest(body: bytes) -> str:

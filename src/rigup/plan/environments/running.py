@@ -67,8 +67,8 @@ def activated(
     """
     if environment is None:
         return Surroundings(variables=tuple(needed), libraries=tuple(libraries))
-    own = [one for one in of_environment(environment) if not (alien and _for_devices(one.name))]
-    told = {one.name: one for one in (*needed, *own)}
+    own = [setting for setting in of_environment(environment) if not (alien and _for_devices(setting.name))]
+    settings = {setting.name: setting for setting in (*needed, *own)}
     because = _("It names the environment.")
     name = "CONDA_PREFIX" if environment.kind == "conda" else "VIRTUAL_ENV"
     named = [Setting(name, str(environment.path), because)]
@@ -77,7 +77,7 @@ def activated(
     other = (
         ("VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT") if environment.kind == "conda" else ("CONDA_PREFIX", "CONDA_DEFAULT_ENV")
     )
-    return Surroundings((*named, *told.values()), ("PYTHONHOME", *other), _folders(environment), tuple(libraries))
+    return Surroundings((*named, *settings.values()), ("PYTHONHOME", *other), _folders(environment), tuple(libraries))
 
 
 def _for_devices(name: str) -> bool:
@@ -93,11 +93,13 @@ def _folders(environment: Environment) -> tuple[str, ...]:
 
 def of_environment(environment: Environment) -> list[Setting]:
     """What the environment keeps: rigup's record, and the variables that conda holds for it."""
-    told = record.read(environment.path)
+    own_record = record.read(environment.path)
     because = _("The environment keeps it.")
-    found = {name: Setting(name, value, because) for name, value in _of_conda(environment.path).items()}
-    found |= {name: Setting(name, value, because) for name, value in (told.variables if told else {}).items()}
-    return [found[name] for name in sorted(found)]
+    by_name = {name: Setting(name, value, because) for name, value in _of_conda(environment.path).items()}
+    by_name |= {
+        name: Setting(name, value, because) for name, value in (own_record.variables if own_record else {}).items()
+    }
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _of_conda(path: Path) -> dict[str, str]:
@@ -105,8 +107,8 @@ def _of_conda(path: Path) -> dict[str, str]:
         suppress(OSError, msgspec.DecodeError, RecursionError, AttributeError),
         open(path / "conda-meta" / "state", "rb") as file,
     ):
-        told = msgspec.json.decode(file.read(_MOST_STATE)).get("env_vars", {})
-        plain = {str(name): value for name, value in told.items() if isinstance(value, str)}
+        variables = msgspec.json.decode(file.read(_MOST_STATE)).get("env_vars", {})
+        plain = {str(name): value for name, value in variables.items() if isinstance(value, str)}
         return {name: value for name, value in plain.items() if name not in too_powerful(plain)}
     return {}
 
@@ -114,20 +116,28 @@ def _of_conda(path: Path) -> dict[str, str]:
 # -- the variables of a program ----------------------------------------------------------------------
 
 
-def merged(told: Surroundings, before: Mapping[str, str], extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def merged(
+    surroundings: Surroundings, before: Mapping[str, str], extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """All variables of a program.
 
     What tells a program which devices it may see stays as it was set before; so does all else that nothing is told of.
     `extra` goes over everything.
     """
-    kept = {name: value for name, value in before.items() if name not in told.unset}
-    new = {one.name: one.value for one in told.variables if not (one.name.endswith(_SEEN_BY) and one.name in before)}
-    found = {**kept, **new}
-    found["PATH"] = os.pathsep.join((*told.path, *_parts(before.get("PATH", os.defpath), told.path)))
-    if told.libraries:
-        own = [one.value for one in told.libraries]
-        found[LIBRARIES] = os.pathsep.join((*own, *_parts(before.get(LIBRARIES, ""), own)))
-    return {**found, **(extra or {})}
+    inherited = {name: value for name, value in before.items() if name not in surroundings.unset}
+    new = {
+        setting.name: setting.value
+        for setting in surroundings.variables
+        if not (setting.name.endswith(_SEEN_BY) and setting.name in before)
+    }
+    variables = {**inherited, **new}
+    variables["PATH"] = os.pathsep.join(
+        (*surroundings.path, *_parts(before.get("PATH", os.defpath), surroundings.path))
+    )
+    if surroundings.libraries:
+        own = [setting.value for setting in surroundings.libraries]
+        variables[LIBRARIES] = os.pathsep.join((*own, *_parts(before.get(LIBRARIES, ""), own)))
+    return {**variables, **(extra or {})}
 
 
 def _parts(path: str, without: Sequence[str]) -> list[str]:
@@ -150,25 +160,25 @@ def run(command: Sequence[str], variables: Mapping[str, str]) -> int:
         A child's exit status; 127 where there is no such program, 126 where it cannot be started.
 
     """
-    found = program(command, variables)
-    if found is None:
-        there = os.path.exists(command[0]) and os.sep in command[0]
-        told = _("{program} may not be run.") if there else _("{program} is not found.")
-        sys.stderr.write(told.format(program=command[0]) + "\n")
-        return _NOT_RUN if there else _NOT_FOUND
+    executable = program(command, variables)
+    if executable is None:
+        exists = os.path.exists(command[0]) and os.sep in command[0]
+        template = _("{program} may not be run.") if exists else _("{program} is not found.")
+        sys.stderr.write(template.format(program=command[0]) + "\n")
+        return _NOT_RUN if exists else _NOT_FOUND
     if os.name == "nt":
-        return subprocess.call([found, *command[1:]], env=dict(variables))
-    return _become(found, command, variables)
+        return subprocess.call([executable, *command[1:]], env=dict(variables))
+    return _become(executable, command, variables)
 
 
-def _become(found: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
+def _become(executable: str, command: Sequence[str], variables: Mapping[str, str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     for name in ("SIGPIPE", "SIGXFSZ"):  # Python leaves them out of its own way; the program means them
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_DFL)
     try:
-        os.execve(found, list(command), dict(variables))  # noqa: S606
+        os.execve(executable, list(command), dict(variables))  # noqa: S606
     except OSError as error:
-        sys.stderr.write(_("{program} cannot be started: {why}.").format(program=found, why=error.strerror) + "\n")
+        sys.stderr.write(_("{program} cannot be started: {why}.").format(program=executable, why=error.strerror) + "\n")
         return _NOT_RUN

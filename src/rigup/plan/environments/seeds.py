@@ -24,10 +24,10 @@ def seeded(kind: str, params: Mapping[str, str]) -> Weight | None:
     """
     starter, python = params.get("starter", ""), params.get("python", "")
     sizes = [size_of(path.as_uri()) for path in _wheels(starter, python)] if os.path.isabs(starter) else []
-    told = [one for one in sizes if one is not None]
-    if told and len(told) == len(sizes):
+    known = [size for size in sizes if size is not None]
+    if known and len(known) == len(sizes):
         share = compiled_share(python)
-        return Weight(download=0, disk=sum(one.disk + int(one.sources * share) for one in told), exact=True)
+        return Weight(download=0, disk=sum(size.disk + int(size.sources * share) for size in known), exact=True)
     like = "make-environment" if kind == "make-environment-windows" else kind
     return system_weight(like, python)
 
@@ -36,6 +36,6 @@ def _wheels(starter: str, python: str) -> list[Path]:
     prefix = Path(os.path.realpath(starter)).parent
     for place in _BUNDLED:
         above = prefix if place.startswith("Lib") else prefix.parent
-        if found := sorted((above / place.format(python=python)).glob("*.whl"))[:_MOST]:
-            return found
+        if wheels := sorted((above / place.format(python=python)).glob("*.whl"))[:_MOST]:
+            return wheels
     return []

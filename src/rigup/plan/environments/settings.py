@@ -34,7 +34,7 @@ class SettingsError(Exception):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Defaults; an empty one says nothing.
+    """Defaults; an empty one is unset.
 
     Attributes:
         prefix: folder of environments that all share.
@@ -69,19 +69,19 @@ def places() -> tuple[Path, ...]:
         return platformdirs.site_config_path("rigup", appauthor=False) / NAME, platformdirs.user_config_path(
             "rigup"
         ) / NAME
-    told = os.environ.get("XDG_CONFIG_HOME", "").strip()
-    own = told if os.path.isabs(told) else os.path.expanduser("~/.config")
+    folder = os.environ.get("XDG_CONFIG_HOME", "").strip()
+    own = folder if os.path.isabs(folder) else os.path.expanduser("~/.config")
     return Path("/etc/rigup", NAME), Path(own, "rigup", NAME)
 
 
 def read(files: tuple[Path, ...]) -> Settings:
-    """What the files say together; a later one goes over those before it. Raises SettingsError."""
-    found: dict[str, Any] = {}
+    """The settings of all files; a later file overrides those before it. Raises SettingsError."""
+    merged: dict[str, Any] = {}
     for path in files:
-        told = msgspec.to_builtins(_of_file(path))
-        images = {**found.get("images", {}), **told.get("images", {})}
-        found = {**found, **told, **({"images": images} if images else {})}
-    return msgspec.convert(found, Settings)
+        values = msgspec.to_builtins(_of_file(path))
+        images = {**merged.get("images", {}), **values.get("images", {})}
+        merged = {**merged, **values, **({"images": images} if images else {})}
+    return msgspec.convert(merged, Settings)
 
 
 def _of_file(path: Path) -> Settings:
@@ -101,36 +101,36 @@ def _understood(body: bytes, path: Path) -> Settings:
     import tomllib
 
     try:
-        told = tomllib.loads(body.decode("utf-8"))
+        table = tomllib.loads(body.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SettingsError(_("{path} is no TOML file: {error}.").format(path=path, error=str(error)[:200])) from error
     try:
-        _all_known(told, path)
-        found = msgspec.convert(told, Settings)
+        _all_known(table, path)
+        understood = msgspec.convert(table, Settings)
     except (msgspec.ValidationError, RecursionError) as error:
         raise SettingsError(
             _("{path} cannot be followed: {error}.").format(path=path, error=str(error)[:200])
         ) from error
-    _all_sound(found, path)
-    return found
+    _all_sound(understood, path)
+    return understood
 
 
-def _all_known(told: dict[str, Any], path: Path) -> None:
+def _all_known(table: dict[str, Any], path: Path) -> None:
     known = [field.name for field in msgspec.structs.fields(Settings)]
-    for name in told:
+    for name in table:
         if name not in known:
             near = ", ".join(difflib.get_close_matches(name, known, 1) or known)
             named = _("{path} sets {name}, which rigup does not know. It knows: {known}.")
             raise SettingsError(named.format(path=path, name=repr(name)[:80], known=near))
 
 
-def _all_sound(found: Settings, path: Path) -> None:
+def _all_sound(values: Settings, path: Path) -> None:
     """Each value has the form that its use needs: none becomes an option or a line of something."""
     checks = {
-        "prefix": (found.prefix, os.path.isabs(found.prefix) and found.prefix.isprintable()),
-        "mirror": (found.mirror, _WORD.fullmatch(found.mirror)),
-        "index": (found.index, _ADDRESS.fullmatch(found.index)), "proxy": (found.proxy, _PROXY.fullmatch(found.proxy)),
-        **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in found.images.items()},
+        "prefix": (values.prefix, os.path.isabs(values.prefix) and values.prefix.isprintable()),
+        "mirror": (values.mirror, _WORD.fullmatch(values.mirror)),
+        "index": (values.index, _ADDRESS.fullmatch(values.index)), "proxy": (values.proxy, _PROXY.fullmatch(values.proxy)),
+        **{f"images.{name}": (image, _IMAGE.fullmatch(image)) for name, image in values.images.items()},
     }  # fmt: skip
     for name, (value, sound) in checks.items():
         if value and not sound:
@@ -138,21 +138,23 @@ def _all_sound(found: Settings, path: Path) -> None:
             raise SettingsError(named.format(path=path, name=name[:80], value=repr(value)[:120]))
 
 
-def with_settings(site: Site, told: Settings) -> Site:
-    """The site with the defaults where the person's own tools say nothing."""
+def with_settings(site: Site, defaults: Settings) -> Site:
+    """The site with the defaults where the person's own tools set nothing."""
     sources = site.sources
-    changed = msgspec.structs.replace(sources, index=sources.index or told.index, proxy=sources.proxy or told.proxy)
+    changed = msgspec.structs.replace(
+        sources, index=sources.index or defaults.index, proxy=sources.proxy or defaults.proxy
+    )
     return site.but(sources=changed) if changed != sources else site
 
 
 # -- the shared folder -------------------------------------------------------------------------------
 
 
-def is_shared(path: Path, told: Settings) -> bool:
+def is_shared(path: Path, defaults: Settings) -> bool:
     """Whether an environment lies in the folder that all share."""
-    if not told.prefix:
+    if not defaults.prefix:
         return False
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(told.prefix))
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(defaults.prefix))
 
 
 def read_only_for_others(folder: Path) -> int:

@@ -21,7 +21,7 @@ def scripted(data: bytes, old: bytes, new: bytes) -> bytes:
     hit = by_shell or _PLAIN.match(data)
     if hit is None:
         return data
-    path = next(told for told in hit.groups() if told).strip(b'"')
+    path = next(group for group in hit.groups() if group).strip(b'"')
     if by_shell is None:
         path = _whole(data, old) or path
     if not path.startswith((old + b"/", old + b"\\")):

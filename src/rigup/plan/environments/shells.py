@@ -11,33 +11,36 @@ SHELLS = ("bash", "zsh", "sh", "fish", "csh", "tcsh", "powershell")
 
 
 class CannotTell(ValueError):
-    """A value that a form has no way to say; the text names it."""
+    """A value that a shell cannot express; the text names it."""
 
 
 def shell_of(variables: Mapping[str, str]) -> str:
-    """The person's shell, as its variable tells; a POSIX one where nobody says."""
-    told = re.sub(r"\.exe$", "", re.split(r"[/\\]", variables.get("SHELL", ""))[-1].lower())
-    if told in SHELLS:
-        return told
+    """The person's shell by its variable; "sh" if unknown."""
+    name = re.sub(r"\.exe$", "", re.split(r"[/\\]", variables.get("SHELL", ""))[-1].lower())
+    if name in SHELLS:
+        return name
     return "powershell" if "PSModulePath" in variables and "SHELL" not in variables else "sh"
 
 
-def exports(told: Surroundings, shell: str, before: Mapping[str, str]) -> str:
+def exports(surroundings: Surroundings, shell: str, before: Mapping[str, str]) -> str:
     """Lines that the shell evaluates: `eval "$(rigup env --shell)"`, in fish `rigup env --shell fish | source`.
 
     Args:
-        told: what is to be in force.
+        surroundings: what is to be in force.
         shell: one of SHELLS.
         before: the shell's variables as they are; csh cannot say "before what is there" itself.
 
     Raises:
-        CannotTell: csh has no way to say a value of several lines.
+        CannotTell: csh cannot express a value of several lines.
 
     """
     write = _WRITERS[shell]
-    lines = [write.unset(name) for name in told.unset]
-    lines += [write.set(one.name, one.value) for one in told.variables]
-    for name, folders in (("PATH", told.path), (LIBRARIES, tuple(one.value for one in told.libraries))):
+    lines = [write.unset(name) for name in surroundings.unset]
+    lines += [write.set(setting.name, setting.value) for setting in surroundings.variables]
+    for name, folders in (
+        ("PATH", surroundings.path),
+        (LIBRARIES, tuple(setting.value for setting in surroundings.libraries)),
+    ):
         if folders and write is _CSH:
             lines.append(write.set(name, ":".join((*folders, *([before[name]] if before.get(name) else [])))))
         elif folders:
@@ -61,8 +64,8 @@ class _Writer:
         return self._unset.format(name=name)
 
     def before(self, name: str, folders: Sequence[str]) -> str:
-        one = self._join.join(map(self._quote, folders)) if self._join else self._quote(self._separator.join(folders))
-        return self._before.format(name=name, value=one)
+        value = self._join.join(map(self._quote, folders)) if self._join else self._quote(self._separator.join(folders))
+        return self._before.format(name=name, value=value)
 
 
 def _sh(value: str) -> str:
@@ -122,10 +125,10 @@ def _program(path: str) -> str:
 
 def _of_unit(word: str, doubled: str = "") -> str:
     """One word of a unit; in a command line a dollar begins a variable."""
-    told = _plain(word).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    escaped = _plain(word).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     for sign in doubled:
-        told = told.replace(sign, sign * 2)
-    return f'"{told}"'
+        escaped = escaped.replace(sign, sign * 2)
+    return f'"{escaped}"'
 
 
 def _plain(value: str) -> str:

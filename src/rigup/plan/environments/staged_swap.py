@@ -58,8 +58,8 @@ def aside(path: Path, ident: str) -> Path:
 
     """
     if not _ID.fullmatch(ident) or ident.endswith(_WAS):
-        told = _("{name} cannot be part of a file's name here.")
-        raise ValueError(told.format(name=repr(ident[:60])))
+        template = _("{name} cannot be part of a file's name here.")
+        raise ValueError(template.format(name=repr(ident[:60])))
     where = real(path)
     return where.with_name(f".{where.name}{OLD}{ident}")
 
@@ -83,8 +83,8 @@ def clone(source: Path, target: Path, copy: bool = False) -> None:
     """
     old, new = real(source), Path(os.path.abspath(target))
     if new.is_relative_to(old) or old.is_relative_to(new):
-        told = _("{target} and {source} lie inside one another: an environment is not cloned into itself.")
-        raise ValueError(told.format(target=new, source=old))
+        template = _("{target} and {source} lie inside one another: an environment is not cloned into itself.")
+        raise ValueError(template.format(target=new, source=old))
     copied_tree(old, new, copy=copy, without=(_MARK, _MARK_DRAFT))
     for name in dict.fromkeys((old, Path(os.path.abspath(source)))):
         relocate(new, name, new)
@@ -188,8 +188,10 @@ def _though_in_a_layer() -> Iterator[None]:
 def leftovers(folder: Path) -> list[Path]:
     """What `staging` and `swap` have left in a folder of environments: sorted, folders alone, links not followed."""
     try:
-        with os.scandir(folder) as there:
-            names = [one.name for one in there if _LEFT.fullmatch(one.name) and one.is_dir(follow_symlinks=False)]
+        with os.scandir(folder) as entries:
+            names = [
+                entry.name for entry in entries if _LEFT.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
     except OSError:
         return []
     return [folder / name for name in sorted(names)]
@@ -198,10 +200,10 @@ def leftovers(folder: Path) -> list[Path]:
 def sweep(path: Path) -> None:
     """Remove what nobody needs beside `path`: what was being made, what was being removed. Nobody may be at work there."""
     name = real(path).name
-    for one in leftovers(real(path).parent):
-        ours = one.name.startswith((f".{name}{NEW}", f".{name}{OLD}", f"..{name}{OLD}"))
-        if ours and (one.name.endswith(NEW) or one.name.startswith(f".{name}{OLD}{_GONE}")):
-            _remove(one)
+    for leftover in leftovers(real(path).parent):
+        ours = leftover.name.startswith((f".{name}{NEW}", f".{name}{OLD}", f"..{name}{OLD}"))
+        if ours and (leftover.name.endswith(NEW) or leftover.name.startswith(f".{name}{OLD}{_GONE}")):
+            _remove(leftover)
 
 
 # -- how it is done ----------------------------------------------------------------------------------
@@ -240,7 +242,7 @@ def _by_copy(held: Path, where: Path) -> None:
 
 def _finished(where: Path) -> Path | None:
     """The new environment is in its place: the old one gets its own, and the mark goes."""
-    name, _before = _told(where)
+    name, _before = _read_mark(where)
     held = where.with_name(name) if name else None
     if held is not None and not os.path.lexists(held) and (was := held.with_name(name + _WAS)).is_dir():
         os.rename(was, held)
@@ -251,14 +253,14 @@ def _finished(where: Path) -> Path | None:
 def _marked(where: Path) -> Iterator[Path]:
     """New environments that were about to take the place."""
     start = f".{where.name}{OLD}"
-    for one in leftovers(where.parent):
-        if one.name.startswith(start) and (one / _MARK).is_file():
-            yield one
+    for folder in leftovers(where.parent):
+        if folder.name.startswith(start) and (folder / _MARK).is_file():
+            yield folder
 
 
 def _named_as_before(held: Path, where: Path) -> None:
     """Give one that did not get its place the name back that it had; an empty mark names none, so nothing was renamed."""
-    name, before = _told(held)
+    name, before = _read_mark(held)
     if not name:
         _unmark(held)
         return
@@ -276,7 +278,7 @@ def _mark(folder: Path, aside_name: str, name_before: str) -> None:
     os.replace(draft, folder / _MARK)
 
 
-def _told(folder: Path) -> tuple[str, str]:
+def _read_mark(folder: Path) -> tuple[str, str]:
     """What the mark says: the name aside, and the name before; "" for one that no swap has written."""
     with open(folder / _MARK, encoding="utf-8", errors="replace") as file:
         lines = [*file.read(_MOST_MARK).split("\n"), "", ""]
@@ -301,6 +303,6 @@ def _remove(folder: Path) -> None:
 def _make_writable(folder: Path) -> None:
     """A folder that may not be written would keep its files."""
     for above, names, _files in os.walk(folder):
-        for one in (above, *(os.path.join(above, name) for name in names)):
-            if not os.path.islink(one) and not os.access(one, os.W_OK | os.X_OK):
-                os.chmod(one, 0o700)
+        for path in (above, *(os.path.join(above, name) for name in names)):
+            if not os.path.islink(path) and not os.access(path, os.W_OK | os.X_OK):
+                os.chmod(path, 0o700)

@@ -34,13 +34,13 @@ class CondaError(Exception):
 
 def main(words: Sequence[str]) -> int:
     """One command line; 0 done, 1 not done, 2 wrong usage."""
-    told, rest = _parser().parse_known_args(list(words))
+    options, rest = _parser().parse_known_args(list(words))
     if unknown := [word for word in rest if word.startswith("-")]:
         sys.stderr.write(_("{option} is not known here.").format(option=unknown[0]) + "\n")
         return 2
-    told.words = [*told.words, *rest]
+    options.words = [*options.words, *rest]
     try:
-        return _COMMANDS[told.command](told)
+        return _COMMANDS[options.command](options)
     except CondaError as error:
         sys.stderr.write(str(error) + "\n")
         return 1
@@ -57,14 +57,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _prefix(told: argparse.Namespace) -> Path:
-    if told.prefix is None:
+def _prefix(options: argparse.Namespace) -> Path:
+    if options.prefix is None:
         raise CondaError(_("Say where the environment lies: -p FOLDER."))
-    return Path(os.path.abspath(told.prefix))
+    return Path(os.path.abspath(options.prefix))
 
 
-def _there(told: argparse.Namespace) -> Path:
-    prefix = _prefix(told)
+def _prefix_of_conda(options: argparse.Namespace) -> Path:
+    prefix = _prefix(options)
     if not (prefix / "conda-meta").is_dir():
         raise CondaError(_("{path} is no environment of conda.").format(path=prefix))
     return prefix
@@ -73,16 +73,16 @@ def _there(told: argparse.Namespace) -> Path:
 # -- making and changing -----------------------------------------------------------------------------
 
 
-def _create(told: argparse.Namespace) -> int:
+def _create(options: argparse.Namespace) -> int:
     """Made beside and put into its place: what is killed leaves nothing there."""
-    prefix = _prefix(told)
+    prefix = _prefix(options)
     if prefix.is_dir() and any(prefix.iterdir()):
         raise CondaError(_("{path} is there already.").format(path=prefix))
     built = staged_swap.staging(prefix)
     if built.exists():
         staged_swap.discard(built)
     try:
-        _installed(told, built, prefix, [])
+        _installed(options, built, prefix, [])
         if prefix.is_dir():
             prefix.rmdir()
         prefix.parent.mkdir(parents=True, exist_ok=True)
@@ -93,38 +93,42 @@ def _create(told: argparse.Namespace) -> int:
     return 0
 
 
-def _install(told: argparse.Namespace) -> int:
-    prefix = _there(told)
-    return _installed(told, prefix, prefix, _records(prefix))
+def _install(options: argparse.Namespace) -> int:
+    prefix = _prefix_of_conda(options)
+    return _installed(options, prefix, prefix, _records(prefix))
 
 
-def _installed(told: argparse.Namespace, folder: Path, prefix: Path, there: list[Any]) -> int:
+def _installed(options: argparse.Namespace, folder: Path, prefix: Path, installed: list[Any]) -> int:
     """Solve with what is there in mind, and bring the folder to that; texts in it name the prefix."""
     import rattler
 
-    before = {_label(one) for one in there}
+    before = {_label(record) for record in installed}
     try:
-        wanted = asyncio.run(_solved(told, there))
+        wanted = asyncio.run(_solved(options, installed))
         named: dict[str, Any] = {} if folder == prefix else {"alternative_target_prefix": prefix}
         asyncio.run(rattler.install(
-            wanted, target_prefix=folder, cache_dir=_cache() / "pkgs", installed_packages=there or None,
+            wanted, target_prefix=folder, cache_dir=_cache() / "pkgs", installed_packages=installed or None,
             show_progress=sys.stderr.isatty(), **named,
         ))  # fmt: skip
     except Exception as error:  # what the solver raises has no common class
         raise CondaError(_("conda's packages cannot be installed: {error}").format(error=str(error)[:2000])) from error
-    after = {_label(one) for one in wanted}
-    _write_history(folder, told, sorted(after - before), sorted(before - after))
+    after = {_label(record) for record in wanted}
+    _write_history(folder, options, sorted(after - before), sorted(before - after))
     return 0
 
 
-async def _solved(told: argparse.Namespace, there: list[Any]) -> list[Any]:
+async def _solved(options: argparse.Namespace, installed: list[Any]) -> list[Any]:
     import rattler
 
-    channels = [rattler.Channel(name) for name in told.channel or [DEFAULT_CHANNEL]]
+    channels = [rattler.Channel(name) for name in options.channel or [DEFAULT_CHANNEL]]
     gateway = rattler.Gateway(cache_dir=_cache() / "repodata")
-    kept = [f"{one.name.normalized} =={one.version}" for one in there if one.name.normalized not in _names(told.words)]
+    specs = [
+        f"{record.name.normalized} =={record.version}"
+        for record in installed
+        if record.name.normalized not in _names(options.words)
+    ]
     records: list[Any] = await rattler.solve(
-        channels, [*told.words, *kept], gateway=gateway, locked_packages=there or None,
+        channels, [*options.words, *specs], gateway=gateway, locked_packages=installed or None,
         virtual_packages=rattler.VirtualPackage.detect(),
     )  # fmt: skip
     return records
@@ -133,8 +137,8 @@ async def _solved(told: argparse.Namespace, there: list[Any]) -> list[Any]:
 def _names(specs: Iterable[str]) -> set[str]:
     import rattler
 
-    found = (rattler.MatchSpec(spec).name for spec in specs)
-    return {str(getattr(name, "normalized", name)) for name in found if name is not None}
+    names = (rattler.MatchSpec(spec).name for spec in specs)
+    return {str(getattr(name, "normalized", name)) for name in names if name is not None}
 
 
 def _records(prefix: Path) -> list[Any]:
@@ -151,11 +155,11 @@ def _cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rigup", "conda")
 
 
-def _write_history(folder: Path, told: argparse.Namespace, added: list[str], removed: list[str]) -> None:
+def _write_history(folder: Path, options: argparse.Namespace, added: list[str], removed: list[str]) -> None:
     """A revision, as conda writes it."""
-    words = " ".join(word.replace("\n", " ") for word in (told.command, *told.words))
+    words = " ".join(word.replace("\n", " ") for word in (options.command, *options.words))
     lines = [f"==> {time.strftime('%Y-%m-%d %H:%M:%S')} <==", f"# cmd: rigup {words}"]
-    lines += ["-" + one for one in removed] + ["+" + one for one in added]
+    lines += ["-" + label for label in removed] + ["+" + label for label in added]
     (folder / "conda-meta").mkdir(exist_ok=True)
     with open(folder / "conda-meta" / "history", "a", encoding="utf-8") as file:
         file.write("\n".join([*lines, ""]))
@@ -164,14 +168,14 @@ def _write_history(folder: Path, told: argparse.Namespace, added: list[str], rem
 # -- looking -----------------------------------------------------------------------------------------
 
 
-def _list(told: argparse.Namespace) -> int:
-    prefix = _there(told)
-    if told.revisions:
+def _list(options: argparse.Namespace) -> int:
+    prefix = _prefix_of_conda(options)
+    if options.revisions:
         with open(prefix / "conda-meta" / "history", encoding="utf-8", errors="replace") as file:
             sys.stdout.write(file.read())
         return 0
     rows = [_row(path) for path in sorted(prefix.glob("conda-meta/*.json"))]
-    if told.json:
+    if options.json:
         sys.stdout.write(json.dumps([row for row in rows if row], indent=1) + "\n")
     else:
         sys.stdout.write(
@@ -182,12 +186,12 @@ def _list(told: argparse.Namespace) -> int:
 
 def _row(path: Path) -> dict[str, str]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8", errors="replace"))
+        data = json.loads(path.read_text(encoding="utf-8", errors="replace"))
         return {
-            "name": told["name"],
-            "version": told["version"],
-            "build_string": told["build"],
-            "channel": told.get("channel") or "",
+            "name": data["name"],
+            "version": data["version"],
+            "build_string": data["build"],
+            "channel": data.get("channel") or "",
         }
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {}
@@ -196,57 +200,57 @@ def _row(path: Path) -> dict[str, str]:
 # -- variables, removal, caches ----------------------------------------------------------------------
 
 
-def _env(told: argparse.Namespace) -> int:
-    if told.words[:1] == ["remove"]:
-        environment = environment_at(_there(told))
+def _env(options: argparse.Namespace) -> int:
+    if options.words[:1] == ["remove"]:
+        environment = environment_at(_prefix_of_conda(options))
         if environment is None or environment.kind != "conda":
-            raise CondaError(_("{path} is no environment of conda.").format(path=told.prefix))
+            raise CondaError(_("{path} is no environment of conda.").format(path=options.prefix))
         staged_swap.discard(environment.path)
         return 0
-    if told.words[:2] == ["config", "vars"] and told.words[2:3] and told.words[2] in ("set", "unset", "list"):
-        return _variables(told.words[2], told.words[3:], _there(told))
-    raise CondaError(_("{words} is not known here.").format(words=" ".join(told.words)[:200]))
+    if options.words[:2] == ["config", "vars"] and options.words[2:3] and options.words[2] in ("set", "unset", "list"):
+        return _variables(options.words[2], options.words[3:], _prefix_of_conda(options))
+    raise CondaError(_("{words} is not known here.").format(words=" ".join(options.words)[:200]))
 
 
 def _variables(what: str, words: list[str], prefix: Path) -> int:
     """Conda's own file of an environment's variables."""
     state = _state(prefix)
-    kept = {str(name): str(value) for name, value in state.get("env_vars", {}).items()}
+    variables = {str(name): str(value) for name, value in state.get("env_vars", {}).items()}
     if what == "list":
-        sys.stdout.write("".join(f"{name} = {value}\n" for name, value in kept.items()))
+        sys.stdout.write("".join(f"{name} = {value}\n" for name, value in variables.items()))
         return 0
     if what == "set":
         pairs = [word.partition("=")[::2] for word in words]
         if refused := too_powerful(dict(pairs)):
             raise CondaError(_("A record may not set the variable {name}.").format(name=refused[0][:60]))
-        kept.update(pairs)
+        variables.update(pairs)
     else:
-        kept = {name: value for name, value in kept.items() if name not in words}
-    _write_state(prefix, {**state, "env_vars": kept})
+        variables = {name: value for name, value in variables.items() if name not in words}
+    _write_state(prefix, {**state, "env_vars": variables})
     return 0
 
 
 def _state(prefix: Path) -> dict[str, Any]:
     try:
         with open(prefix / "conda-meta" / "state", encoding="utf-8") as file:
-            told = json.loads(file.read(_MOST_STATE))
+            state = json.loads(file.read(_MOST_STATE))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:
         raise CondaError(
             _("{path} cannot be read: {error}.").format(path=prefix / "conda-meta" / "state", error=error)
         ) from error
-    return told if isinstance(told, dict) and isinstance(told.get("env_vars", {}), dict) else {}
+    return state if isinstance(state, dict) and isinstance(state.get("env_vars", {}), dict) else {}
 
 
-def _write_state(prefix: Path, told: dict[str, Any]) -> None:
+def _write_state(prefix: Path, state: dict[str, Any]) -> None:
     path = prefix / "conda-meta" / "state"
     draft = path.with_name("state.rigup-draft")
-    draft.write_text(json.dumps(told), encoding="utf-8")
+    draft.write_text(json.dumps(state), encoding="utf-8")
     os.replace(draft, path)
 
 
-def _clean(told: argparse.Namespace) -> int:  # noqa: ARG001
+def _clean(options: argparse.Namespace) -> int:  # noqa: ARG001
     """Remove the packages and lists that were kept for the next time; environments are not touched."""
     freed = size_of(_cache()).all
     shutil.rmtree(_cache(), ignore_errors=True)

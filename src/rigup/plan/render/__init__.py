@@ -32,14 +32,14 @@ def rendered(choice: Choice, form: str, images: Mapping[str, str] | None = None)
 
 def _with_notes(text: str, form: str, choice: Choice) -> str:
     """What was asked for and not resolved stands at the beginning, as a comment or in the help of an image."""
-    told = choice.resolution
-    notes = [_line(one) for one in told.because] if told and told.by else []
+    resolution = choice.resolution
+    notes = [_line(sentence) for sentence in resolution.because] if resolution and resolution.by else []
     lines = text.split("\n")
     if form == "apptainer":
         place = lines.index("%help") + 1
-        return "\n".join([*lines[:place], *("    " + one for one in notes), *lines[place:]])
+        return "\n".join([*lines[:place], *("    " + note for note in notes), *lines[place:]])
     place = next(number for number, line in enumerate(lines) if not line.startswith("#"))
-    return "\n".join([*lines[:place], *("# " + one for one in notes), *lines[place:]])
+    return "\n".join([*lines[:place], *("# " + note for note in notes), *lines[place:]])
 
 
 def _line(sentence: str) -> str:

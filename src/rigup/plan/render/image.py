@@ -26,14 +26,14 @@ def _of_site(choice: Choice, images: Images) -> str:
     """The site's own image for what was chosen; "" where it names none. A build that only an image holds keeps that."""
     if choice.chosen[0].build.image:
         return ""
-    names = (plain(name) for one in choice.chosen for name in one.build.packages)
+    names = (plain(name) for judged in choice.chosen for name in judged.build.packages)
     return next((images[name] for name in (*names, "base") if name in images), "")
 
 
 def dockerfile(choice: Choice, images: Images) -> str:
     """A Dockerfile; `--build-arg BASE=…` puts another base under it, `--build-context` gives it local folders."""
     folders = _folders(choice)
-    lines = ["# " + _told(choice), *_how_to_build(folders), f"ARG BASE={base(choice, images)}", "FROM ${BASE}"]
+    lines = ["# " + _origin(choice), *_how_to_build(folders), f"ARG BASE={base(choice, images)}", "FROM ${BASE}"]
     lines += [f"ENV {_settings(choice, images)}"]
     lines += [f"RUN {command}" for command in _setup(choice, images)]
     lines += [f"COPY --from={name} / /{name}/" for name in folders.values()]
@@ -51,7 +51,7 @@ def apptainer(choice: Choice, images: Images) -> str:
         "From: " + base(choice, images).removeprefix("docker.io/library/"),
         "",
         "%help",
-        "    " + _told(choice),
+        "    " + _origin(choice),
         "",
     ]
     if folders:
@@ -59,16 +59,16 @@ def apptainer(choice: Choice, images: Images) -> str:
     lines += ["%post", "    set -eu", "    export " + _settings(choice, images)]
     lines += ["    " + command for command in _setup(choice, images)]
     lines += ["    " + shlex.join(argv) for argv in _installs(choice, folders, images)]
-    if told := variables(choice):
+    if environment := variables(choice):
         lines += ["", "%environment"]
-        lines += [f"    export {name}={shlex.quote(value)}" for name, (value, _because) in told.items()]
+        lines += [f"    export {name}={shlex.quote(value)}" for name, (value, _because) in environment.items()]
     return "\n".join([*lines, "", "%runscript", f'    exec {_python(choice, images)} "$@"', ""])
 
 
 def _settings(choice: Choice, images: Images) -> str:
     """Variables for pip; the Python of a whole system refuses it without the last one (PEP 668)."""
-    told = "PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore"
-    return told + ("" if _python(choice, images) == "python" else " PIP_BREAK_SYSTEM_PACKAGES=1")
+    settings = "PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore"
+    return settings + ("" if _python(choice, images) == "python" else " PIP_BREAK_SYSTEM_PACKAGES=1")
 
 
 def _python(choice: Choice, images: Images) -> str:
@@ -87,7 +87,7 @@ def _installs(choice: Choice, folders: dict[str, str], images: Images) -> Iterat
     """One call of pip for each place; none for what the image has."""
     for group in groups(choice):
         brought = group.build.build.brings if group.build else ()
-        wanted = [one for one in group.wanted if plain(one.partition("==")[0]) not in brought]
+        wanted = [word for word in group.wanted if plain(word.partition("==")[0]) not in brought]
         if wanted:
             yield [_python(choice, images), "-m", "pip", "install", *wanted, *_options(group, folders)]
 
@@ -102,10 +102,15 @@ def _folders(choice: Choice) -> dict[str, str]:
     return {place: f"wheels{number}" for number, place in enumerate(dict.fromkeys(places), 1)}
 
 
+def contexts(choice: Choice) -> list[tuple[str, str]]:
+    """Names and folders that a build of the recipe is given beside."""
+    return [(name, folder) for folder, name in _folders(choice).items()]
+
+
 def _how_to_build(folders: dict[str, str]) -> list[str]:
     contexts = " ".join(f"--build-context {name}={shlex.quote(folder)}" for folder, name in folders.items())
-    told = _("Build it with: docker build {contexts} -f Dockerfile .").format(contexts=contexts)
-    return ["# " + " ".join(told.split())] if folders else []
+    sentence = _("Build it with: docker build {contexts} -f Dockerfile .").format(contexts=contexts)
+    return ["# " + " ".join(sentence.split())] if folders else []
 
 
 def _file(folder: str) -> str:
@@ -118,7 +123,7 @@ def _quoted(value: str) -> str:
     return '"' + re.sub(r'([\\"$])', r"\\\1", plain) + '"'
 
 
-def _told(choice: Choice) -> str:
+def _origin(choice: Choice) -> str:
     held = [f"{name} {version}".strip() for name, version in choice.packages.items()] or choice.requirements
-    told = _("Made by rigup plan, with {stack}; the GPU's driver is the host's.").format(stack=", ".join(held))
-    return " ".join(told.split())
+    sentence = _("Made by rigup plan, with {stack}; the GPU's driver is the host's.").format(stack=", ".join(held))
+    return " ".join(sentence.split())

@@ -16,54 +16,58 @@ def conda(choice: Choice) -> str:
     """An environment.yml: Python and a toolkit from their channels, packages by pip from where they lie."""
     channels, names = _from_channels(choice)
     python = "python=" + choice.python if choice.python else "python"
-    told = groups(choice)
-    names += [spec for group in told for spec in group.conda]
-    wheels = [group for group in told if not group.conda]
-    lines = ["name: rigup", "channels:", *(f"  - {one}" for one in (*channels, channel(choice), "nodefaults"))]
-    lines += ["dependencies:", *(f"  - {json.dumps(one)}" for one in dict.fromkeys((python, "pip", *names)))]
+    all_groups = groups(choice)
+    names += [spec for group in all_groups for spec in group.conda]
+    wheels = [group for group in all_groups if not group.conda]
+    lines = ["name: rigup", "channels:", *(f"  - {source}" for source in (*channels, channel(choice), "nodefaults"))]
+    lines += ["dependencies:", *(f"  - {json.dumps(spec)}" for spec in dict.fromkeys((python, "pip", *names)))]
     options = dict.fromkeys(pair for group in wheels for pair in _lines(group))
     lines += ["  - pip:"] if wheels else []
-    wanted = dict.fromkeys(_bound(want, choice) for group in wheels for want in group.wanted)
-    lines += ["      - " + json.dumps(one) for one in (*options, *wanted)]
-    if kept := variables(choice):
-        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in kept.items())]
+    wanted = dict.fromkeys(_by_address(want, choice) for group in wheels for want in group.wanted)
+    lines += ["      - " + json.dumps(line) for line in (*options, *wanted)]
+    if settings := variables(choice):
+        lines += ["variables:", *(f"  {name}: {json.dumps(value)}" for name, (value, _why) in settings.items())]
     return "\n".join([*lines, ""])
 
 
-def _bound(wanted: str, choice: Choice) -> str:
+def _by_address(wanted: str, choice: Choice) -> str:
     """A build of an index that others could give too, by its address: here every index is asked for every package."""
-    told = choice.resolution.packages if choice.resolution else ()
-    one = next((one for one in told if one.index and one.pin == wanted), None)
-    return f"{one.name} @ {one.url}" if one and one.url.startswith("https:") and "+" not in one.version else wanted
+    packages = choice.resolution.packages if choice.resolution else ()
+    match = next((package for package in packages if package.index and package.pin == wanted), None)
+    return (
+        f"{match.name} @ {match.url}"
+        if match and match.url.startswith("https:") and "+" not in match.version
+        else wanted
+    )
 
 
 def _from_channels(choice: Choice) -> tuple[list[str], list[str]]:
     """A toolkit that the choice asks for: NVIDIA's label goes before all other channels."""
     compat = [change.to.replace(" ", "=") for change in choice.changes if change.to.startswith("cuda-compat ")]
     cuda = next((wanted(change)[0] for change in choice.changes if change.change == "toolkit"), "")
-    found = conda_toolkit(cuda) if cuda else None
-    if found is None:
+    toolkit = conda_toolkit(cuda) if cuda else None
+    if toolkit is None:
         return [], compat
-    return ([found.channel] if found.channel != "conda-forge" else []), [*found.packages, *compat]
+    return ([toolkit.channel] if toolkit.channel != "conda-forge" else []), [*toolkit.packages, *compat]
 
 
 def _lines(group: Group) -> tuple[str, ...]:
     """Options as lines of a requirements file: there an index is for all packages, so none goes alone."""
-    told = (f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in group.places)
-    return (*(["--no-index"] if group.offline else []), *told)
+    lines = (f"{name.replace('--index-url', '--extra-index-url')} {value}" for name, value in group.places)
+    return (*(["--no-index"] if group.offline else []), *lines)
 
 
 def pyproject(choice: Choice) -> str:
     """A fragment of pyproject.toml with uv's own tables: each package from its index and no other."""
-    told = groups(choice)
-    default, names = _default(choice), _index_names(told)
+    all_groups = groups(choice)
+    default, names = _default(choice), _index_names(all_groups)
     lines = ["[project]", 'name = "my-project"', 'version = "0.1.0"']
     lines += [f"requires-python = {json.dumps('==' + choice.python.removesuffix('t') + '.*')}"] if choice.python else []
-    lines += ["dependencies = [", *(f"    {json.dumps(one)}," for group in told for one in _direct(group)), "]"]
-    lines += _of_uv(told)
+    lines += ["dependencies = [", *(f"    {json.dumps(want)}," for group in all_groups for want in _direct(group)), "]"]
+    lines += _of_uv(all_groups)
     own = [
         (name, names[group.only])
-        for group in told
+        for group in all_groups
         if group.only not in ("", default)
         for name in map(name_of, _direct(group))
     ]
@@ -71,7 +75,9 @@ def pyproject(choice: Choice) -> str:
     lines += [f"{json.dumps(name)} = {{ index = {json.dumps(index)} }}" for name, index in own]
     for url, name in names.items():
         lines += ["", "[[tool.uv.index]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
-        lines += ["default = true"] if url == default else ["explicit = true"] if _only(url, told) else []
+        lines += (
+            ["default = true"] if url == default else ["explicit = true"] if _is_bound_index(url, all_groups) else []
+        )
     return "\n".join([*lines, ""])
 
 
@@ -80,16 +86,18 @@ def _direct(group: Group) -> tuple[str, ...]:
     return group.wanted[: group.named] if group.named else group.wanted
 
 
-def _of_uv(told: list[Group]) -> list[str]:
+def _of_uv(all_groups: list[Group]) -> list[str]:
     """uv's own settings: folders of packages, what is built with the environment's torch in sight, and exact versions."""
-    places = list(dict.fromkeys(place for group in told for place in group.find_links))
-    built = [name for group in told if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))]
+    places = list(dict.fromkeys(place for group in all_groups for place in group.find_links))
+    built = [
+        name for group in all_groups if "--no-build-isolation" in group.flags for name in map(name_of, _direct(group))
+    ]
     lines = [f"find-links = {json.dumps(places)}"] if places else []
     lines += [f"no-build-isolation-package = {json.dumps(built)}"] if built else []
-    direct = {one for group in told for one in _direct(group)}
-    fixed = [one for group in told for one in group.wanted if one not in direct and "==" in one]
+    direct = {want for group in all_groups for want in _direct(group)}
+    fixed = [want for group in all_groups for want in group.wanted if want not in direct and "==" in want]
     lines += (
-        ["constraint-dependencies = [", *(f"    {json.dumps(one)}," for one in dict.fromkeys(fixed)), "]"]
+        ["constraint-dependencies = [", *(f"    {json.dumps(want)}," for want in dict.fromkeys(fixed)), "]"]
         if fixed
         else []
     )
@@ -98,19 +106,19 @@ def _of_uv(told: list[Group]) -> list[str]:
 
 def poetry(choice: Choice) -> str:
     """A fragment of pyproject.toml with Poetry's own tables; folders of packages Poetry does not know."""
-    told = groups(choice)
-    default, names = _default(choice), _index_names(told)
+    all_groups = groups(choice)
+    default, names = _default(choice), _index_names(all_groups)
     lines = ["[tool.poetry]", "package-mode = false", "", "[tool.poetry.dependencies]"]
     lines += [f'python = "~{choice.python.removesuffix("t")}"'] if choice.python else []
     seen: set[str] = set()
-    for group in told:
+    for group in all_groups:
         source = names[group.only] if group.only not in ("", default) else ""
         lines += [
-            one for one in (_of_poetry(want, source) for want in group.wanted) if one.partition(" =")[0] not in seen
+            line for line in (_of_poetry(want, source) for want in group.wanted) if line.partition(" =")[0] not in seen
         ]
-        seen |= {one.partition(" =")[0] for one in lines}
+        seen |= {line.partition(" =")[0] for line in lines}
     for url, name in names.items():
-        priority = "primary" if url == default else "explicit" if _only(url, told) else "supplemental"
+        priority = "primary" if url == default else "explicit" if _is_bound_index(url, all_groups) else "supplemental"
         lines += ["", "[[tool.poetry.source]]", f"name = {json.dumps(name)}", f"url = {json.dumps(url)}"]
         lines += [f'priority = "{priority}"']
     return "\n".join([*lines, ""])
@@ -126,15 +134,15 @@ def _of_poetry(wanted: str, source: str) -> str:
 
 
 def _parts(wanted: str) -> tuple[str, list[str], str]:
-    found = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?(.*)", wanted)
-    if found is None:
+    match = re.fullmatch(r"([A-Za-z0-9._-]+)(?:\[([^\]]*)\])?(.*)", wanted)
+    if match is None:
         return wanted, [], ""
-    version = found[3].strip().removeprefix("==")
-    return found[1], [extra.strip() for extra in (found[2] or "").split(",") if extra.strip()], version
+    version = match[3].strip().removeprefix("==")
+    return match[1], [extra.strip() for extra in (match[2] or "").split(",") if extra.strip()], version
 
 
 def _names(group: Group) -> list[str]:
-    return [_parts(one)[0] for one in group.wanted]
+    return [_parts(word)[0] for word in group.wanted]
 
 
 def _default(choice: Choice) -> str:
@@ -143,20 +151,20 @@ def _default(choice: Choice) -> str:
     return mirror or choice.site.sources.index
 
 
-def _only(url: str, told: list[Group]) -> bool:
-    return any(group.only == url for group in told)
+def _is_bound_index(url: str, all_groups: list[Group]) -> bool:
+    return any(group.only == url for group in all_groups)
 
 
-def _index_names(told: list[Group]) -> dict[str, str]:
+def _index_names(all_groups: list[Group]) -> dict[str, str]:
     """A name for each index, no two the same."""
-    found: dict[str, str] = {}
-    for url in dict.fromkeys(url for group in told for url in (group.only, *group.extra_indexes) if url):
+    names: dict[str, str] = {}
+    for url in dict.fromkeys(url for group in all_groups for url in (group.only, *group.extra_indexes) if url):
         name = _index_name(url)
-        found[url] = f"{name}-{len(found) + 1}" if name in found.values() else name
-    return found
+        names[url] = f"{name}-{len(names) + 1}" if name in names.values() else name
+    return names
 
 
 def _index_name(url: str) -> str:
-    """A short name for an index: the last part of its address that says something."""
+    """A short name for an index: the last part of its address that is not generic."""
     parts = [part for part in url.rstrip("/").split("/") if part not in ("simple", "whl")]
     return re.sub(r"[^A-Za-z0-9.-]+", "-", parts[-1]).strip("-") or "index"

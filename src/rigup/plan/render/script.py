@@ -2,14 +2,12 @@
 
 import shlex
 from collections.abc import Callable
-from typing import Any
 
 from rigup.language import _
 from rigup.plan.steps import steps
 from rigup.schemas.shared import Argv, Step
 from rigup.stack.choice import Choice
 
-Answer = dict[str, Any]
 _BARRIER = "restart-machine"
 _HEAD = """\
 #!/bin/sh
@@ -41,13 +39,13 @@ def script(choice: Choice) -> str:
 def _nothing(choice: Choice) -> str:
     """Nothing is left to do: a comment says so, in either shell."""
     lines = [] if choice.site.system == "windows" else ["#!/bin/sh"]
-    told = _("Nothing is to be done: all of it is there already.")
-    return "\n".join([*lines, "# " + _comment(_title(choice)), "# " + _comment(told), ""])
+    sentence = _("Nothing is to be done: all of it is there already.")
+    return "\n".join([*lines, "# " + _comment(_title(choice)), "# " + _comment(sentence), ""])
 
 
 def _title(choice: Choice) -> str:
-    told = [f"{name} {version}".strip() for name, version in choice.packages.items()]
-    stack = ", ".join(told or choice.requirements)
+    pins = [f"{name} {version}".strip() for name, version in choice.packages.items()]
+    stack = ", ".join(pins or choice.requirements)
     return _("Makes an environment with {stack}.").format(stack=stack)
 
 
@@ -57,21 +55,21 @@ def _written() -> str:
 
 def _parts(needed: list[Step]) -> list[str]:
     """The steps, cut where the machine has to be restarted."""
-    found: list[list[str]] = [[]]
+    parts: list[list[str]] = [[]]
     for number, step in enumerate(needed, 1):
         if step.kind == _BARRIER:
-            found.append([])
+            parts.append([])
         else:
-            found[-1].append(_step(number, step))
-    last = len(found)
-    return [_part(number, "\n".join(part), last) for number, part in enumerate(found, 1)]
+            parts[-1].append(_step(number, step))
+    last = len(parts)
+    return [_part(number, "\n".join(part), last) for number, part in enumerate(parts, 1)]
 
 
 def _part(number: int, body: str, last: int) -> str:
     if number == last:
         return body
-    told = _("Restart the machine now, and then run this script with {number}:").format(number=number + 1)
-    ending = f"printf '%s\\n' {shlex.quote(told)} \"    sh $0 {number + 1}\"\nexit 0\n"
+    sentence = _("Restart the machine now, and then run this script with {number}:").format(number=number + 1)
+    ending = f"printf '%s\\n' {shlex.quote(sentence)} \"    sh $0 {number + 1}\"\nexit 0\n"
     return f'if [ "${{1:-1}}" -le {number} ]; then\n{body}\n{ending}fi\n'
 
 
@@ -80,11 +78,11 @@ def _runs(step: Step) -> bool:
 
 
 def _step(number: int, step: Step) -> str:
-    lines = _told(number, step)
+    lines = _heading(number, step)
     if _runs(step):
         lines += [line for argv in step.commands for line in _command(argv, step.root)]
     else:
-        lines += [f"printf '%s\\n' {shlex.quote(one)}" for one in _by_hand(step, shlex.join)]
+        lines += [f"printf '%s\\n' {shlex.quote(line)}" for line in _by_hand(step, shlex.join)]
     return "\n".join(lines) + "\n"
 
 
@@ -94,7 +92,7 @@ def _command(argv: Argv, root: bool) -> list[str]:
     return ["# shellcheck disable=SC2016", line] if root and argv[:2] == ("sh", "-c") else [line]
 
 
-def _told(number: int, step: Step) -> list[str]:
+def _heading(number: int, step: Step) -> list[str]:
     lines = [f"# {number}. {_comment(step.title)}"]
     return [*lines, f"#    {_comment(step.because)}"] if step.because else lines
 
@@ -106,10 +104,10 @@ def _by_hand(step: Step, joined: Callable[[Argv], str]) -> list[str]:
         "windows-host": _("On Windows: {title}."),
         "every-node": _("On every node: {title}."),
     }.get(step.where, _("To do by hand: {title}."))
-    told = where.format(title=_comment(step.title))
+    sentence = where.format(title=_comment(step.title))
     if step.state == "blocked":
-        told += " " + _comment(step.because)
-    return [told, *("    " + _comment(joined(argv)) for argv in step.commands)]
+        sentence += " " + _comment(step.because)
+    return [sentence, *("    " + _comment(joined(argv)) for argv in step.commands)]
 
 
 def _comment(text: str) -> str:
@@ -123,12 +121,12 @@ def _comment(text: str) -> str:
 def _powershell(choice: Choice, needed: list[Step]) -> str:
     lines = [f"# {_comment(_title(choice))}", f"# {_comment(_written())}", "$ErrorActionPreference = 'Stop'", ""]
     for number, step in enumerate(needed, 1):
-        lines += _told(number, step)
+        lines += _heading(number, step)
         if _runs(step):
             for argv in step.commands:
                 lines += ["& " + " ".join(map(_single, argv)), "if ($LASTEXITCODE) { exit $LASTEXITCODE }"]
         else:
-            lines += ["Write-Output " + _single(one) for one in _by_hand(step, _words)]
+            lines += ["Write-Output " + _single(line) for line in _by_hand(step, _words)]
         lines.append("")
     return "\n".join(lines)
 

@@ -15,7 +15,7 @@ from rigup.stack.resolution import Resolved
 Ask = Callable[[Question], Answered]
 
 
-def releases(choice: Choice, asked: Question, ask: Ask) -> Answered:
+def releases(choice: Choice, query: Question, ask: Ask) -> Answered:
     """The release of each package of a choice that is built where it is installed.
 
     One whose makers keep wheels for the chosen build is of the release that lies there, and another one of the newest
@@ -24,19 +24,19 @@ def releases(choice: Choice, asked: Question, ask: Ask) -> Answered:
 
     Args:
         choice: the choice.
-        asked: its question, without places at which nobody answers.
+        query: its question, without places at which nobody answers.
         ask: puts a question to the resolver.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    words = {name_of(word): word for word in asked.built if "://" not in word}
-    folders = {name for one in choice.chosen for name in one.build.folders}
-    kept = tuple(one for name, word in words.items() if name in folders for one in _in_folder(name, word))
+    words = {name_of(word): word for word in query.built if "://" not in word}
+    folders = {name for judged in choice.chosen for name in judged.build.folders}
+    prebuilt = tuple(package for name, word in words.items() if name in folders for package in _in_folder(name, word))
     free = {name: word for name, word in words.items() if name not in folders}
-    told = _of_index(asked, free, ask)
-    return told._replace(packages=(*kept, *told.packages))
+    answer = _of_index(query, free, ask)
+    return answer._replace(packages=(*prebuilt, *answer.packages))
 
 
 def _in_folder(name: str, word: str) -> list[Resolved]:
@@ -45,12 +45,12 @@ def _in_folder(name: str, word: str) -> list[Resolved]:
     return [Resolved(name=name, version=row.folder_release)] if row and fits else []
 
 
-def _of_index(asked: Question, words: dict[str, str], ask: Ask) -> Answered:
+def _of_index(query: Question, words: dict[str, str], ask: Ask) -> Answered:
     if not words:
         return Answered()
     question = msgspec.structs.replace(
-        asked, wanted=tuple(words.values()), opaque=tuple(words), sources=tuple(words), bound={}, further=(), bounds=()
+        query, wanted=tuple(words.values()), opaque=tuple(words), sources=tuple(words), bound={}, further=(), bounds=()
     )
     answer = ask(question)
-    found = (msgspec.structs.replace(one, built=True) for one in answer.packages if one.name in words)
-    return answer._replace(packages=tuple(found))
+    packages = (msgspec.structs.replace(package, built=True) for package in answer.packages if package.name in words)
+    return answer._replace(packages=tuple(packages))

@@ -28,12 +28,12 @@ _SILENT = re.compile(
 )
 
 
-def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) -> Answered:
+def ask(pip: Resolver, query: Question, *, build: bool = False, seconds: float) -> Answered:
     """Ask pip. Nothing is installed.
 
     Args:
         pip: the one of the Python that the environment will have, or of the environment itself.
-        asked: the question.
+        query: the question.
         build: what has no wheel may be built.
         seconds: how long it may take.
 
@@ -41,13 +41,13 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
         OSError: pip cannot be started.
 
     """
-    if asked.opaque:
-        return _newest(pip, asked, seconds)
-    if named := [name for name in map(name_of, asked.wanted) if name in asked.terms.bound and name in asked.bound]:
-        return Answered(refused=_unbound(named[0], asked.terms.bound[named[0]]))
+    if query.opaque:
+        return _newest(pip, query, seconds)
+    if named := [name for name in map(name_of, query.wanted) if name in query.terms.bound and name in query.bound]:
+        return Answered(refused=_unbound(named[0], query.terms.bound[named[0]]))
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         report, bounds = Path(folder, "report.json"), Path(folder, "bounds.txt")
-        bounds.write_text("\n".join(asked.bounds), encoding="utf-8")
+        bounds.write_text("\n".join(query.bounds), encoding="utf-8")
         argv = (
             *pip.argv,
             "install",
@@ -57,31 +57,31 @@ def ask(pip: Resolver, asked: Question, *, build: bool = False, seconds: float) 
             str(report),
             "--constraint",
             str(bounds),
-            *_options(asked, build),
+            *_options(query, build),
             "--",
-            *asked.wanted,
+            *query.wanted,
         )
-        told = {**surroundings(), **Tries().variables()}
+        variables = {**surroundings(), **Tries().variables()}
         try:
-            done = subprocess.run(argv, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
         except subprocess.TimeoutExpired:
             return Answered(silent=f"pip: {round(seconds)} s")
         if done.returncode:
             return _no(done.stderr)
         rows = msgspec.json.decode(report.read_bytes()[:_MOST_REPORT])["install"]
-    packages = tuple(_resolved(row, asked.bound) for row in rows)
-    strayed = [one for one in packages if one.index and not _comes_from(one.url, one.index)]
+    packages = tuple(_resolved(row, query.bound) for row in rows)
+    strayed = [package for package in packages if package.index and not _comes_from(package.url, package.index)]
     return Answered(refused=_strayed(strayed[0])) if strayed else Answered(packages)
 
 
-def _newest(pip: Resolver, asked: Question, seconds: float) -> Answered:
+def _newest(pip: Resolver, query: Question, seconds: float) -> Answered:
     """The newest release of each package that the places have for this Python."""
-    told, found = {**surroundings(), **Tries().variables()}, []
-    for word in asked.wanted:
+    variables, packages = {**surroundings(), **Tries().variables()}, []
+    for word in query.wanted:
         want = Requirement(word)
-        argv = (*pip.argv, "index", "versions", want.name, *_places(asked))
+        argv = (*pip.argv, "index", "versions", want.name, *_places(query))
         try:
-            done = subprocess.run(argv, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+            done = subprocess.run(argv, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
         except subprocess.TimeoutExpired:
             return Answered(silent=f"pip: {round(seconds)} s")
         listed = _LISTED.search(done.stdout)
@@ -90,29 +90,29 @@ def _newest(pip: Resolver, asked: Question, seconds: float) -> Answered:
             return (
                 Answered(silent=done.stderr[-500:]) if _SILENT.search(done.stderr) else Answered(refused=_lacks(word))
             )
-        found.append(Resolved(name=name_of(word), version=versions[0]))
-    return Answered(tuple(found))
+        packages.append(Resolved(name=name_of(word), version=versions[0]))
+    return Answered(tuple(packages))
 
 
 def _lacks(word: str) -> str:
     return _("No index that was asked has a release of {package} for this Python.").format(package=word)
 
 
-def _options(asked: Question, build: bool) -> list[str]:
-    told = [] if asked.kept else ["--ignore-installed"]
-    told += [] if build else ["--only-binary", ":all:"]
-    told += ["--no-binary", ",".join(asked.sources)] if asked.sources and not build else []
-    told += [word for pair in asked.terms.options for word in pair if word]
-    return [*told, *_places(asked)]
+def _options(query: Question, build: bool) -> list[str]:
+    options = [] if query.kept else ["--ignore-installed"]
+    options += [] if build else ["--only-binary", ":all:"]
+    options += ["--no-binary", ",".join(query.sources)] if query.sources and not build else []
+    options += [word for pair in query.terms.options for word in pair if word]
+    return [*options, *_places(query)]
 
 
-def _places(asked: Question) -> list[str]:
-    places = [word for place in asked.find_links for word in ("--find-links", place)]
-    if asked.offline:
+def _places(query: Question) -> list[str]:
+    places = [word for place in query.find_links for word in ("--find-links", place)]
+    if query.offline:
         return ["--no-index", *places]
-    told = ["--index-url", asked.index] if asked.index else []
-    further = dict.fromkeys((*asked.bound.values(), *asked.further, *asked.extra_indexes))
-    return [*told, *(word for url in further for word in ("--extra-index-url", url)), *places]
+    options = ["--index-url", query.index] if query.index else []
+    further = dict.fromkeys((*query.bound.values(), *query.further, *query.extra_indexes))
+    return [*options, *(word for url in further for word in ("--extra-index-url", url)), *places]
 
 
 def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
@@ -128,21 +128,21 @@ def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
 
 def _comes_from(url: str, index: str) -> bool:
     """From the index or a folder of the person's; a local part, which no other index has, says it too."""
-    told, wanted = urlsplit(url), urlsplit(index)
-    return told.scheme == "file" or told.hostname == wanted.hostname or "+" in url or "%2B" in url
+    address, wanted = urlsplit(url), urlsplit(index)
+    return address.scheme == "file" or address.hostname == wanted.hostname or "+" in url or "%2B" in url
 
 
-def _strayed(one: Resolved) -> str:
-    told = _("{package} would come from {url}, and its build lies at {index}. With uv it can be bound to that.")
-    return told.format(package=one.pin, url=one.url, index=one.index)
+def _strayed(package: Resolved) -> str:
+    template = _("{package} would come from {url}, and its build lies at {index}. With uv it can be bound to that.")
+    return template.format(package=package.pin, url=package.url, index=package.index)
 
 
 def _unbound(name: str, index: str) -> str:
-    told = _("{package} is to come from {index} alone, and pip asks every index for every package. `pip install uv` brings a resolver that binds it.")  # fmt: skip
-    return told.format(package=name, index=index)
+    template = _("{package} is to come from {index} alone, and pip asks every index for every package. `pip install uv` brings a resolver that binds it.")  # fmt: skip
+    return template.format(package=name, index=index)
 
 
-def _no(said: str) -> Answered:
-    lines = [line.removeprefix("ERROR: ").strip() for line in said.splitlines() if line.startswith(("ERROR:", " "))]
-    words = " ".join(lines)[:1500] or said.strip()[-500:]
-    return Answered(silent=words) if _SILENT.search(said) else Answered(refused=words)
+def _no(output: str) -> Answered:
+    lines = [line.removeprefix("ERROR: ").strip() for line in output.splitlines() if line.startswith(("ERROR:", " "))]
+    words = " ".join(lines)[:1500] or output.strip()[-500:]
+    return Answered(silent=words) if _SILENT.search(output) else Answered(refused=words)

@@ -32,7 +32,7 @@ _SILENT = re.compile(
 
 
 class Answered(NamedTuple):
-    """What a resolver said: the packages, or why there are none.
+    """A resolver's answer: the packages, or why there are none.
 
     Attributes:
         refused: its words where the set cannot be had; "" where it can, or where it could not ask.
@@ -45,30 +45,30 @@ class Answered(NamedTuple):
     silent: str = ""
 
 
-def project(asked: Question, python: str) -> str:
+def project(query: Question, python: str) -> str:
     """A question as the table of a project. `python` is exact where it is known ("3.12.4"), else "3.12"."""
-    names = {url: f"at-{number}" for number, url in enumerate(dict.fromkeys(asked.bound.values()))}
-    wanted = {name_of(one) for one in asked.wanted}
+    names = {url: f"at-{number}" for number, url in enumerate(dict.fromkeys(query.bound.values()))}
+    wanted = {name_of(word) for word in query.wanted}
     indexes = [
         {
             "name": name,
             "url": url,
-            **({"explicit": True} if url not in asked.further else {}),
+            **({"explicit": True} if url not in query.further else {}),
             "format": "flat" if os.path.isabs(url) else None,
         }
         for url, name in names.items()
     ]
-    further = [one for one in (*asked.further, *asked.extra_indexes) if one not in names]
+    further = [url for url in (*query.further, *query.extra_indexes) if url not in names]
     indexes += [{"name": f"further-{number}", "url": url} for number, url in enumerate(further)]
-    indexes += [{"name": "own", "url": asked.index, "default": True}] if asked.index else []
+    indexes += [{"name": "own", "url": query.index, "default": True}] if query.index else []
     return tomli_w.dumps({
         "project": {
-            "name": _PROJECT, "version": "0", "requires-python": f"=={_minor(python)}.*", "dependencies": list(asked.wanted),
+            "name": _PROJECT, "version": "0", "requires-python": f"=={_minor(python)}.*", "dependencies": list(query.wanted),
         },
         "tool": {"uv": {
-            "sources": {name: {"index": names[url]} for name, url in asked.bound.items() if name in wanted},
-            "index": [{key: one for key, one in index.items() if one is not None} for index in indexes],
-            "dependency-metadata": [{"name": name, "requires-dist": []} for name in asked.opaque],
+            "sources": {name: {"index": names[url]} for name, url in query.bound.items() if name in wanted},
+            "index": [{key: value for key, value in index.items() if value is not None} for index in indexes],
+            "dependency-metadata": [{"name": name, "requires-dist": []} for name in query.opaque],
         }},
     })  # fmt: skip
 
@@ -77,12 +77,12 @@ def _minor(python: str) -> str:
     return ".".join(python.removesuffix("t").split(".")[:2])
 
 
-def ask(uv: str, asked: Question, folder: Path, *, python: str = "", build: bool = False, seconds: float) -> Answered:
+def ask(uv: str, query: Question, folder: Path, *, python: str = "", build: bool = False, seconds: float) -> Answered:
     """Ask uv.
 
     Args:
         uv: the program.
-        asked: the question.
+        query: the question.
         folder: an empty one for its files.
         python: the exact version where an interpreter is there, else the question's own.
         build: what has no wheel may be built to be asked what it needs; it runs that package's own code.
@@ -93,35 +93,35 @@ def ask(uv: str, asked: Question, folder: Path, *, python: str = "", build: bool
         ValueError: uv answers something that is no lock.
 
     """
-    (folder / "pyproject.toml").write_text(project(asked, python or asked.python), encoding="utf-8")
-    (folder / _BOUNDS).write_text("\n".join(asked.bounds), encoding="utf-8")
+    (folder / "pyproject.toml").write_text(project(query, python or query.python), encoding="utf-8")
+    (folder / _BOUNDS).write_text("\n".join(query.bounds), encoding="utf-8")
     lock = folder / "pylock.toml"
-    if asked.kept:
-        lock.write_text(_as_lock(asked.kept), encoding="utf-8")
+    if query.kept:
+        lock.write_text(_as_lock(query.kept), encoding="utf-8")
     argv = (
         uv,
         "pip",
         "compile",
-        *_options(asked, python or asked.python, build),
+        *_options(query, python or query.python, build),
         "--output-file",
         str(lock),
         "pyproject.toml",
     )
-    told = {
+    variables = {
         **surroundings(),
         **Tries().variables(),
-        **({"MACOSX_DEPLOYMENT_TARGET": asked.macos} if asked.macos else {}),
+        **({"MACOSX_DEPLOYMENT_TARGET": query.macos} if query.macos else {}),
     }
-    for name in (_BACKEND, _NO_CONFIG, *(_DEFAULTS if asked.index else ())):
-        told.pop(name, None)
+    for name in (_BACKEND, _NO_CONFIG, *(_DEFAULTS if query.index else ())):
+        variables.pop(name, None)
     try:
-        done = subprocess.run(argv, cwd=folder, env=told, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
+        done = subprocess.run(argv, cwd=folder, env=variables, capture_output=True, text=True, errors="replace", timeout=seconds, check=False)  # fmt: skip
     except subprocess.TimeoutExpired:
         return Answered(silent=f"uv: {round(seconds)} s")
     if done.returncode:
         return _no(done.stderr)
     rows = tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", [])
-    return Answered(tuple(_resolved(row, asked.bound) for row in rows))
+    return Answered(tuple(_resolved(row, query.bound) for row in rows))
 
 
 def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
@@ -137,15 +137,15 @@ def _resolved(row: dict[str, Any], bound: dict[str, str]) -> Resolved:
 
 def size_of_file(url: str) -> int:
     """Bytes of a file of this machine; 0 of one that lies elsewhere."""
-    told = urlsplit(url)
+    address = urlsplit(url)
     try:
-        return os.stat(unquote(told.path)).st_size if told.scheme == "file" else 0
+        return os.stat(unquote(address.path)).st_size if address.scheme == "file" else 0
     except OSError:
         return 0
 
 
-def _options(asked: Question, python: str, build: bool) -> list[str]:
-    told = [
+def _options(query: Question, python: str, build: bool) -> list[str]:
+    options = [
         "--quiet",
         "--format",
         "pylock.toml",
@@ -155,21 +155,21 @@ def _options(asked: Question, python: str, build: bool) -> list[str]:
         "--python-version",
         python.removesuffix("t"),
     ]
-    told += ["--python-platform", asked.platform] if asked.platform else []
-    told += [] if build else ["--only-binary", ":all:"]
-    told += [] if build else [word for name in asked.sources for word in ("--no-binary", name)]
-    told += ["--constraints", _BOUNDS] if asked.bounds else []
-    told += ["--index-strategy", "unsafe-best-match"] if asked.further or asked.extra_indexes else []
-    told += ["--no-index"] if asked.offline else []
-    told += as_uv(asked.terms.options)
-    return told + [word for place in asked.find_links for word in ("--find-links", place)]
+    options += ["--python-platform", query.platform] if query.platform else []
+    options += [] if build else ["--only-binary", ":all:"]
+    options += [] if build else [word for name in query.sources for word in ("--no-binary", name)]
+    options += ["--constraints", _BOUNDS] if query.bounds else []
+    options += ["--index-strategy", "unsafe-best-match"] if query.further or query.extra_indexes else []
+    options += ["--no-index"] if query.offline else []
+    options += as_uv(query.terms.options)
+    return options + [word for place in query.find_links for word in ("--find-links", place)]
 
 
-def _as_lock(kept: dict[str, str]) -> str:
+def _as_lock(versions: dict[str, str]) -> str:
     """What stands there, as a lock that uv goes on from: versions of it are taken where they fit."""
     rows = [
         {"name": name, "version": version}
-        for name, version in sorted(kept.items())
+        for name, version in sorted(versions.items())
         if _NAME.fullmatch(name) and _is_version(version)  # a folder of an environment may be called anything
     ]
     return tomli_w.dumps({"lock-version": "1.0", "created-by": "rigup", "packages": rows})
@@ -183,9 +183,9 @@ def _is_version(text: str) -> bool:
     return True
 
 
-def _no(said: str) -> Answered:
-    """Whether it could not ask, or was told no."""
-    lines = [_WORDS.sub("", line, count=1).strip() for line in said.splitlines()]
+def _no(output: str) -> Answered:
+    """A failed run as an answer: the index was not reached, or there is no solution."""
+    lines = [_WORDS.sub("", line, count=1).strip() for line in output.splitlines()]
     words = " ".join(line for line in lines if line and not line.startswith(("hint", "No solution found")))[:1500]
     words = _ASKED_FOR.sub(r"\1 was asked for", words)
-    return Answered(silent=words) if _SILENT.search(said) else Answered(refused=words or os.linesep)
+    return Answered(silent=words) if _SILENT.search(output) else Answered(refused=words or os.linesep)

@@ -34,7 +34,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         python: "3.12"; platform: as uv names it, "" for this machine's own.
         macos: the lowest macOS, "" where that is no matter.
         kept: what stands in the environment already, and is renewed only where it must be.
-        terms: what files of requirements say beside packages.
+        terms: options and bounds from files of requirements.
 
     """
 
@@ -58,33 +58,33 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def indexes(self) -> tuple[str, ...]:
         """All that are asked, but for a default one that nobody named."""
-        told = (*self.bound.values(), *self.further, self.index, *self.extra_indexes)
-        return tuple(dict.fromkeys(url for url in told if url))
+        urls = (*self.bound.values(), *self.further, self.index, *self.extra_indexes)
+        return tuple(dict.fromkeys(url for url in urls if url))
 
 
 def question(choice: Choice) -> Question:
     """The question that a choice comes to. Raises KnowledgeError for a malformed table."""
     every = groups(msgspec.structs.replace(choice, resolution=None))
-    told = [group for group in every if not group.conda and ALONE not in group.flags]
-    built = [word for group in told if group.flags for word in group.wanted[: group.named or None]]
+    all_groups = [group for group in every if not group.conda and ALONE not in group.flags]
+    built = [word for group in all_groups if group.flags for word in group.wanted[: group.named or None]]
     apart = {name_of(word) for word in built}
     site = choice.site
-    asked = choice.wish.asked()
+    requirements = choice.wish.asked()
     return Question(
-        wanted=tuple(dict.fromkeys(_named(word) for group in told for word in group.wanted if name_of(word) not in apart)),
+        wanted=tuple(dict.fromkeys(_with_name(word) for group in all_groups for word in group.wanted if name_of(word) not in apart)),
         bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
-        further=tuple(dict.fromkeys(url for group in told for url in _further(group, site))),
-        bounds=(*bounds(asked, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
+        further=tuple(dict.fromkeys(url for group in all_groups for url in _further(group, site))),
+        bounds=(*bounds(requirements, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
         sources=tuple(sorted(without_wheels() - apart)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
-        find_links=tuple(dict.fromkeys(place for group in told if not group.flags for place in group.find_links)),
-        offline=any(group.offline for group in told), python=choice.python, platform=platform(site),
-        macos=site.macos if site.system == "macos" else "", kept=_kept(choice),
+        find_links=tuple(dict.fromkeys(place for group in all_groups if not group.flags for place in group.find_links)),
+        offline=any(group.offline for group in all_groups), python=choice.python, platform=platform(site),
+        macos=site.macos if site.system == "macos" else "", kept=_installed(choice),
     )  # fmt: skip
 
 
-def _named(word: str) -> str:
+def _with_name(word: str) -> str:
     """A requirement as PEP 508 has it: installers take a bare address of a wheel, and a project wants its name before it."""
     if "://" not in word or "@" in word.partition("://")[0]:
         return word
@@ -105,7 +105,7 @@ def _further(group: Group, site: Site) -> tuple[str, ...]:
     return (*own, *(url for url in build.extra_indexes if url not in site.sources.extra_indexes))
 
 
-def _kept(choice: Choice) -> dict[str, str]:
+def _installed(choice: Choice) -> dict[str, str]:
     """The environment's packages, where the plan goes on with it."""
     site = choice.site
     return site.installed if site.environment and site.python == choice.python else {}
@@ -128,5 +128,5 @@ def platform(site: Site) -> str:
 
 def _glibc(version: str) -> str:
     """The newest that uv knows and the system has."""
-    there = version_key(version)[:2]
-    return next((one for one in reversed(_GLIBCS) if version_key(one) <= there), _GLIBCS[0])
+    release = version_key(version)[:2]
+    return next((known for known in reversed(_GLIBCS) if version_key(known) <= release), _GLIBCS[0])

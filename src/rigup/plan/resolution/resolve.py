@@ -70,45 +70,45 @@ def resolved(choice: Choice, *, here: bool, variables: Mapping[str, str] | None 
         KnowledgeError: a table is malformed.
 
     """
-    told = variables if variables is not None else os.environ
-    if not choice.chosen or told.get(OFF):
+    environment = variables if variables is not None else os.environ
+    if not choice.chosen or environment.get(OFF):
         return choice
     if because := _needless(choice):
         return _with(choice, Resolution(because=(because,)))
     asker = _asker(choice, here)
     if asker is None:
         return _with(choice, Resolution(because=(_nobody(),)))
-    found = _settled(choice, asker, told)
-    found = kept_whole(found, lambda one: _settled(one, asker, told)) if here else found
-    return _with_the_rest(_with_wheels(found, asker, told), asker, told)
+    settled = _settled(choice, asker, environment)
+    settled = kept_whole(settled, lambda again: _settled(again, asker, environment)) if here else settled
+    return _with_the_rest(_with_wheels(settled, asker, environment), asker, environment)
 
 
-def _with_the_rest(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
+def _with_the_rest(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
     """With what is built where it is installed, held against the hashes that a file gives, and with sizes."""
-    if found.resolution is None or not found.resolution.packages:
-        return found
-    apart = _built(found, asker, variables)
+    if choice.resolution is None or not choice.resolution.packages:
+        return choice
+    apart = _built(choice, asker, variables)
     if apart.refused:
-        return _with(found, _told(apart, asker))
-    every = msgspec.structs.replace(found.resolution, packages=(*found.resolution.packages, *apart.packages))
-    if because := not_by_hash(found.wish.terms, every):
-        return _with(found, msgspec.structs.replace(every, refused=because))
-    return _with(found, msgspec.structs.replace(every, packages=weighed(every.packages)))
+        return _with(choice, _as_resolution(apart, asker))
+    every = msgspec.structs.replace(choice.resolution, packages=(*choice.resolution.packages, *apart.packages))
+    if because := not_by_hash(choice.wish.terms, every):
+        return _with(choice, msgspec.structs.replace(every, refused=because))
+    return _with(choice, msgspec.structs.replace(every, packages=weighed(every.packages)))
 
 
-def _with_wheels(found: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
+def _with_wheels(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
     """With another Python, where that spares building what may not build; pip reads markers for its own Python alone."""
-    if asker.kind != "uv" or found.resolution is None:
-        return found
+    if asker.kind != "uv" or choice.resolution is None:
+        return choice
     plain = asker._replace(python="", builds=False)
-    return with_wheels(found, found.resolution, lambda one: _asked(one, plain, variables)) or found
+    return with_wheels(choice, choice.resolution, lambda other: _ask(other, plain, variables)) or choice
 
 
 def _built(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Answered:
     """Releases of what is built where it is installed, of the places that answer."""
-    asked = question(choice)
-    left = _without(asked, set(silent(asked.indexes, variables)))
-    return built.releases(choice, left, lambda one: _once(asker, one, build=False))
+    query = question(choice)
+    left = _without(query, set(silent(query.indexes, variables)))
+    return built.releases(choice, left, lambda part: _ask_once(asker, part, build=False))
 
 
 def _with(choice: Choice, resolution: Resolution) -> Choice:
@@ -117,7 +117,7 @@ def _with(choice: Choice, resolution: Resolution) -> Choice:
 
 def _needless(choice: Choice) -> str:
     """Why nobody is asked, as a sentence; "" where somebody is."""
-    builds = [one.build for one in choice.chosen]
+    builds = [judged.build for judged in choice.chosen]
     if any(build.image for build in builds):
         return _("What is in the image decides what else comes; it is not looked into here.")
     if any(build.conda for build in builds):
@@ -154,10 +154,10 @@ def _environment(choice: Choice) -> Path | None:
 def _exact_python(choice: Choice) -> str:
     """The patch release of the interpreter that the environment has or will be made with; "" if it is not at hand."""
     site = choice.site
-    there = (
+    existing = (
         [os.path.join(site.environment, "bin", "python")] if site.environment and site.python == choice.python else []
     )
-    for program in (*there, site.interpreters.get(choice.python, "")):
+    for program in (*existing, site.interpreters.get(choice.python, "")):
         if program and os.path.exists(program):
             return version_of(program, "-c", "import platform; print(platform.python_version())")
     return ""
@@ -168,168 +168,172 @@ def _exact_python(choice: Choice) -> str:
 
 def _settled(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Choice:
     """Asked until nothing of torch's family comes from elsewhere than torch, and with another release where it must be."""
-    found = _asked(choice, asker, variables)
+    resolution = _ask(choice, asker, variables)
     for _again in range(2):
-        strays = _strays(choice, found)
+        strays = _strays(choice, resolution)
         if not strays or (bound := _with_family(choice, strays)) is None:
             break
-        choice, found = bound, _asked(bound, asker, variables)
-    if found.refused and (other := _another_release(choice, asker, variables)) is not None:
-        again = _asked(other, asker, variables)
+        choice, resolution = bound, _ask(bound, asker, variables)
+    if resolution.refused and (other := _another_release(choice, asker, variables)) is not None:
+        again = _ask(other, asker, variables)
         if not again.refused:
             return _with(other, again) if not _strays(other, again) else _settled(other, asker, variables)
-    return _with(choice, found)
+    return _with(choice, resolution)
 
 
-def _asked(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolution:
+def _ask(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resolution:
     """One question, without the indexes at which nobody answers."""
-    asked = question(choice)
-    dead = set(silent(asked.indexes, variables))
+    query = question(choice)
+    dead = set(silent(query.indexes, variables))
     if named := sorted(dead & choice.wish.terms.places):
         return Resolution(by=asker.by, refused=_not_without(named, choice))
-    lost = {name: url for name, url in asked.bound.items() if url in dead}
-    left = _without(asked, dead)
-    answer = Answered(silent=", ".join(sorted(dead))) if asked.index in dead else _put(asker, left)
-    if answer.silent and (other := _elsewhere(asker, left)).packages:
-        return msgspec.structs.replace(_told(other, asker), without_default=True)
+    lost = {name: url for name, url in query.bound.items() if url in dead}
+    left = _without(query, dead)
+    answer = Answered(silent=", ".join(sorted(dead))) if query.index in dead else _put(asker, left)
+    if answer.silent and (other := _ask_elsewhere(asker, left)).packages:
+        return msgspec.structs.replace(_as_resolution(other, asker), without_default=True)
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
-    if answer.refused and (mute := [url for url in asked.further if url in dead]):
+    if answer.refused and (mute := [url for url in query.further if url in dead]):
         return Resolution(by=asker.by, because=(_not_there_either(mute),))
-    return _told(answer, asker)
+    return _as_resolution(answer, asker)
 
 
 def _not_there_either(places: list[str]) -> str:
     """What nobody could be asked for is not refused."""
-    told = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
-    return told.format(places=", ".join(places))
+    template = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
+    return template.format(places=", ".join(places))
 
 
 def _not_without(named: list[str], choice: Choice) -> str:
     """Elsewhere a package of the same name may be anybody's."""
-    told = _("Nobody answers at {places}, which {files} name, and without them packages would come from elsewhere.")
-    return told.format(places=", ".join(named), files=", ".join(choice.wish.terms.files))
+    template = _("Nobody answers at {places}, which {files} name, and without them packages would come from elsewhere.")
+    return template.format(places=", ".join(named), files=", ".join(choice.wish.terms.files))
 
 
-def _elsewhere(asker: Asker, asked: Question) -> Answered:
+def _ask_elsewhere(asker: Asker, query: Question) -> Answered:
     """Without the default index, where there are other places: a person behind a wall keeps their own."""
-    if asked.index or not (asked.extra_indexes or asked.find_links):
+    if query.index or not (query.extra_indexes or query.find_links):
         return Answered()
-    first, *rest = asked.extra_indexes or ("",)
-    return _once(
-        asker, msgspec.structs.replace(asked, index=first, extra_indexes=tuple(rest), offline=not first), build=False
+    first, *rest = query.extra_indexes or ("",)
+    return _ask_once(
+        asker, msgspec.structs.replace(query, index=first, extra_indexes=tuple(rest), offline=not first), build=False
     )
 
 
-def _without(asked: Question, dead: set[str]) -> Question:
+def _without(query: Question, dead: set[str]) -> Question:
     return msgspec.structs.replace(
-        asked, bound={name: url for name, url in asked.bound.items() if url not in dead},
-        further=tuple(url for url in asked.further if url not in dead),
-        extra_indexes=tuple(url for url in asked.extra_indexes if url not in dead),
+        query, bound={name: url for name, url in query.bound.items() if url not in dead},
+        further=tuple(url for url in query.further if url not in dead),
+        extra_indexes=tuple(url for url in query.extra_indexes if url not in dead),
     )  # fmt: skip
 
 
-def _put(asker: Asker, asked: Question) -> Answered:
+def _put(asker: Asker, query: Question) -> Answered:
     """The question to whoever is asked; what has no wheel is built where nothing else helps."""
-    answer = _once(asker, asked, build=False)
-    if asked.sources and answer.refused:  # an old release may have a wheel alone, or a source cannot be asked
-        answer = _once(asker, msgspec.structs.replace(asked, sources=()), build=False)
-    answer = _released(asker, asked, answer)
+    answer = _ask_once(asker, query, build=False)
+    if query.sources and answer.refused:  # an old release may have a wheel alone, or a source cannot be asked
+        answer = _ask_once(asker, msgspec.structs.replace(query, sources=()), build=False)
+    answer = _released(asker, query, answer)
     if asker.builds and answer.refused and any(words in answer.refused for words in _NO_WHEEL):
-        built = _once(asker, asked, build=True)
+        built = _ask_once(asker, query, build=True)
         return answer if built.refused else built
     return answer
 
 
-def _released(asker: Asker, asked: Question, answer: Answered) -> Answered:
+def _released(asker: Asker, query: Question, answer: Answered) -> Answered:
     """With releases in place of previews that nobody asked for; of what has none, the wheel of its preview serves."""
-    early = unasked_previews(asked, answer.packages)
+    early = unasked_previews(query, answer.packages)
     while early:
-        later = _once(asker, msgspec.structs.replace(asked, sources=(*asked.sources, *early)), build=False)
+        later = _ask_once(asker, msgspec.structs.replace(query, sources=(*query.sources, *early)), build=False)
         if not later.packages:
             break
-        still = set(unasked_previews(asked, later.packages))
+        still = set(unasked_previews(query, later.packages))
         if not still & set(early):
             return later
-        early = tuple(one for one in early if one not in still)
+        early = tuple(name for name in early if name not in still)
     return answer
 
 
-def _once(asker: Asker, asked: Question, *, build: bool) -> Answered:
+def _ask_once(asker: Asker, query: Question, *, build: bool) -> Answered:
     try:
         if asker.pip is not None:
-            return by_pip.ask(asker.pip, asked, build=build, seconds=_SECONDS)
-        python = asker.python or asked.python + (_LAST_PATCH if asked.python.count(".") == 1 else "")
+            return by_pip.ask(asker.pip, query, build=build, seconds=_SECONDS)
+        python = asker.python or query.python + (_LAST_PATCH if query.python.count(".") == 1 else "")
         with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
-            return by_uv.ask(asker.program, asked, Path(folder), python=python, build=build, seconds=_SECONDS)
+            return by_uv.ask(asker.program, query, Path(folder), python=python, build=build, seconds=_SECONDS)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, msgspec.DecodeError) as error:
         return Answered(silent=f"{asker.by}: {type(error).__name__}: {error}"[:300])
 
 
-def _told(answer: Answered, asker: Asker) -> Resolution:
+def _as_resolution(answer: Answered, asker: Asker) -> Resolution:
     if answer.silent:
-        told = _("Not resolved, for no answer was had ({words}).").format(words=answer.silent[:300])
-        return Resolution(by=asker.by, because=(told,))
+        sentence = _("Not resolved, for no answer was had ({words}).").format(words=answer.silent[:300])
+        return Resolution(by=asker.by, because=(sentence,))
     return Resolution(packages=answer.packages, by=asker.by, refused=answer.refused)
 
 
-def _around(asker: Asker, asked: Question, lost: dict[str, str], choice: Choice) -> Resolution:
+def _around(asker: Asker, query: Question, lost: dict[str, str], choice: Choice) -> Resolution:
     """The rest of a set whose builds lie where nobody answers: wheels with nothing in them stand for those."""
     pins = {name_of(name): version for name, version in choice.packages.items()}
     with tempfile.TemporaryDirectory(prefix="rigup-") as folder:
         stood = {name: pins[name] for name in lost if pins.get(name, "")[:1].isdigit()}
         for name, version in stood.items():
             stand_in(Path(folder), name, version)
-        bound = asked.bound if asked.offline else {**asked.bound, **dict.fromkeys(stood, folder)}
-        bounds = (*asked.bounds, *_triton(stood.get("torch", "")))
+        bound = query.bound if query.offline else {**query.bound, **dict.fromkeys(stood, folder)}
+        bounds = (*query.bounds, *_triton(stood.get("torch", "")))
         answer = _put(
-            asker, msgspec.structs.replace(asked, bound=bound, bounds=bounds, find_links=(*asked.find_links, folder))
+            asker, msgspec.structs.replace(query, bound=bound, bounds=bounds, find_links=(*query.find_links, folder))
         )
     if not answer.packages:
-        return _told(answer, asker)
-    packages = tuple(_unseen(one, lost[one.name]) if one.name in stood else one for one in answer.packages)
-    told = _("Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word.")  # fmt: skip
-    because = told.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))  # fmt: skip
+        return _as_resolution(answer, asker)
+    packages = tuple(
+        _unseen(package, lost[package.name]) if package.name in stood else package for package in answer.packages
+    )
+    template = _("Nobody answers at {places}, so the files of {packages} and what they need were not asked for; their versions are the tables' word.")  # fmt: skip
+    because = template.format(places=", ".join(sorted(set(lost.values()))), packages=", ".join(f"{name} {stood[name]}" for name in stood))  # fmt: skip
     return Resolution(packages=packages, by=asker.by, because=(because,))
 
 
 def _triton(torch: str) -> tuple[str, ...]:
     """The release of Triton that a torch takes, where the tables know it: nothing else may bring another."""
     known = companions(torch) if torch else None
-    told = known.triton if known and not known.extrapolated else ""
-    return (f"triton{'==' if told[:1].isdigit() else ''}{told}",) if told else ()
+    release = known.triton if known and not known.extrapolated else ""
+    return (f"triton{'==' if release[:1].isdigit() else ''}{release}",) if release else ()
 
 
-def _unseen(one: Resolved, index: str) -> Resolved:
-    return msgspec.structs.replace(one, index=index, url="", sha256="", size=0)
+def _unseen(package: Resolved, index: str) -> Resolved:
+    return msgspec.structs.replace(package, index=index, url="", sha256="", size=0)
 
 
 # -- torch's family, and other releases --------------------------------------------------------------
 
 
-def _strays(choice: Choice, found: Resolution) -> list[str]:
+def _strays(choice: Choice, resolution: Resolution) -> list[str]:
     """What belongs to torch and came from elsewhere, though torch has an index of its own."""
-    torch = next((one.build for one in choice.chosen if "torch" in one.build.packages and one.build.index), None)
+    torch = next(
+        (judged.build for judged in choice.chosen if "torch" in judged.build.packages and judged.build.index), None
+    )
     if torch is None:
         return []
     return [
-        one.name
-        for one in found.packages
-        if one.name in FAMILY and one.name not in torch.packages and one.name != "triton"
+        package.name
+        for package in resolution.packages
+        if package.name in FAMILY and package.name not in torch.packages and package.name != "triton"
     ]
 
 
 def _with_family(choice: Choice, names: list[str]) -> Choice | None:
     """The same choice with more of torch's family, of the same build; None where the tables have no such."""
-    build = next(one.build for one in choice.chosen if "torch" in one.build.packages)
-    told = (*_pinned(choice.wish.packages, "torch", build.packages["torch"]), *names)
-    again = choose(msgspec.structs.replace(choice.wish, packages=told), choice.site)
+    build = next(judged.build for judged in choice.chosen if "torch" in judged.build.packages)
+    wishes = (*_pinned(choice.wish.packages, "torch", build.packages["torch"]), *names)
+    again = choose(msgspec.structs.replace(choice.wish, packages=wishes), choice.site)
     same = again.packages.get("torch") == choice.packages.get("torch")
     return msgspec.structs.replace(again, wish=choice.wish) if again.chosen and same else None
 
 
 def _pinned(wishes: tuple[str, ...], name: str, version: str) -> tuple[str, ...]:
-    rest = tuple(one for one in wishes if name_of(one) != name)
+    rest = tuple(wish for wish in wishes if name_of(wish) != name)
     return (*rest, f"{name}=={version}")
 
 
@@ -339,13 +343,13 @@ def _another_release(choice: Choice, asker: Asker, variables: Mapping[str, str])
     own = choice.wish.asked().get(lead)
     if len(choice.chosen) != 1 or not choice.chosen[0].build.packages or (own and _is_pinned(own)):
         return None
-    asked = question(choice)
+    query = question(choice)
     ours = {name_of(name) for name in choice.chosen[0].build.packages}
-    free = tuple(one for one in asked.wanted if name_of(one) not in ours)
+    free = tuple(word for word in query.wanted if name_of(word) not in ours)
     open_question = msgspec.structs.replace(
-        _without(asked, set(silent(asked.indexes, variables))), bound={}, wanted=(*free, str(own) if own else lead)
+        _without(query, set(silent(query.indexes, variables))), bound={}, wanted=(*free, str(own) if own else lead)
     )
-    version = next((one.version for one in _put(asker, open_question).packages if one.name == lead), "")
+    version = next((package.version for package in _put(asker, open_question).packages if package.name == lead), "")
     plain = version.partition("+")[0]
     if not plain or plain == choice.chosen[0].build.version:
         return None
@@ -356,5 +360,5 @@ def _another_release(choice: Choice, asker: Asker, variables: Mapping[str, str])
     return msgspec.structs.replace(other, wish=choice.wish) if as_good else None
 
 
-def _is_pinned(one: Requirement) -> bool:
-    return any(clause.operator in ("==", "===") for clause in one.specifier)
+def _is_pinned(requirement: Requirement) -> bool:
+    return any(clause.operator in ("==", "===") for clause in requirement.specifier)

@@ -1,4 +1,4 @@
-"""What wheels become on the disk: the list of files at a wheel's end tells it, and that alone is fetched."""
+"""What wheels become on the disk: the list of files at a wheel's end has it, and that alone is fetched."""
 
 import io
 import json
@@ -39,59 +39,63 @@ class _Size(NamedTuple):
 
 def weighed(packages: Iterable[Resolved], seconds: float = _SECONDS) -> tuple[Resolved, ...]:
     """The packages with what each becomes on the disk; those that could not be looked at in time stay without."""
-    told = tuple(packages)
+    listed = tuple(packages)
     known = _known()
-    missing = [one for one in told if one.url and not one.built and not _is_small(one) and one.sha256 not in known]
+    missing = [
+        package
+        for package in listed
+        if package.url and not package.built and not _is_small(package) and package.sha256 not in known
+    ]
     fresh = _looked_at(missing, seconds)
     if fresh:
         _keep({**known, **{digest: size for digest, size in fresh.items() if digest}})
-    return tuple(_with(one, fresh.get(one.sha256) or known.get(one.sha256)) for one in told)
+    return tuple(_with(package, fresh.get(package.sha256) or known.get(package.sha256)) for package in listed)
 
 
-def _is_small(one: Resolved) -> bool:
-    return 0 < one.size < _SMALL and not one.built
+def _is_small(package: Resolved) -> bool:
+    return 0 < package.size < _SMALL and not package.built
 
 
-def _with(one: Resolved, size: _Size | None) -> Resolved:
-    if size is None and _is_small(one):
-        size = _Size(int(one.size * _GROWTH), int(one.size * _SOURCES))
+def _with(package: Resolved, size: _Size | None) -> Resolved:
+    if size is None and _is_small(package):
+        size = _Size(int(package.size * _GROWTH), int(package.size * _SOURCES))
     if size is None:
-        return one
-    return msgspec.structs.replace(one, disk=size.disk, sources=size.sources, size=one.size or size.file)
+        return package
+    return msgspec.structs.replace(package, disk=size.disk, sources=size.sources, size=package.size or size.file)
 
 
 def _looked_at(packages: list[Resolved], seconds: float) -> dict[str, _Size]:
     """Sizes by the hash of the file, as many as come in time."""
-    found: dict[str, _Size] = {}
+    sizes: dict[str, _Size] = {}
     if not packages:
-        return found
+        return sizes
     end = time.monotonic() + seconds
 
-    def look(one: Resolved) -> None:
-        if time.monotonic() < end and (size := size_of(one.url)) is not None:
-            found[one.sha256] = size
+    def look(package: Resolved) -> None:
+        if time.monotonic() < end and (size := size_of(package.url)) is not None:
+            sizes[package.sha256] = size
 
     pool = ThreadPoolExecutor(_AT_ONCE)
-    for one in packages:
-        pool.submit(look, one)
+    for package in packages:
+        pool.submit(look, package)
     waiter = threading.Thread(target=pool.shutdown, daemon=True)
     waiter.start()
     waiter.join(max(0.0, end - time.monotonic()))
     pool.shutdown(wait=False, cancel_futures=True)
-    return dict(found)
+    return dict(sizes)
 
 
 def size_of(url: str) -> _Size | None:
     """What a wheel becomes; None where its list of files cannot be had."""
-    told = urlsplit(url)
+    address = urlsplit(url)
     try:
-        remote = _Remote(url) if told.scheme != "file" else None
-        with zipfile.ZipFile(remote or unquote(told.path)) as file:
+        remote = _Remote(url) if address.scheme != "file" else None
+        with zipfile.ZipFile(remote or unquote(address.path)) as file:
             entries = file.infolist()
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError):
         return None
-    disk = sum(_on_disk(one.file_size) for one in entries if not one.is_dir())
-    sources = sum(_on_disk(one.file_size) for one in entries if one.filename.endswith(".py"))
+    disk = sum(_on_disk(entry.file_size) for entry in entries if not entry.is_dir())
+    sources = sum(_on_disk(entry.file_size) for entry in entries if entry.filename.endswith(".py"))
     return _Size(disk, sources, remote.size if remote else 0)
 
 
@@ -138,8 +142,8 @@ class _Remote(io.RawIOBase):
 
 def _fetched(url: str, part: str) -> tuple[bytes, int]:
     """A part of a file, and the size of the whole. Raises OSError where a server gives no parts."""
-    asked = urllib.request.Request(url, headers={"Range": part, "Accept-Encoding": "identity"})  # noqa: S310
-    with urllib.request.urlopen(asked, timeout=_PATIENCE) as answer:  # noqa: S310
+    request = urllib.request.Request(url, headers={"Range": part, "Accept-Encoding": "identity"})  # noqa: S310
+    with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:  # noqa: S310
         _unit, _slash, whole = answer.headers.get("Content-Range", "").rpartition("/")
         if answer.status != 206 or not whole.isdigit():
             raise OSError("no parts")
@@ -157,8 +161,8 @@ def _file() -> Path:
 
 def _known() -> dict[str, _Size]:
     try:
-        told = json.loads(_file().read_bytes())
-        return {digest: _Size(*map(int, size)) for digest, size in told.items()}
+        data = json.loads(_file().read_bytes())
+        return {digest: _Size(*map(int, size)) for digest, size in data.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

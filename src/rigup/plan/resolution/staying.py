@@ -52,59 +52,66 @@ class Standing(NamedTuple):
     marked: Mapping[str, str]
 
 
-def kept_whole(found: Choice, ask: Ask) -> Choice:
+def kept_whole(choice: Choice, ask: Ask) -> Choice:
     """The choice as it was resolved, where nothing that stays is hurt by it; else within its bounds, or with it, or refused.
 
     Args:
-        found: a choice that was resolved, for an environment of this machine.
+        choice: a choice that was resolved, for an environment of this machine.
         ask: resolves a choice anew.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    if not _changes(found):
-        return found
-    there = _standing(found)
-    hurt = list(_hurt(found, there))
+    if not _changes(choice):
+        return choice
+    standing = _standing(choice)
+    hurt = list(_hurt(choice, standing))
     if not hurt:
-        return found
-    within = _within(found, hurt, there, ask)
-    if within is None and all(_may_move(one, there) for one in hurt):
-        within = _moving_along(found, hurt, there, ask)
-    return within or _refused(found, hurt)
+        return choice
+    within = _within(choice, hurt, standing, ask)
+    if within is None and all(_may_move(conflict, standing) for conflict in hurt):
+        within = _moving_along(choice, hurt, standing, ask)
+    return within or _refused(choice, hurt)
 
 
-def _changes(found: Choice) -> dict[str, str]:
+def _changes(choice: Choice) -> dict[str, str]:
     """Packages of the environment of which another release comes."""
-    site = found.site
-    goes_on = site.environment and site.python == found.python and found.wish.manager == "venv"
-    have = _versions(found) if goes_on else {}
-    return {one.name: one.version for one in _packages(found) if have.get(one.name, one.version) != one.version}
+    site = choice.site
+    goes_on = site.environment and site.python == choice.python and choice.wish.manager == "venv"
+    have = _versions(choice) if goes_on else {}
+    return {
+        package.name: package.version
+        for package in _packages(choice)
+        if have.get(package.name, package.version) != package.version
+    }
 
 
-def _versions(found: Choice) -> dict[str, str]:
-    return {canonicalize_name(name): version for name, version in found.site.installed.items()}
+def _versions(choice: Choice) -> dict[str, str]:
+    return {canonicalize_name(name): version for name, version in choice.site.installed.items()}
 
 
-def _packages(found: Choice) -> tuple[Resolved, ...]:
-    return found.resolution.packages if found.resolution and not found.resolution.refused else ()
+def _packages(choice: Choice) -> tuple[Resolved, ...]:
+    return choice.resolution.packages if choice.resolution and not choice.resolution.refused else ()
 
 
-def _standing(found: Choice) -> Standing:
-    folder = Path(found.site.environment)
-    there, told = environment_at(folder), record.read(folder)
-    marked = {**default_environment(), **marker_environment(found.site), "python_version": found.python, "extra": ""}
-    asked = frozenset(_pinned(told.wish) if told else ())
+def _standing(choice: Choice) -> Standing:
+    folder = Path(choice.site.environment)
+    environment, own_record = environment_at(folder), record.read(folder)
+    marked = {**default_environment(), **marker_environment(choice.site), "python_version": choice.python, "extra": ""}
+    pinned = frozenset(_pinned(own_record.wish) if own_record else ())
     return Standing(
-        _versions(found), needs(there) if there else {}, asked, {name: str(value) for name, value in marked.items()}
+        _versions(choice),
+        needs(environment) if environment else {},
+        pinned,
+        {name: str(value) for name, value in marked.items()},
     )
 
 
 def _pinned(wishes: tuple[str, ...]) -> Iterator[str]:
-    for told in filter(None, map(_requirement, wishes)):
-        if any(clause.operator in ("==", "===") for clause in told.specifier):
-            yield canonicalize_name(told.name)
+    for requirement in filter(None, map(_requirement, wishes)):
+        if any(clause.operator in ("==", "===") for clause in requirement.specifier):
+            yield canonicalize_name(requirement.name)
 
 
 def _requirement(text: str) -> Requirement | None:
@@ -114,18 +121,18 @@ def _requirement(text: str) -> Requirement | None:
         return None
 
 
-def _hurt(found: Choice, there: Standing) -> Iterator[Hurt]:
+def _hurt(choice: Choice, standing: Standing) -> Iterator[Hurt]:
     """What stays and was content with what is there, and would not be with what comes."""
-    coming, changes = {one.name for one in _packages(found)}, _changes(found)
-    for name, wants in there.needs.items():
-        if name in coming or name not in there.versions:
+    coming, changes = {package.name for package in _packages(choice)}, _changes(choice)
+    for name, wants in standing.needs.items():
+        if name in coming or name not in standing.versions:
             continue
         for want in filter(None, map(_requirement, wants)):
             other = canonicalize_name(want.name)
-            if other not in changes or not _holds(want, there.marked):
+            if other not in changes or not _holds(want, standing.marked):
                 continue
-            if _takes(want, there.versions[other]) and not _takes(want, changes[other]):
-                yield Hurt(name, there.versions[name], want, changes[other])
+            if _takes(want, standing.versions[other]) and not _takes(want, changes[other]):
+                yield Hurt(name, standing.versions[name], want, changes[other])
 
 
 def _holds(want: Requirement, marked: Mapping[str, str]) -> bool:
@@ -142,54 +149,59 @@ def _takes(want: Requirement, version: str) -> bool:
 # -- ways out ----------------------------------------------------------------------------------------
 
 
-def _within(found: Choice, hurt: list[Hurt], there: Standing, ask: Ask) -> Choice | None:
+def _within(choice: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
     """What comes, in releases that all that stays can take; None where there are none."""
     bounds: dict[str, None] = {}
     for _round in range(_ROUNDS):
-        bounds.update(dict.fromkeys(one.bound for one in hurt))
-        again = ask(msgspec.structs.replace(found, held=tuple(bounds), resolution=None))
+        bounds.update(dict.fromkeys(conflict.bound for conflict in hurt))
+        again = ask(msgspec.structs.replace(choice, held=tuple(bounds), resolution=None))
         if not _packages(again):
             return None
-        hurt = list(_hurt(again, there))
+        hurt = list(_hurt(again, standing))
         if not hurt:
             return again
     return None
 
 
-def _moving_along(found: Choice, hurt: list[Hurt], there: Standing, ask: Ask) -> Choice | None:
+def _moving_along(choice: Choice, hurt: list[Hurt], standing: Standing, ask: Ask) -> Choice | None:
     """With what cannot stay as it is, in releases that fit; None where there are none."""
     moved: dict[str, Hurt] = {}
     for _round in range(_ROUNDS):
-        moved.update({one.name: one for one in hurt})
-        wanted = tuple(dict.fromkeys((*found.requirements, *moved)))
-        again = ask(msgspec.structs.replace(found, requirements=wanted, resolution=None))
+        moved.update({conflict.name: conflict for conflict in hurt})
+        wanted = tuple(dict.fromkeys((*choice.requirements, *moved)))
+        again = ask(msgspec.structs.replace(choice, requirements=wanted, resolution=None))
         if not _packages(again):
             return None
-        hurt = list(_hurt(again, there))
+        hurt = list(_hurt(again, standing))
         if not hurt:
             return msgspec.structs.replace(again, warnings=(*again.warnings, *_moves(again, moved)))
-        if not all(_may_move(one, there) for one in hurt):
+        if not all(_may_move(conflict, standing) for conflict in hurt):
             return None
     return None
 
 
-def _may_move(one: Hurt, there: Standing) -> bool:
+def _may_move(conflict: Hurt, standing: Standing) -> bool:
     """Nobody asked for its release, and it is no framework: of those the build was chosen for the machine."""
-    return one.name not in there.asked and one.name not in FAMILY and not called((one.name,))
+    return conflict.name not in standing.asked and conflict.name not in FAMILY and not called((conflict.name,))
 
 
 def _moves(again: Choice, moved: Mapping[str, Hurt]) -> Iterator[str]:
-    said = _("{package} {version}, which is there, wants {wants}: it becomes {newer}.")
-    for name, one in moved.items():
+    template = _("{package} {version}, which is there, wants {wants}: it becomes {newer}.")
+    for name, conflict in moved.items():
         newer = again.resolution.version(name) if again.resolution else ""
-        yield said.format(package=name, version=one.version, wants=one.bound, newer=newer)
+        yield template.format(package=name, version=conflict.version, wants=conflict.bound, newer=newer)
 
 
-def _refused(found: Choice, hurt: list[Hurt]) -> Choice:
-    said = _("{package} {version}, which is in the environment, wants {wants}, and {coming} would come.")
-    told = [
-        said.format(package=one.name, version=one.version, wants=one.bound, coming=f"{one.wants.name} {one.coming}")
-        for one in hurt[:_SHOWN]
+def _refused(choice: Choice, hurt: list[Hurt]) -> Choice:
+    template = _("{package} {version}, which is in the environment, wants {wants}, and {coming} would come.")
+    lines = [
+        template.format(
+            package=conflict.name,
+            version=conflict.version,
+            wants=conflict.bound,
+            coming=f"{conflict.wants.name} {conflict.coming}",
+        )
+        for conflict in hurt[:_SHOWN]
     ]
     way = _("Ask for a release of these that fits as well, or make another environment, with --env.")
-    return msgspec.structs.replace(found, resolution=Resolution(refused=sentences(*told, way)))
+    return msgspec.structs.replace(choice, resolution=Resolution(refused=sentences(*lines, way)))

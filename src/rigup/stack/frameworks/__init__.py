@@ -41,13 +41,13 @@ _BRING_TORCH = ("vllm", "sglang")  # their wheels decide which torch
 _BESIDE = {"conda": "conda", "docker": "images", "apptainer": "images"}
 
 
-def leads(asked: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
+def leads(wishes: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]:
     """The frameworks of a wish, in the order in which they decide; one that knows nothing where none is named.
 
     In a conda environment there are conda-forge's builds beside the wheels, for an image those of the vendors.
     """
-    named = called(asked)
-    if "torch" in named and any(one in named for one in _BRING_TORCH):
+    named = called(wishes)
+    if "torch" in named and any(name in named for name in _BRING_TORCH):
         named.remove("torch")
     alone = manager if len(named) < 2 or manager == "conda" else "venv"  # two frameworks have no image in common
     return [_lead(module, alone) for module in named or ["unknown"]]
@@ -55,27 +55,27 @@ def leads(asked: Mapping[str, Requirement], manager: str = "venv") -> list[Lead]
 
 def called(names: Iterable[str]) -> list[str]:
     """The frameworks that names call for. Raises KnowledgeError for a malformed table."""
-    there = set(names)
-    return [module for module, words in _words().items() if there.intersection(words)]
+    present = set(names)
+    return [module for module, words in _words().items() if present.intersection(words)]
 
 
 @tables.remembered
 def _words() -> dict[str, tuple[str, ...]]:
     """Names by framework: its own, those of what stands on it, and those of its family of wheels."""
-    found = {module: [*words] for module, words in _CALLED.items()}
+    by_module = {module: [*words] for module, words in _CALLED.items()}
     for family in families():
-        found.setdefault(family.name, []).extend((*family.called, *family.on, *family.ended))
+        by_module.setdefault(family.name, []).extend((*family.called, *family.on, *family.ended))
     for program in programs().values():
         if (
             module := "torch"
             if program.needs
-            else next((one for one in _CALLED if program.package in _CALLED[one]), "")
+            else next((name for name in _CALLED if program.package in _CALLED[name]), "")
         ):
-            found[module].append(program.name)
+            by_module[module].append(program.name)
     for module in _CALLED:
-        taken = {word for words in found.values() for word in words}
-        found[module] += [one for one in (*dependents(module), *_addons(module)) if one not in taken]
-    return {module: tuple(words) for module, words in found.items()}
+        taken = {word for words in by_module.values() for word in words}
+        by_module[module] += [word for word in (*dependents(module), *_addons(module)) if word not in taken]
+    return {module: tuple(words) for module, words in by_module.items()}
 
 
 def _addons(module: str) -> tuple[str, ...]:
@@ -89,35 +89,35 @@ def known_names() -> frozenset[str]:
 
 def frameworks_in(installed: Mapping[str, str]) -> dict[str, str]:
     """The frameworks among installed packages, each by the name that it is asked by, with its version."""
-    found = {names[0]: installed[names[0]] for names in _CALLED.values() if names[0] in installed}
-    bringing = [one for one in _BRING_TORCH if one in found]
-    return {one: version for one, version in found.items() if one != "torch" or not bringing}
+    versions = {names[0]: installed[names[0]] for names in _CALLED.values() if names[0] in installed}
+    bringing = [name for name in _BRING_TORCH if name in versions]
+    return {name: version for name, version in versions.items() if name != "torch" or not bringing}
 
 
-def stands_for(name: str, told: Requirement) -> bool:
+def stands_for(name: str, requirement: Requirement) -> bool:
     """Whether a name is a wish's word for something that the tables spell out otherwise."""
     program = programs().get(name)
     return (
         name in ("tensorflow-gpu", "tensorflow-cpu")
         or any(name == row.plain for row in families())
-        or (program is not None and program.package != name and not is_library(program, told))
+        or (program is not None and program.package != name and not is_library(program, requirement))
     )
 
 
 def _lead(module: str, manager: str) -> Lead:
-    def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
-        pythons = pythons_of(asked)
-        return _on(every(asked, site), pythons) if pythons else every(asked, site)
+    def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
+        pythons = pythons_of(wishes)
+        return _on(every(wishes, site), pythons) if pythons else every(wishes, site)
 
-    def every(asked: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
+    def every(wishes: Mapping[str, Requirement], site: Site) -> Iterable[Candidate]:
         family = listed.named(module)
-        if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in asked)):
-            yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(asked, site)
+        if _has_module(module) and not (family and any(name in (*family.called, *family.ended) for name in wishes)):
+            yield from importlib.import_module("rigup.stack.frameworks." + module).candidates(wishes, site)
         if family:
-            yield from listed.candidates(module, asked, site)
+            yield from listed.candidates(module, wishes, site)
         if manager in _BESIDE:
             beside = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
-            yield from beside.candidates(module, _words().get(module, ()), asked, site)
+            yield from beside.candidates(module, _words().get(module, ()), wishes, site)
 
     return Lead(module, candidates)
 
@@ -125,7 +125,7 @@ def _lead(module: str, manager: str) -> Lead:
 def _on(builds: Iterable[Candidate], pythons: tuple[str, ...]) -> Iterator[Candidate]:
     """Builds on the Pythons on which a program runs that stands on them; those that have none of these are left out."""
     for build in builds:
-        if shared := tuple(one for one in build.python or pythons if one in pythons):
+        if shared := tuple(python for python in build.python or pythons if python in pythons):
             yield msgspec.structs.replace(build, python=shared)
 
 

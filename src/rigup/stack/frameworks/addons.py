@@ -25,12 +25,12 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
         known: releases of torch of which the table holds every release of it, as a version specifier; "" where it
             holds none for certain.
         toolkit: it is compiled where it is installed, unless a release has a wheel for the torch.
-        options: what pip is told beside. before: packages that its build and the package itself need, installed first,
+        options: further ones of pip. before: packages that its build and the package itself need, installed first,
             with a hole for the major release of the build's CUDA ("core-cu{cuda}").
-        requirement: what pip is told in place of its name, where PyPI does not have it by that.
+        requirement: pip's argument in place of its name, where PyPI does not have it by that.
         folder: where its makers keep wheels, with holes for the minor release of torch and the variant.
         folder_release: the one release of which all those folders hold wheels; "" where they differ.
-        says: the id of a sentence.
+        says: the id of a note.
 
     """
 
@@ -98,27 +98,27 @@ class _Ready(msgspec.Struct, frozen=True, kw_only=True):
     platforms: list[str]
 
 
-def addons(asked: Mapping[str, Requirement]) -> list[Addon]:
+def addons(wishes: Mapping[str, Requirement]) -> list[Addon]:
     """Those that a wish names.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    return [row for row in tables.rows("torch_addons", "addon", Addon) if row.package in asked]
+    return [row for row in tables.rows("torch_addons", "addon", Addon) if row.package in wishes]
 
 
 def build_of(package: str) -> Addon | None:
-    """How a package that stands on a torch is installed, by its name or by what pip is told in place of that.
+    """How a package that stands on a torch is installed, by its name or by pip's argument in place of that.
 
-    None where the tables say nothing. Raises KnowledgeError.
+    None where the tables have no row. Raises KnowledgeError.
     """
     rows = tables.rows("torch_addons", "addon", Addon)
     return next((row for row in rows if package in (row.package, row.requirement)), None)
 
 
 def with_addons(
-    build: Candidate, wished: list[Addon], asked: Mapping[str, Requirement], site: Site
+    build: Candidate, wished: list[Addon], wishes: Mapping[str, Requirement], site: Site
 ) -> Iterator[Candidate]:
     """A build under what stands on it; nothing where that is not made for the build or the system.
 
@@ -128,14 +128,14 @@ def with_addons(
         yield build
         return
     addon, rest = wished[0], wished[1:]
-    for one in _under(build, addon, asked, site):
-        yield from with_addons(one, rest, asked, site)
+    for candidate in _under(build, addon, wishes, site):
+        yield from with_addons(candidate, rest, wishes, site)
 
 
-def _under(build: Candidate, addon: Addon, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def _under(build: Candidate, addon: Addon, wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     if site.system not in addon.systems or site.machine not in addon.machines or build.kind not in addon.kinds:
         return
-    releases = [row for row in _releases(addon.package) if _stands_on(row, build, asked[addon.package], site)]
+    releases = [row for row in _releases(addon.package) if _stands_on(row, build, wishes[addon.package], site)]
     for row, pythons in _compiled(addon, releases, build, site):
         yield _with(build, addon, row, (), pythons)
     seen: set[str] = set()
@@ -145,7 +145,7 @@ def _under(build: Candidate, addon: Addon, asked: Mapping[str, Requirement], sit
             yield _with(build, addon, row, _compiler(build, addon, site))
     if not releases and not any(_releases(addon.package)):
         yield from _of_no_release(build, addon, site)
-    elif not releases and not _excluded(addon, build, asked[addon.package]):
+    elif not releases and not _excluded(addon, build, wishes[addon.package]):
         yield _left_open(_with(build, addon, None, _compiler(build, addon, site)), addon.package)
 
 
@@ -154,7 +154,7 @@ def _of_no_release(build: Candidate, addon: Addon, site: Site) -> Iterator[Candi
     for row in tables.rows("torch_addons", "folder", _Folder) if addon.folder else ():
         variant = build.variant or "cpu"
         fits = addon.package in row.packages and version_key(build.version)[:2] == version_key(row.torch)
-        python = tuple(one for one in build.python if one in row.pythons)
+        python = tuple(version for version in build.python if version in row.pythons)
         if fits and variant in row.variants and _platform(site) in row.platforms and python:
             url = addon.folder.format(torch=row.torch, variant=variant)
             fewer = build.narrowed_by if python == build.python else addon.package
@@ -181,11 +181,11 @@ def _excluded(addon: Addon, build: Candidate, want: Requirement) -> bool:
 
 
 def _left_open(build: Candidate, package: str) -> Candidate:
-    told = _(
+    template = _(
         "The tables do not know which release of {package} stands on {build}: it is left open, and the index decides "
         "whether there is one."
     )
-    mind = told.format(package=package, build=build.label)
+    mind = template.format(package=package, build=build.label)
     return msgspec.structs.replace(build, open=(*build.open, package), mind=sentences(build.mind, mind))
 
 
@@ -196,7 +196,7 @@ def _compiled(
     for row in tables.rows("torch_addons", "ready", _Ready) if addon.toolkit else ():
         fits = row.package == addon.package and _admits(row.torch, build.version) and bool(build.cuda)
         if fits and _platform(site) in row.platforms and version_key(build.cuda)[:1] == version_key(row.cuda):
-            yield from ((one, row.pythons) for one in releases if one.version == row.version)
+            yield from ((release, row.pythons) for release in releases if release.version == row.version)
 
 
 def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
@@ -204,8 +204,8 @@ def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
     toolkit = build.cuda or build.rocm
     if not addon.toolkit or not toolkit or _is_there(build, site):
         return ()
-    told = _("{package} is compiled here, with the toolkit that belongs to {build}.")
-    why = told.format(package=addon.package, build=build.label)
+    template = _("{package} is compiled here, with the toolkit that belongs to {build}.")
+    why = template.format(package=addon.package, build=build.label)
     own = site.holder == "conda" and bool(build.cuda)
     if build.rocm:
         return (Change(change="rocm", have=None, to=build.rocm, why=why, source="torch_addons", weight=6),)
@@ -220,7 +220,7 @@ def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
 def _is_there(build: Candidate, site: Site) -> bool:
     """A toolkit of the same major release: torch's own check of it goes no further."""
     have = [site.toolkit or ""] if build.cuda else [*site.there.toolkits.get("rocm", ())]
-    return any(one and version_key(one)[:1] == version_key(build.cuda or build.rocm)[:1] for one in have)
+    return any(version and version_key(version)[:1] == version_key(build.cuda or build.rocm)[:1] for version in have)
 
 
 @tables.remembered
@@ -252,11 +252,13 @@ def _with(
 ) -> Candidate:
     oldest = row.isa_min if row and row.isa_min else addon.isa_min
     lowest = version_key(row.python) if row and row.python else ()
-    wheels = [set(one) for one in (pythons, row.pythons if row else ()) if one]
+    wheels = [set(versions) for versions in (pythons, row.pythons if row else ()) if versions]
     amd = addon.isas_amd if build.kind == "rocm" else []
     version = {row.package: row.range or row.version} if row else {}
     same = bool(row and row.variants and build.index)
-    python = tuple(one for one in build.python if version_key(one) >= lowest and all(one in has for has in wheels))
+    python = tuple(
+        version for version in build.python if version_key(version) >= lowest and all(version in has for has in wheels)
+    )
     fewer = f"{addon.package} {row.version}" if row and python != build.python else build.narrowed_by
     return msgspec.structs.replace(
         build,

@@ -16,45 +16,47 @@ _BESIDE = {"torch": ("torch", *_FAMILY, "lightning", "pytorch-lightning"), "tens
            "jax": ("jax", "jaxlib", "flax")}  # fmt: skip
 
 
-def candidates(name: str, called: tuple[str, ...], asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(
+    name: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site
+) -> Iterator[Candidate]:
     """All builds of a framework that a wish allows, the newest release first.
 
     Args:
         name: the framework as pip calls it.
         called: names that belong to the framework.
-        asked: the wish by canonical name.
+        wishes: the wish by canonical name.
         site: the machine.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    plain = {one for one, row in dependents(name).items() if not row.compiled}
-    own = [one for one in asked if one in called and one not in plain]
-    if name not in _BESIDE or not all(one in _BESIDE[name] for one in own):
+    plain = {word for word, row in dependents(name).items() if not row.compiled}
+    own = [word for word in wishes if word in called and word not in plain]
+    if name not in _BESIDE or not all(word in _BESIDE[name] for word in own):
         return
     for row in conda_builds(name, site.system, site.machine):
-        packages = _packages(name, row, asked)
+        packages = _packages(name, row, wishes)
         if packages is not None:
-            yield _of(name, row, packages)
+            yield _candidate(name, row, packages)
 
 
-def _packages(name: str, row: CondaBuild, asked: Mapping[str, Requirement]) -> dict[str, str] | None:
+def _packages(name: str, row: CondaBuild, wishes: Mapping[str, Requirement]) -> dict[str, str] | None:
     """Exact versions of the framework and of its family; None where a wish or the channel excludes them."""
-    found = {name: row.version}
+    versions = {name: row.version}
     friends = companions(row.version) if name == "torch" else None
-    for one in (friend for friend in _FAMILY if friend in asked and friends is not None):
-        version = str(getattr(friends, one))
-        if friends is None or friends.extrapolated or not conda_has(one, version):
+    for companion in (friend for friend in _FAMILY if friend in wishes and friends is not None):
+        version = str(getattr(friends, companion))
+        if friends is None or friends.extrapolated or not conda_has(companion, version):
             return None
-        found[one] = version
-    wanted = (told for told in ("jaxlib" if name == "jax" else name, "tensorflow-gpu", *found) if told in asked)
-    fits = all(asked[told].specifier.contains(found.get(told, row.version), prereleases=True) for told in wanted)
-    return found if fits else None
+        versions[companion] = version
+    wanted = (wish for wish in ("jaxlib" if name == "jax" else name, "tensorflow-gpu", *versions) if wish in wishes)
+    fits = all(wishes[wish].specifier.contains(versions.get(wish, row.version), prereleases=True) for wish in wanted)
+    return versions if fits else None
 
 
-def _of(name: str, row: CondaBuild, packages: dict[str, str]) -> Candidate:
-    specs = conda_specs(name, row) + tuple(f"{one}={version}" for one, version in packages.items() if one != name)
+def _candidate(name: str, row: CondaBuild, packages: dict[str, str]) -> Candidate:
+    specs = conda_specs(name, row) + tuple(f"{other}={version}" for other, version in packages.items() if other != name)
     return Candidate(
         package=name, version=row.version, kind="cuda" if row.cuda else "cpu", packages=packages, conda=specs,
         channel=channel(), code=tuple(row.code), cuda=row.cuda, python=tuple(row.python), glibc=row.glibc, macos=row.macos,

@@ -20,14 +20,14 @@ _NEVER = ("tensorflow-cpu", "torch-directml")  # what no such image is for
 
 
 def candidates(
-    package: str, called: tuple[str, ...], asked: Mapping[str, Requirement], site: Site
+    package: str, called: tuple[str, ...], wishes: Mapping[str, Requirement], site: Site
 ) -> Iterator[Candidate]:
     """All images of a framework that a wish allows.
 
     Args:
         package: the framework.
         called: names that belong to it.
-        asked: the wish by canonical name.
+        wishes: the wish by canonical name.
         site: the machine as the image sees it.
 
     Raises:
@@ -36,52 +36,55 @@ def candidates(
     """
     if site.machine != "x86_64" or site.jetpack:
         return
-    wished = addons(asked) if package == "torch" else []
+    wished = addons(wishes) if package == "torch" else []
     for row in images(package):
         for version in row.versions:
             for cuda in row.cuda or [""]:
-                for one in _of(row, version, cuda, asked):
-                    if _allowed(one, called, asked):
-                        yield from with_addons(one, wished, asked, site)
+                for candidate in of_row(row, version, cuda, wishes):
+                    if _allowed(candidate, called, wishes):
+                        yield from with_addons(candidate, wished, wishes, site)
 
 
-def _allowed(one: Candidate, called: tuple[str, ...], asked: Mapping[str, Requirement]) -> bool:
+def _allowed(candidate: Candidate, called: tuple[str, ...], wishes: Mapping[str, Requirement]) -> bool:
     """A wish may name the framework, and what the image or its index has beside it."""
     return all(
-        allows(asked[name], one.packages.get(name, one.version)) for name in one.packages if name in asked
-    ) and not any(name in asked for name in called if name in _NEVER or name in programs())
+        allows(wishes[name], candidate.packages.get(name, candidate.version))
+        for name in candidate.packages
+        if name in wishes
+    ) and not any(name in wishes for name in called if name in _NEVER or name in programs())
 
 
-def _of(row: Image, version: str, cuda: str, asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
-    told = _Told.of(row, version, cuda)
-    if not told.code:
+def of_row(row: Image, version: str, cuda: str, wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
+    """The build inside one image; none where the tables do not tell its code. Raises KnowledgeError for a malformed table."""
+    contents = _Contents.of(row, version, cuda)
+    if not contents.code:
         return
-    packages = _packages(row, version, told.variant, asked)
+    packages = _packages(row, version, contents.variant, wishes)
     if packages is None:
         return
     yield Candidate(
-        package=row.package, version=version, variant=told.variant if row.package == "torch" else "", kind=row.kind,
+        package=row.package, version=version, variant=contents.variant if row.package == "torch" else "", kind=row.kind,
         packages=packages, image=row.image.format(version=version, cuda=cuda), brings=(row.package, *row.brings),
-        index=index_url(told.variant) if told.variant.startswith("cu") and row.package == "torch" else "",
-        code=tuple(told.code), cuda=told.cuda, rocm=row.rocm, python=(row.python,), isa_min=told.oldest,
-        failing=told.failing if not row.code else (), source="environment_images", note=row.note,
+        index=index_url(contents.variant) if contents.variant.startswith("cu") and row.package == "torch" else "",
+        code=tuple(contents.code), cuda=contents.cuda, rocm=row.rocm, python=(row.python,), isa_min=contents.oldest,
+        failing=contents.failing if not row.code else (), source="environment_images", note=row.note,
     )  # fmt: skip
 
 
-def _packages(row: Image, version: str, variant: str, asked: Mapping[str, Requirement]) -> dict[str, str] | None:
+def _packages(row: Image, version: str, variant: str, wishes: Mapping[str, Requirement]) -> dict[str, str] | None:
     """Exact versions of what the image has and of what comes beside it from the same index."""
     local = "+" + variant if variant.startswith("cu") and row.package == "torch" else ""
-    found = {row.package: version + local}
+    versions = {row.package: version + local}
     friends = companions(version) if row.package == "torch" else None
-    for name in (one for one in FAMILY if one in asked and friends is not None):
-        told = str(getattr(friends, name, "") or "")
-        if not told or (not local and name not in row.brings):
+    for name in (companion for companion in FAMILY if companion in wishes and friends is not None):
+        release = str(getattr(friends, name, "") or "")
+        if not release or (not local and name not in row.brings):
             return None
-        found[name] = told if name == "triton" else told + local
-    return found
+        versions[name] = release if name == "triton" else release + local
+    return versions
 
 
-class _Told(msgspec.Struct, frozen=True, kw_only=True):
+class _Contents(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of the build inside an image."""
 
     code: list[str]
@@ -91,29 +94,29 @@ class _Told(msgspec.Struct, frozen=True, kw_only=True):
     failing: tuple[str, ...] = ()
 
     @staticmethod
-    def of(row: Image, version: str, cuda: str) -> "_Told":
+    def of(row: Image, version: str, cuda: str) -> "_Contents":
         """By its own row, or by the wheel of the same release."""
         if row.code:
-            return _Told(code=row.code, cuda=cuda, variant="rocm" + row.rocm if row.rocm else "")
+            return _Contents(code=row.code, cuda=cuda, variant="rocm" + row.rocm if row.rocm else "")
         if row.package == "tensorflow":
             return _tensorflow(version)
         torch = version if row.package == "torch" else _torch_of(version)
         variant = "cu" + cuda.replace(".", "")
         wheel = build(torch, variant) if torch else None
         if wheel is None or wheel.extrapolated:
-            return _Told(code=[])
+            return _Contents(code=[])
         least = oldest(version) if row.package == "vllm" else ""
-        return _Told(code=wheel.code, cuda=wheel.cuda, variant=variant, oldest=least)
+        return _Contents(code=wheel.code, cuda=wheel.cuda, variant=variant, oldest=least)
 
 
-def _tensorflow(version: str) -> _Told:
+def _tensorflow(version: str) -> _Contents:
     table = tables.table("tensorflow_jax")
     rows: list[dict[str, Any]] = table["tensorflow"]
-    found = next((row for row in rows if version in row.get("releases", [row["version"]])), None)
+    release = next((row for row in rows if version in row.get("releases", [row["version"]])), None)
     failing = next((fact["isas"] for fact in table["tensorflow_fact"] if fact.get("id") == "failing"), ())
-    if found is None:
-        return _Told(code=[])
-    return _Told(code=found["code"], cuda=str(found["cuda"]), failing=tuple(failing))
+    if release is None:
+        return _Contents(code=[])
+    return _Contents(code=release["code"], cuda=str(release["cuda"]), failing=tuple(failing))
 
 
 def _torch_of(vllm: str) -> str:

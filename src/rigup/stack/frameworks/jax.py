@@ -13,20 +13,22 @@ from rigup.stack.frameworks.listed import on_pypi
 from rigup.stack.site import Site
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = [asked[name] for name in ("jax", "jaxlib") if name in asked and asked[name].specifier]
+    wanted = [wishes[name] for name in ("jax", "jaxlib") if name in wishes and wishes[name].specifier]
     for row in _releases():
         for version in reversed(row.get("releases", [row["version"]])):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from _builds(row, version, site, _extras(asked))
+                yield from _builds(row, version, site, _extras(wishes))
     if site.system == "linux" and site.machine == "x86_64" and not site.wsl:
-        yield from (one for one in _for_rocm(site) if all(want.specifier.contains(one.version) for want in wanted))
+        yield from (
+            build for build in _for_rocm(site) if all(want.specifier.contains(build.version) for want in wanted)
+        )
 
 
 def _releases() -> list[dict[str, Any]]:
@@ -45,9 +47,9 @@ def _plugins() -> dict[str, dict[str, Any]]:
     return {extra[4:-1]: row for extra, row in named if extra.startswith("jax[cuda") and "local" not in extra}
 
 
-def _extras(asked: Mapping[str, Requirement]) -> set[str]:
+def _extras(wishes: Mapping[str, Requirement]) -> set[str]:
     """The extras that a wish names, among those that bring CUDA along: then none of the others is taken."""
-    return asked["jax"].extras & _plugins().keys() if "jax" in asked else set()
+    return wishes["jax"].extras & _plugins().keys() if "jax" in wishes else set()
 
 
 def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> Iterator[Candidate]:
@@ -58,8 +60,8 @@ def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> I
     if not common["python"]:
         return
     yield Candidate(kind="cpu", packages={"jax": version}, **common)
-    made = [one for one in row["extras"] if not named or one in named]
-    for extra in made if site.system == "linux" and not site.jetpack else ():
+    extras = [extra for extra in row["extras"] if not named or extra in named]
+    for extra in extras if site.system == "linux" and not site.jetpack else ():
         plugin = _plugins()[extra]
         yield Candidate(
             kind="cuda", variant=extra, packages={f"jax[{extra}]": version}, cuda=extra.removeprefix("cuda"),
@@ -71,9 +73,9 @@ def _builds(row: dict[str, Any], version: str, site: Site, named: set[str]) -> I
 def _pins(row: Mapping[str, Any], plugin: Mapping[str, Any], extra: str) -> dict[str, str]:
     """What the plug-in takes of NVIDIA's libraries: of the releases before the newest the table says it where it is less."""
     major = int(extra.removeprefix("cuda"))
-    told = str(plugin.get("pins_cudnn", ""))
+    pin = str(plugin.get("pins_cudnn", ""))
     cudnn = row.get("cudnn_min")
-    return {"cuda": f">={major},<{major + 1}", "cudnn": f">={cudnn},<10" if cudnn else told}
+    return {"cuda": f">={major},<{major + 1}", "cudnn": f">={cudnn},<10" if cudnn else pin}
 
 
 def _for_rocm(site: Site) -> Iterator[Candidate]:
@@ -94,8 +96,8 @@ def _for_rocm(site: Site) -> Iterator[Candidate]:
 
 
 def _by_system(site: Site) -> Iterator[Candidate]:
-    told: list[dict[str, Any]] = tables.table("tensorflow_jax")["jax"]
-    for row in (one for one in told if one.get("rocm")):
+    rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["jax"]
+    for row in (release for release in rows if release.get("rocm")):
         extra, version = str(row["extra"])[4:-1], str(row["version"])
         yield Candidate(
             package="jax", version=version, variant=extra, kind="rocm", rocm=row["rocm"], code=tuple(row["code"]),
@@ -107,7 +109,7 @@ def _by_system(site: Site) -> Iterator[Candidate]:
 def _of_system(row: Mapping[str, Any], version: str, site: Site) -> tuple[Change, ...]:
     """The release of ROCm that the plugin looks for; one of the same major release serves."""
     major = version_key(row["rocm"])[:1]
-    if any(version_key(one)[:1] == major for one in site.there.toolkits.get("rocm", ())):
+    if any(version_key(release)[:1] == major for release in site.there.toolkits.get("rocm", ())):
         return ()
     why = _("jax {version} brings no ROCm along: it takes the system's.").format(version=version)
     return (Change(change="rocm", have=None, to=row["rocm"], why=why, source="tensorflow_jax", weight=6),)

@@ -16,7 +16,7 @@ from rigup.stack.notes import note
 from rigup.stack.site import Site
 
 
-def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(family: str, wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds of a family that a wish allows on a machine's system.
 
     Raises:
@@ -24,10 +24,10 @@ def candidates(family: str, asked: Mapping[str, Requirement], site: Site) -> Ite
 
     """
     for row in wheels(family):
-        if _made_for(row, site) and _meant(row, asked):
+        if _made_for(row, site) and _meant(row, wishes):
             for version in reversed(row.releases):
-                if _allowed(row, version, asked) and (one := _of(row, version, site)):
-                    yield one
+                if _allowed(row, version, wishes) and (build := _candidate(row, version, site)):
+                    yield build
 
 
 def _made_for(row: Wheel, site: Site) -> bool:
@@ -41,40 +41,42 @@ def named(family: str) -> Family | None:
     return next((row for row in families() if row.name == family), None)
 
 
-def _meant(row: Wheel, asked: Mapping[str, Requirement]) -> bool:
+def _meant(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other; the plain name stands for all."""
     family = named(row.family)
     if family is None:
         return True
-    meant = [name for name in asked if name in (*family.called, *family.ended) and name != family.plain]
-    return (not meant and not row.by_name) or any(name in (row.package, *row.beside) for name in meant)
+    names = [name for name in wishes if name in (*family.called, *family.ended) and name != family.plain]
+    return (not names and not row.by_name) or any(name in (row.package, *row.beside) for name in names)
 
 
-def _allowed(row: Wheel, version: str, asked: Mapping[str, Requirement]) -> bool:
+def _allowed(row: Wheel, version: str, wishes: Mapping[str, Requirement]) -> bool:
     family = named(row.family)
     names = (row.package, *([family.plain] if family else ()))
-    if row.own_torch and any(asked[name].specifier for name in ("torch", "torchvision", "xformers") if name in asked):
+    if row.own_torch and any(wishes[name].specifier for name in ("torch", "torchvision", "xformers") if name in wishes):
         return False
-    extras = asked[row.package].extras if row.package in asked else set()
-    if extras & {one.extra for one in wheels(row.family)} and row.extra not in extras:
+    extras = wishes[row.package].extras if row.package in wishes else set()
+    if extras & {wheel.extra for wheel in wheels(row.family)} and row.extra not in extras:
         return False
-    own = all(asked[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in asked)
-    return own and all(_fits(asked[name], told) for name, told in _with(row, version).items() if name in asked)
+    own = all(
+        wishes[name].specifier.contains(version + row.local, prereleases=True) for name in names if name in wishes
+    )
+    return own and all(_fits(wishes[name], bound) for name, bound in _with(row, version).items() if name in wishes)
 
 
-def _fits(want: Requirement, told: str) -> bool:
+def _fits(want: Requirement, bound: str) -> bool:
     """Of what comes beside a version may be asked that lies within its range."""
     pins = [clause.version for clause in want.specifier if clause.operator == "=="]
-    if told[:1].isdigit():
-        return want.specifier.contains(told, prereleases=True)
-    return all(SpecifierSet(told).contains(pin, prereleases=True) for pin in pins if "*" not in pin)
+    if bound[:1].isdigit():
+        return want.specifier.contains(bound, prereleases=True)
+    return all(SpecifierSet(bound).contains(pin, prereleases=True) for pin in pins if "*" not in pin)
 
 
 def _with(row: Wheel, version: str) -> dict[str, str]:
     return {**({"torch": row.torch} if row.torch else {}), **row.beside, row.package: version}
 
 
-def _of(row: Wheel, version: str, site: Site) -> Candidate | None:
+def _candidate(row: Wheel, version: str, site: Site) -> Candidate | None:
     """One release; None where it has no wheel for the platform, or its torch no GPU code there."""
     torch = brought(row.torch, row.torch_variant, site.system, site.machine) if row.torch else None
     python = _with_wheel(row, version, site)
@@ -86,7 +88,7 @@ def _of(row: Wheel, version: str, site: Site) -> Candidate | None:
     return Candidate(
         package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
         packages={first: version + row.local, **({"torch": row.torch + local} if row.torch else {}), **row.beside},
-        index=row.index, extra_indexes=(*beside, *row.extra_indexes), links=tuple(one.format(version=version) for one in row.links),
+        index=row.index, extra_indexes=(*beside, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
         code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
         libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
         python=python, glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
@@ -99,8 +101,8 @@ def _with_wheel(row: Wheel, version: str, site: Site) -> tuple[str, ...]:
     """The Pythons that have its wheel on the platform; what lies elsewhere than on PyPI has all of its row."""
     span = _pythons(row.python)
     elsewhere = row.index or row.links or row.local
-    found = None if elsewhere else pythons_with_wheel(row.package, version, site.system, site.machine, span)
-    return span if found is None else found
+    pythons = None if elsewhere else pythons_with_wheel(row.package, version, site.system, site.machine, span)
+    return span if pythons is None else pythons
 
 
 def on_pypi(package: str, version: str, site: Site, span: Iterable[str], glibc: str) -> dict[str, Any]:
@@ -135,14 +137,14 @@ def _pythons(span: str) -> tuple[str, ...]:
 def _of_system(row: Wheel, version: str, site: Site) -> Iterator[Change]:
     """The toolkit or the ROCm that the system must have; one of the same major release serves."""
     wanted, kind = (row.toolkit, "toolkit") if row.toolkit else (row.rocm_system, "rocm")
-    there = [site.toolkit or ""] if row.toolkit else [*site.there.toolkits.get("rocm", ())]
-    if not wanted or any(one and version_key(one)[:1] == version_key(wanted)[:1] for one in there):
+    present = [site.toolkit or ""] if row.toolkit else [*site.there.toolkits.get("rocm", ())]
+    if not wanted or any(release and version_key(release)[:1] == version_key(wanted)[:1] for release in present):
         return
-    told = _("{package} {version} brings no {library} along: it takes the system's.")
+    template = _("{package} {version} brings no {library} along: it takes the system's.")
     library = "CUDA" if row.toolkit else "ROCm"
     own = site.holder == "conda" and bool(row.toolkit)
     yield Change(
         change=kind, have=(site.toolkit or None) if row.toolkit else None, to="CUDA " + wanted if row.toolkit else wanted,
-        why=told.format(package=row.package, version=version, library=library), source="wheels", root=not own,
+        why=template.format(package=row.package, version=version, library=library), source="wheels", root=not own,
         weight=4 if own else 6,
     )  # fmt: skip

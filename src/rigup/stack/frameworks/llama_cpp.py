@@ -14,21 +14,21 @@ from rigup.stack.site import Site
 _SYSTEMS = {"linux": "linux", "windows": "win", "macos": "mac"}
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All kinds of wheels for a system.
 
     Raises:
         KnowledgeError: a table is malformed.
 
     """
-    wish = asked.get("llama-cpp-python", Requirement("llama-cpp-python"))
+    wish = wishes.get("llama-cpp-python", Requirement("llama-cpp-python"))
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["llama_cpp_python_index"]
     newest = str(tables.table("tensorflow_jax")["meta"]["newest"]["llama-cpp-python"])
     pinned = next((clause.version for clause in wish.specifier if clause.operator == "=="), newest)
     for row in rows:
         kind = _kind(str(row["variant"]))
         if _SYSTEMS.get(site.system) in row["os"] and kind and site.machine in ("x86_64", "arm64"):
-            yield _of(row, kind, pinned)
+            yield _candidate(row, kind, pinned)
 
 
 def _kind(variant: str) -> str:
@@ -37,7 +37,7 @@ def _kind(variant: str) -> str:
     return starts.get(variant[:2], "")
 
 
-def _of(row: dict[str, Any], kind: str, pinned: str) -> Candidate:
+def _candidate(row: dict[str, Any], kind: str, pinned: str) -> Candidate:
     toolkit = str(row.get("toolkit", ""))
     return Candidate(
         package="llama-cpp-python", version=pinned, variant=str(row["variant"]), kind=kind,
@@ -49,8 +49,8 @@ def _of(row: dict[str, Any], kind: str, pinned: str) -> Candidate:
 
 def _targets(toolkit: str) -> list[str]:
     """Targets of "ROCm 7.2.4: gfx908 90a 942 1030" and of "gfx1150 1151 1100-1102"."""
-    found: list[str] = []
+    targets: list[str] = []
     for word in re.findall(r"(?:gfx)?(\d{2,4}[a-f]?(?:-\d{3,4})?)\b", toolkit.partition(": ")[2]):
         first, _dash, last = word.partition("-")
-        found += [f"gfx{n}" for n in range(int(first), int(last) + 1)] if last else ["gfx" + first]
-    return found
+        targets += [f"gfx{n}" for n in range(int(first), int(last) + 1)] if last else ["gfx" + first]
+    return targets

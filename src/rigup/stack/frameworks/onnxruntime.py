@@ -16,34 +16,34 @@ from rigup.stack.site import Site
 _PACKAGES = {"onnxruntime-gpu": "cuda", "onnxruntime-directml": "directml", "onnxruntime": "cpu"}
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = [asked[name] for name in _PACKAGES if name in asked and asked[name].specifier]
+    wanted = [wishes[name] for name in _PACKAGES if name in wishes and wishes[name].specifier]
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["onnxruntime_gpu"]
     for row in sorted(rows, key=lambda row: version_key(row["releases"][-1]), reverse=True):
         for version in reversed(row["releases"]):
             if all(want.specifier.contains(version) for want in wanted):
-                yield from (one for one in _builds(row, version, site) if _asked_for(one, asked))
+                yield from (build for build in _builds(row, version, site) if _asked_for(build, wishes))
 
 
-def _asked_for(build: Candidate, asked: Mapping[str, Requirement]) -> bool:
+def _asked_for(build: Candidate, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other, but that the plain name stands for all."""
-    names = [name for name in _PACKAGES if name in asked and name != "onnxruntime"]
+    names = [name for name in _PACKAGES if name in wishes and name != "onnxruntime"]
     return not names or any(_PACKAGES[name] == build.kind for name in names)
 
 
 def _builds(row: dict[str, Any], version: str, site: Site) -> Iterator[Candidate]:
     for package, kind in _PACKAGES.items():
-        made = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
-        if not made["python"] or (site.jetpack and kind == "cuda"):
+        fields = on_pypi(package, version, site, minors(str(row["python"])), glibc="2.27")
+        if not fields["python"] or (site.jetpack and kind == "cuda"):
             continue
         common: dict[str, Any] = {
-            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **made
+            "package": "onnxruntime", "version": version, "kind": kind, "source": "tensorflow_jax", **fields
         }  # fmt: skip
         if kind != "cuda":
             yield Candidate(packages={package: version}, **common)
@@ -69,7 +69,7 @@ def _from_elsewhere(version: str, row: dict[str, Any], site: Site) -> str:
     cuda = str(row["cuda"]).removesuffix(".x")
     if site.toolkit and version_key(site.toolkit)[:1] == version_key(cuda)[:1]:
         return ""
-    told = _(
+    template = _(
         "onnxruntime-gpu {version} brings no CUDA along: put CUDA {cuda} and cuDNN {cudnn} where the loader looks."
     )
-    return told.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])
+    return template.format(version=version, cuda=row["cuda"], cudnn=row["cudnn"])

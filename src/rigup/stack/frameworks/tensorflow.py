@@ -17,20 +17,20 @@ from rigup.stack.site import Site
 _NAMES = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu")
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All builds that a wish allows, the newest release first; each with its GPU code, and without it.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    wanted = next((asked[name] for name in _NAMES if name in asked), None)
+    wanted = next((wishes[name] for name in _NAMES if name in wishes), None)
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["tensorflow"]
     for row in sorted(rows, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
             if wanted is None or wanted.specifier.contains(version):
                 named = wanted is not None and bool(wanted.specifier)
-                yield from _builds(row, version, site, "tensorflow-cpu" in asked or not (named or _offered(site)))
+                yield from _builds(row, version, site, "tensorflow-cpu" in wishes or not (named or _offered(site)))
 
 
 def _offered(site: Site) -> bool:
@@ -52,7 +52,7 @@ def _builds(row: dict[str, Any], version: str, site: Site, cpu_only: bool) -> It
     yield Candidate(
         kind="cuda", packages={"tensorflow" + extra: version}, code=tuple(row["code"]), cuda=str(row["cuda"]),
         failing=tuple(_fact("failing").get("isas", ())), changes=() if extra else _toolkit(row, version, site),
-        any_cudnn=bool(extra) and any("cudnn" in name and not told.startswith("==") for name, told in row["pins"].items()),
+        any_cudnn=bool(extra) and any("cudnn" in name and not pin.startswith("==") for name, pin in row["pins"].items()),
         pins=short_names(row["pins"]) if extra else {}, note=str(row.get("note", "")), mind="" if extra or site.system != "windows" else _by_hand(row, version), **common,
     )  # fmt: skip
 
@@ -68,23 +68,23 @@ def _fact(name: str) -> dict[str, Any]:
 
 def _by_hand(row: dict[str, Any], version: str) -> str:
     """What its toolkit needs beside it on Windows, where no package brings cuDNN."""
-    told = _(
+    template = _(
         "tensorflow {version} looks for cuDNN {cudnn} too: unpack NVIDIA's archive of it into the folder of CUDA {cuda}, and put "
         "that folder's bin into PATH. Inside WSL newer releases bring all of this along."
     )
-    return told.format(version=version, cudnn=row["cudnn"], cuda=row["cuda"])
+    return template.format(version=version, cudnn=row["cudnn"], cuda=row["cuda"])
 
 
 def _toolkit(row: dict[str, Any], version: str, site: Site) -> tuple[Change, ...]:
     """Releases without the extra take CUDA and cuDNN from the system."""
     if site.toolkit and version_key(site.toolkit)[:2] == version_key(str(row["cuda"]))[:2]:
         return ()
-    told = _("tensorflow {version} brings no CUDA along: it takes the system's.").format(version=version)
+    sentence = _("tensorflow {version} brings no CUDA along: it takes the system's.").format(version=version)
     to = _("CUDA {cuda} and cuDNN {cudnn}").format(cuda=row["cuda"], cudnn=row["cudnn"])
     own = site.holder == "conda"  # there it comes into the environment
     return (
         Change(
-            change="toolkit", have=site.toolkit or None, to=to, why=told, source="tensorflow_jax", root=not own,
+            change="toolkit", have=site.toolkit or None, to=to, why=sentence, source="tensorflow_jax", root=not own,
             weight=4 if own else 6,
         ),
     )  # fmt: skip

@@ -13,20 +13,22 @@ from rigup.stack.site import Site
 _MOST = 5
 
 
-def candidates(asked: Mapping[str, Requirement], _site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], _site: Site) -> Iterator[Candidate]:
     """One build that asks for nothing: what it holds is left to the installer; none where no package is asked for."""
     known = programs()
-    unheard = [name for name, told in asked.items() if name not in known or is_library(known[name], told)]
+    unheard = [
+        name for name, requirement in wishes.items() if name not in known or is_library(known[name], requirement)
+    ]
     if not unheard:
         return
     unheard = [name for name in unheard if name not in known]
     names = ", ".join(unheard[:_MOST]) + (" …" if len(unheard) > _MOST else "")
-    told = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
+    template = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
     yield Candidate(
-        package=names or next(iter(asked), ""),
+        package=names or next(iter(wishes), ""),
         version="",
         kind="unknown",
         packages={},
-        mind=told.format(names=names) if names else "",
+        mind=template.format(names=names) if names else "",
         source="wheels",
     )

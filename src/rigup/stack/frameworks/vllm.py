@@ -14,7 +14,7 @@ from rigup.stack.frameworks.torch import FAMILY
 from rigup.stack.site import Site
 
 
-def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
+def candidates(wishes: Mapping[str, Requirement], site: Site) -> Iterator[Candidate]:
     """All releases that a wish allows, the newest first.
 
     Raises:
@@ -24,22 +24,22 @@ def candidates(asked: Mapping[str, Requirement], site: Site) -> Iterator[Candida
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax")["vllm"]
     if site.system != "linux" or site.machine not in ("x86_64", "aarch64") or site.jetpack:
         return
-    yield from _for_rocm(asked) if site.machine == "x86_64" else ()
-    made = [row for row in rows if site.machine in row.get("machines", ("x86_64", "aarch64"))]
-    for row in sorted(made, key=lambda row: version_key(row["version"]), reverse=True):
+    yield from _for_rocm(wishes) if site.machine == "x86_64" else ()
+    fitting = [row for row in rows if site.machine in row.get("machines", ("x86_64", "aarch64"))]
+    for row in sorted(fitting, key=lambda row: version_key(row["version"]), reverse=True):
         for version in reversed(row.get("releases", [row["version"]])):
-            if one := _of(row, version, asked, site):
-                yield one
+            if build := _candidate(row, version, wishes, site):
+                yield build
 
 
-def _for_rocm(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
+def _for_rocm(wishes: Mapping[str, Requirement]) -> Iterator[Candidate]:
     """Wheels from vLLM's own index; nobody may name the torch, which comes with them."""
-    if any(asked[name].specifier for name in (*FAMILY, "torch", "xformers") if name in asked):
+    if any(wishes[name].specifier for name in (*FAMILY, "torch", "xformers") if name in wishes):
         return
     rows: list[dict[str, Any]] = tables.table("tensorflow_jax").get("vllm_rocm", [])
     for row in rows:
         for version in reversed(row["releases"]):
-            if asked["vllm"].specifier.contains(version):
+            if wishes["vllm"].specifier.contains(version):
                 yield Candidate(
                     package="vllm", version=version, variant=row["variant"], kind="rocm",
                     packages={"vllm": f"{version}+{row['variant']}"}, extra_indexes=(row["index"].format(version=version),),
@@ -48,18 +48,18 @@ def _for_rocm(asked: Mapping[str, Requirement]) -> Iterator[Candidate]:
                 )  # fmt: skip
 
 
-def _wanted(name: str, asked: Mapping[str, Requirement]) -> bool:
+def _wanted(name: str, wishes: Mapping[str, Requirement]) -> bool:
     """vllm brings its companions along; they are named where they were asked for, or belong to torch."""
-    return name != "xformers" or name in asked
+    return name != "xformers" or name in wishes
 
 
-def _of(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], site: Site) -> Candidate | None:
+def _candidate(row: dict[str, Any], version: str, wishes: Mapping[str, Requirement], site: Site) -> Candidate | None:
     """One release; None where the wish excludes it, or the torch that it asks for has no GPU code on the platform."""
     wheel = brought(str(row["torch"]), str(row["pypi_torch_variant"]), "linux", site.machine)
     local = "+" + wheel.variant if wheel and not wheel.pypi else ""
     packages = {"vllm": version, "torch": str(row["torch"]) + local}
-    packages |= {name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, asked)}
-    if wheel is None or not all(_takes(asked[name], told) for name, told in packages.items() if name in asked):
+    packages |= {name: str(row[name]) for name in (*FAMILY, "xformers") if row.get(name) and _wanted(name, wishes)}
+    if wheel is None or not all(_takes(wishes[name], release) for name, release in packages.items() if name in wishes):
         return None
     return Candidate(
         package="vllm", version=version, kind="cuda", packages=packages,
@@ -73,8 +73,8 @@ def _of(row: dict[str, Any], version: str, asked: Mapping[str, Requirement], sit
 
 def _takes(want: Requirement, version: str) -> bool:
     """Whether a wish takes a version: one without a local part takes any, one with it that alone."""
-    told = version if "+" in str(want.specifier) else version.partition("+")[0]
-    return want.specifier.contains(told, prereleases=True)
+    plain = version if "+" in str(want.specifier) else version.partition("+")[0]
+    return want.specifier.contains(plain, prereleases=True)
 
 
 def oldest(version: str) -> str:
@@ -84,9 +84,9 @@ def oldest(version: str) -> str:
     return str(max(rows, key=lambda row: version_key(str(row["since"])))["isa_min"]) if rows else ""
 
 
-def _pythons(told: str) -> list[str]:
+def _pythons(bounds_text: str) -> list[str]:
     """Single Pythons of "<3.14,>=3.10"."""
-    bounds = {part[0]: version_key(part)[1] for part in told.replace(">=", ">").split(",")}
+    bounds = {part[0]: version_key(part)[1] for part in bounds_text.replace(">=", ">").split(",")}
     return [f"3.{minor}" for minor in range(bounds.get(">", 9), bounds.get("<", 14))]
 
 

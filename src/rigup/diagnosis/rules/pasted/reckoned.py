@@ -11,12 +11,12 @@ from rigup.machine.kinds import Distribution, Gpu, JobRequest, Symptom, Variable
 PLAIN_NAMES = ("AMD Radeon Graphics", "AMD Radeon(TM) Graphics", "AMD Radeon™ Graphics")
 
 
-def total_of(said: Symptom) -> float:
+def total_of(symptom: Symptom) -> float:
     """Bytes that a runtime counts as the GPU's."""
-    if said.get("kib"):
-        return int(said.kib) * 1024.0
-    total = said.get("total") or said.get("total2")
-    return (size(total + " G") if said.id == "vllm-memory-taken" and total else size(total)) or 0.0
+    if symptom.get("kib"):
+        return int(symptom.kib) * 1024.0
+    total = symptom.get("total") or symptom.get("total2")
+    return (size(total + " G") if symptom.id == "vllm-memory-taken" and total else size(total)) or 0.0
 
 
 def is_of_cuda(name: str) -> bool:
@@ -24,11 +24,11 @@ def is_of_cuda(name: str) -> bool:
     return re.fullmatch(r"nvidia-(?:cuda-runtime|cublas|cudnn)(?:-cu\d{2})?", name) is not None
 
 
-def libc_told(system: Distribution | None, told: Symptom | None) -> str:
-    """The libc of a distribution, or the one that is told."""
+def known_libc(system: Distribution | None, symptom: Symptom | None) -> str:
+    """The libc of a distribution, or the one that a message names."""
     if system is not None and (known := libc_of(system)):
         return known
-    row = distribution(str(told.distro).lower(), str(told.release)) if told else None
+    row = distribution(str(symptom.distro).lower(), str(symptom.release)) if symptom else None
     return row.glibc if row else ""
 
 

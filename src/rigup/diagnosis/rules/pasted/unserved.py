@@ -21,10 +21,11 @@ COMPILED = lazy_regex(
 )
 
 
-def offered_nothing(said: Symptom) -> str:
+def offered_nothing(symptom: Symptom) -> str:
     """The package of which pip was offered nothing at all, as it is written everywhere."""
-    none = not said.knows("offered") or re.fullmatch(r"(?:none)?|0\.0\.1(?:\.dev\d)?", said.offered)  # a name kept free
-    return re.sub(r"[-_.]{1,9}", "-", str(said.get("name"))).lower() if none else ""
+    # 0.0.1 is a name that is kept free
+    none = not symptom.knows("offered") or re.fullmatch(r"(?:none)?|0\.0\.1(?:\.dev\d)?", symptom.offered)
+    return re.sub(r"[-_.]{1,9}", "-", str(symptom.get("name"))).lower() if none else ""
 
 
 def is_of_another_system(name: str, platform: Platform) -> bool:
@@ -34,7 +35,7 @@ def is_of_another_system(name: str, platform: Platform) -> bool:
     return any(form.fullmatch(name) for form in lists.get(system, ()))
 
 
-def nothing_offered(said: Symptom) -> str:
+def nothing_offered(symptom: Symptom) -> str:
     """The package of which pip was offered nothing at all."""
-    none = not said.knows("offered") or said.offered in ("none", "")
-    return re.sub(r"[-_.]{1,9}", "-", str(said.get("name"))).lower() if none else ""
+    none = not symptom.knows("offered") or symptom.offered in ("none", "")
+    return re.sub(r"[-_.]{1,9}", "-", str(symptom.get("name"))).lower() if none else ""

@@ -14,7 +14,7 @@ OF_APPLE_ALONE = ("mlx", "mlx-metal", "tensorflow-macos", "tensorflow-metal", "j
 
 
 def is_elsewhere(platform: Platform | None) -> bool:
-    """Whether a platform is told that is no Mac."""
+    """Whether the platform is known and no Mac."""
     return platform is not None and platform.get("system") in ("linux", "windows")
 
 
@@ -85,8 +85,8 @@ def refused_wheel_is_for_a_newer_macos(
     said: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system="macos")
 ) -> Verdict:
     """`macosx_13_0_arm64` in a wheel's name, and an older system."""
-    found = re.match(r"macosx_(\d{2})_(\d{1,2})_", str(said.get("os")))
-    want = f"{found[1]}.{found[2]}" if found and int(found[1]) > 11 else ""
+    match = re.match(r"macosx_(\d{2})_(\d{1,2})_", str(said.get("os")))
+    want = f"{match[1]}.{match[2]}" if match and int(match[1]) > 11 else ""
     return bool(want) and is_older(platform.version, want) and {"minimum": want}
 
 

@@ -19,9 +19,9 @@ def resolver_asks_for_intels_macs(
     return not intel and name in _MADE_LATER and of_intels_mac(said) and {"chip": None, "seen": said.have}
 
 
-def of_intels_mac(said: Symptom) -> bool:
+def of_intels_mac(symptom: Symptom) -> bool:
     """Whether a wheel's tag is of Macs with Intel's processors."""
-    return re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(said.get("have"))) is not None
+    return re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(symptom.get("have"))) is not None
 
 
 @rule("mps-inside-linux-container", "likely")

@@ -20,14 +20,14 @@ _STARTED = (".sh", "nvcc", "ptxas", "gcc", "ffmpeg")  # what is refused here is 
 _SYSTEM = ("/dev/", "/sys/", "/proc/", "/run/", "/var/run/", "/etc/", "/tmp/", "/root/", "/usr/bin/", "/lib/")
 
 
-def line_of(said: Symptom) -> int:
+def line_of(symptom: Symptom) -> int:
     """Where in its text it stands; what has no line comes first."""
-    return said.fields["id"].where.line or 0
+    return symptom.fields["id"].where.line or 0
 
 
-def what_is_refused(said: Symptom) -> str:
+def what_is_refused(symptom: Symptom) -> str:
     """The path of a refusal, unless it belongs to the system or is a program to be run."""
-    path = str(said.get("path") or said.get("a") or said.get("b") or said.get("c"))
+    path = str(symptom.get("path") or symptom.get("a") or symptom.get("b") or symptom.get("c"))
     return "" if path.startswith(_SYSTEM) or path.endswith(_STARTED) else path
 
 

@@ -4,7 +4,7 @@ from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.access import inside as from_inside
 from rigup.diagnosis.rules.driver import NVIDIA
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.machine.kinds import (
     DkmsTree,
     Driver,
@@ -55,7 +55,7 @@ def _of_a_driver(name: str) -> bool:
 def bus_offers_nothing_of_nvidias_for_the_card(
     card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule | None = one(name="nvidia"), driver: Driver | None = one(vendor="nvidia"),
     said: Symptom | None = seen("modprobe-module-not-found", "dkms-package-failed", "nvidia-installer-load-failed", tag="nvidia-driver-silent module-refused"),
-    package: SystemPackage | None = one(name=Told(_of_a_driver), state="installed"), tree: DkmsTree | None = one(module="nvidia"),
+    package: SystemPackage | None = one(name=Passes(_of_a_driver), state="installed"), tree: DkmsTree | None = one(module="nvidia"),
     works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """lspci knows of the kernel's own driver for the card, which has not got it, and of none of NVIDIA's."""

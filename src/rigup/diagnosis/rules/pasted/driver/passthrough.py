@@ -8,6 +8,6 @@ from rigup.machine.kinds import Symptom
 _GUESTS_FILE = lazy_regex(r"(?:^|[/_.-])(?:vm|guest|domu)(?:[0-9_.-]|$)", re.IGNORECASE)
 
 
-def named_after_a_guest(said: Symptom) -> bool:
+def named_after_a_guest(symptom: Symptom) -> bool:
     """Who keeps two machines' outputs apart names the file after the one: `guest-dmesg.txt`."""
-    return bool(_GUESTS_FILE.search(said.fields["id"].where.source.rpartition("/")[2]))
+    return bool(_GUESTS_FILE.search(symptom.fields["id"].where.source.rpartition("/")[2]))

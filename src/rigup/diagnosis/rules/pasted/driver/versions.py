@@ -88,7 +88,7 @@ def inside_lies_a_libcuda_of_another_driver(
     guest: Symptom | None = seen(tag="wsl-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi tells the driver, a listing the libraries: none is of that release, and CUDA does not start."""
-    foreign = [one for one in libraries if one.knows("version") and not same_version(driver.version, one.version)]
+    foreign = [lib for lib in libraries if lib.knows("version") and not same_version(driver.version, lib.version)]
     return guest is None and 0 < len(foreign) == len(libraries) and {"path": foreign[0].path, "said": said.id}
 
 

@@ -4,7 +4,7 @@ import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.compiled_for import left_behind
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.chips import age_beside, why_not
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.gpus import one_gpu
@@ -12,9 +12,9 @@ from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, Toolkit, Torch, World
 
 
-def age_of_told_code(said: Symptom, isa: str) -> str:
+def age_of_listed_code(symptom: Symptom, isa: str) -> str:
     """Whether a chip comes before or after the code that a message lists; "" where nobody can tell."""
-    code = re.findall(r"(?:sm|compute)_\d{2,3}", str(said.code))
+    code = re.findall(r"(?:sm|compute)_\d{2,3}", str(symptom.code))
     return age_beside(why_not(isa, code), code) or ""
 
 
@@ -90,8 +90,8 @@ def toolkit_beside_the_wheel_is_of_older_drivers(
 
 @rule("driver-too-old-for-wheel", "likely")
 def plugin_of_a_newer_major(
-    package: Package = one(name=Told(_of_a_major)), driver: Driver = one(vendor="nvidia"), works: Torch | None = one(available=True),
-    torch: Torch | None = one(cuda=Told(bool)),
+    package: Package = one(name=Passes(_of_a_major)), driver: Driver = one(vendor="nvidia"), works: Torch | None = one(available=True),
+    torch: Torch | None = one(cuda=Passes(bool)),
 ) -> Verdict:  # fmt: skip
     """The name of jax's plugin, or of CuPy's wheel, tells its major of CUDA."""
     major = re.search(r"cuda(1\d)", package.name)

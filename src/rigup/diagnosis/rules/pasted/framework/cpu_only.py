@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.access import inside
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.framework_cuda import jax_extra
 from rigup.knowledge.torch_builds import variant_for_pypi
 from rigup.machine.kinds import (
@@ -58,7 +58,7 @@ def plain_torch_took_the_place_of_one_with_cuda(
 
 @rule("cpu-only-torch", "likely")
 def jax_sees_a_card_and_has_no_part_for_it(
-    said: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(tag="jax-fails-on-cuda"), plugin: Package | None = one(name=Told(_for_cuda)),
+    said: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(tag="jax-fails-on-cuda"), plugin: Package | None = one(name=Passes(_for_cuda)),
     lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None, driver: Driver | None = one(vendor="nvidia"),
     asked: Symptom | None = seen("jax-told-to-use-the-processor"),
 ) -> Verdict:  # fmt: skip
@@ -128,6 +128,6 @@ def lightning_finds_no_backend_and_a_card_is_named(
     world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters", tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
-    told = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
+    has_backend = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
     alone = all(other is None for other in (driver, world, guest, known))
-    return alone and not told and {"said": said.id, "named": card.id}
+    return alone and not has_backend and {"said": said.id, "named": card.id}

@@ -1,7 +1,7 @@
 """What was downloaded or pulled, and what it is built for."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import driver_carries, driver_minimum
 from rigup.machine.kinds import (
     Driver,
@@ -25,7 +25,7 @@ def _for_processors(entries: list[str]) -> bool:
 
 @rule("cpu-only-torch", "likely")
 def own_settings_name_the_index_for_processors(
-    source: PackageSource = one(entries=Told(_for_processors)), torch: Torch = one(available=False), gpu: Gpu | None = one(vendor=("nvidia", "amd")),
+    source: PackageSource = one(entries=Passes(_for_processors)), torch: Torch = one(available=False), gpu: Gpu | None = one(vendor=("nvidia", "amd")),
     driver: Driver | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A project's or a user's settings take torch from the index that has builds for the processor alone."""
@@ -35,7 +35,7 @@ def own_settings_name_the_index_for_processors(
 
 @rule("tensorflow-cpu-build", "likely")
 def server_for_processors_was_given_gpus(
-    _image: Symptom = seen("image-of-tensorflow-serving-for-processors"), world: World = one(gpu_requested=True), works: TensorFlow | None = one(gpus=Told(bool)),
+    _image: Symptom = seen("image-of-tensorflow-serving-for-processors"), world: World = one(gpu_requested=True), works: TensorFlow | None = one(gpus=Passes(bool)),
     card: Symptom | None = seen("tensorflow-made-a-device"),
 ) -> Verdict:  # fmt: skip
     """Its images for GPUs have that in their tag; this one was started with GPUs, and has no code for them."""
@@ -51,7 +51,7 @@ def _of_the_driver(name: str) -> bool:
 
 @rule("driver-too-old-for-wheel", "likely")
 def installed_driver_package_is_below_the_builds_minimum(
-    package: SystemPackage = one(name=Told(_of_the_driver), state="installed"), torch: Torch = one(), driver: Driver | None = one(vendor="nvidia"),
+    package: SystemPackage = one(name=Passes(_of_the_driver), state="installed"), torch: Torch = one(), driver: Driver | None = one(vendor="nvidia"),
     platform: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """The driver itself was not asked; the distribution's package of it is of a branch that the build does not run on."""

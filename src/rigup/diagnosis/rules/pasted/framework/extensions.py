@@ -56,7 +56,7 @@ def refused_wheel_is_for_another_machine(
     """`manylinux1_x86_64` on a processor of another kind, `win_amd64` on Linux."""
     tag = str(said.get("os"))
     system = next((name for start, name in _TAGS if tag.startswith(start)), "")
-    machine = next((one_ for one_ in ("x86_64", "amd64", "arm64", "aarch64") if tag.endswith(one_)), "")
+    machine = next((arch for arch in ("x86_64", "amd64", "arm64", "aarch64") if tag.endswith(arch)), "")
     mine = str(platform.get("architecture") or "")
     other = bool(machine and mine) and _MACHINES.get(machine, machine) != _MACHINES.get(mine.lower(), mine)
     return bool(system) and (system != platform.system or other) and {"name": said.name, "platform": platform.system}
@@ -76,8 +76,8 @@ def nothing_is_offered_to_intels_macs(
 @rule("extension-without-platform-build", "likely")
 def offered_wheels_are_for_other_processors(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Wheels for Linux are offered, and none for this processor."""
-    found = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
-    return bool(found) and "linux" in str(said.offered) and not re.search(r"_" + str(found and found[1]) + r"\b", str(said.offered)) and {"name": said.name}  # fmt: skip
+    match = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
+    return bool(match) and "linux" in str(said.offered) and not re.search(r"_" + str(match and match[1]) + r"\b", str(said.offered)) and {"name": said.name}  # fmt: skip
 
 
 @rule("extension-without-platform-build", "likely")

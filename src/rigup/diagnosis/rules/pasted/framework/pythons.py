@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.reckoned import libc_told
+from rigup.diagnosis.rules.pasted.reckoned import known_libc
 from rigup.diagnosis.rules.pasted.unserved import (
     COMPILED,
     is_of_another_system,
@@ -28,8 +28,8 @@ def is_gpu_package(name: str) -> bool:
     return re.search(r"-gpu$|-cu(?:da)?\d{2,3}x?$", name) is not None and not name.startswith("nvidia-")
 
 
-def _asked(said: Symptom) -> str:
-    asked = str(said.get("asked") or "")
+def _pinned_release(symptom: Symptom) -> str:
+    asked = str(symptom.get("asked") or "")
     return asked.lstrip("= ") if asked.startswith("==") and "," not in asked else ""
 
 
@@ -64,7 +64,7 @@ def newer_than_all_that_is_offered(
     asked, newest = str(said.get("asked") or ""), str(said.get("offered") or "").rpartition(",")[2].strip()
     if offline is not None or not asked.startswith("==") or newest in ("", "none") or not pythons(said.name):
         return False
-    libc = version_key(libc_told(system, told))
+    libc = version_key(known_libc(system, told))
     old = bool(libc) and libc < (2, 28)
     fits = python is not None and supported(said.name, python.version, asked.lstrip("= ").partition("+")[0]) is True
     later = version_key(newest) < version_key(asked.lstrip("= ").partition("+")[0])
@@ -106,7 +106,7 @@ def release_is_older_than_all_that_is_offered(
     python: PythonEnv | None = None,
 ) -> Verdict:
     """A compiled package, asked for by a release that lies before all that the index has for this Python."""
-    asked, offered = _asked(said), str(said.get("offered") or "").split(",")[0].strip()
+    asked, offered = _pinned_release(said), str(said.get("offered") or "").split(",")[0].strip()
     known = said.name.lower().replace("_", "-") in _COMPILED and offered not in ("", "none")
     older = bool(asked) and version_key(asked) < version_key(offered)
     return (

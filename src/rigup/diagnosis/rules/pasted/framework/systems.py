@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.pasted.reckoned import libc_told
+from rigup.diagnosis.rules.pasted.reckoned import known_libc
 from rigup.diagnosis.rules.pasted.unserved import COMPILED, offered_nothing
 from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.cuda import version_key
@@ -40,7 +40,7 @@ def offers_end_before_what_is_asked(
     python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """pip offers older releases alone, or none where no wheel is made for so old a libc; the Python is not to blame."""
-    have, asked = libc_told(system, told), str(said.get("asked") or "").lstrip("= ")
+    have, asked = known_libc(system, told), str(said.get("asked") or "").lstrip("= ")
     if offline is not None or not have or not said.get("offered"):
         return False
     if python is not None and supported(said.name, python.version, asked.partition("+")[0]) is False:
@@ -66,8 +66,8 @@ def musl_has_no_wheels(
 @rule("glibc-too-old-for-wheel", "likely")
 def offered_wheels_are_for_glibc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """The system is built on musl, and what is offered for its processor is not."""
-    found = re.fullmatch(r"musllinux_\d_\d{1,2}_(\w{3,12})", str(said.have))
-    offered = found and re.search(r"manylinux\w{1,20}_" + found[1] + r"\b", str(said.offered))
+    match = re.fullmatch(r"musllinux_\d_\d{1,2}_(\w{3,12})", str(said.have))
+    offered = match and re.search(r"manylinux\w{1,20}_" + match[1] + r"\b", str(said.offered))
     return bool(offered) and {"want": None, "have": "musl", "file": said.name}
 
 

@@ -11,15 +11,15 @@ _GIB = 1 << 30
 _ROUND = 0.08 * GIB  # what of a card's last gigabyte its driver keeps
 
 
-def _printed(said: Symptom) -> float:
+def _bytes_printed(symptom: Symptom) -> float:
     """Bytes that a program counts as the GPU's."""
-    if said.get("bytes"):
-        return float(said.bytes)
-    if said.get("power"):
-        return float(said.value) * 2.0 ** int(said.power)
-    if said.get("gib"):
-        return float(said.gib) * GIB
-    return float(said.get("mib") or said.get("vram") or 0) * _MIB
+    if symptom.get("bytes"):
+        return float(symptom.bytes)
+    if symptom.get("power"):
+        return float(symptom.value) * 2.0 ** int(symptom.power)
+    if symptom.get("gib"):
+        return float(symptom.gib) * GIB
+    return float(symptom.get("mib") or symptom.get("vram") or 0) * _MIB
 
 
 @rule("apu-vram-carveout-vs-gtt", "possible")
@@ -91,7 +91,7 @@ def program_counts_the_mapped_pool(
 ) -> Verdict:  # fmt: skip
     """Its total is the pool that the kernel may map, and the carve-out is larger: no card of its own counts so."""
     vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
-    return vram > 1.2 * gtt and abs(_printed(said) - gtt) < 0.1 * gtt and {"severity": "warning"}
+    return vram > 1.2 * gtt and abs(_bytes_printed(said) - gtt) < 0.1 * gtt and {"severity": "warning"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
@@ -134,7 +134,7 @@ def program_counts_a_part_of_what_a_tool_shows(
     said: Symptom = seen(tag="vram-printed"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same where a tool shows the carve-out, and torch prints its own total."""
-    total = _printed(said)
+    total = _bytes_printed(said)
     broken = total > GIB and -total % GIB > _ROUND
     alone = card is None and nvidia is None and not gpu.get("partitions")
     return alone and broken and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "warning"}
@@ -154,8 +154,8 @@ def engine_takes_shared_memory_for_the_gpus_own(
     _said: Symptom = seen("vllm-memory-taken"), inner: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False), carved: Symptom | None = seen("carve-out-told"),
 ) -> Verdict:  # fmt: skip
     """The engine's share is of a total that the processor uses as well."""
-    told = carved is not None or (inner.knows("vram") and inner.vram > 16 * GIB)
-    return card is None and bool(inner.integrated) and not told and {"severity": "error"}
+    is_carved = carved is not None or (inner.knows("vram") and inner.vram > 16 * GIB)
+    return card is None and bool(inner.integrated) and not is_carved and {"severity": "error"}
 
 
 @rule("apu-memory-miscount", "possible")
@@ -174,8 +174,8 @@ def kernel_maps_less_than_was_wished(
     wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), mapped: Symptom = seen("amdgpu-gtt-ready"),
 ) -> Verdict:  # fmt: skip
     """The kernel's log has another size than the configured one: it was not taken up, or the boot loader not written anew."""
-    told = str(wish.get("configured") or "")
-    wished = int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+    configured = str(wish.get("configured") or "")
+    wished = int(configured) * (_MIB if wish.name == "gttsize" else _PAGE) if configured.isdigit() else 0
     return wished > 1.2 * int(mapped.get("mib") or 0) * _MIB and {"name": wish.name}
 
 
@@ -204,8 +204,8 @@ def mapped_total_is_less_than_was_wished(
     wish: ModuleParameter = one(module=("amdgpu", "ttm", "amdttm"), name=("gttsize", "pages_limit")), gpu: Gpu = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """sysfs has another total than the one that the kernel's line or a file of modprobe's asks for."""
-    told = str(wish.get("configured") or "")
-    wished = int(told) * (_MIB if wish.name == "gttsize" else _PAGE) if told.isdigit() else 0
+    configured = str(wish.get("configured") or "")
+    wished = int(configured) * (_MIB if wish.name == "gttsize" else _PAGE) if configured.isdigit() else 0
     return wished > 1.2 * gpu.gtt and {"name": wish.name}
 
 

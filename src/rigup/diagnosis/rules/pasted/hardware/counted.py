@@ -10,9 +10,9 @@ _CARVED = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4))  # what firmwa
 _CARVED_OR_WHOLE = tuple(share * GIB for share in (0.25, 0.5, 1, 2, 3, 4, 8))  # what firmware's menus offer
 
 
-def _told(said: Symptom) -> float:
+def _bytes(symptom: Symptom) -> float:
     """Bytes that a program counts as the GPU's."""
-    return float(said.mib) * _MIB if said.get("mib") is not None else size(said.get("size")) or 0.0
+    return float(symptom.mib) * _MIB if symptom.get("mib") is not None else size(symptom.get("size")) or 0.0
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")
@@ -22,7 +22,7 @@ def program_counts_what_a_person_set_aside(
 ) -> Verdict:  # fmt: skip
     """A person names the carve-out, the program's total is that very figure, and it does not suffice."""
     gib = float(set_.get("gib") or set_.get("gib2") or 0)
-    same = gib > 0 and abs(_told(said) - gib * GIB) < 0.03 * gib * GIB
+    same = gib > 0 and abs(_bytes(said) - gib * GIB) < 0.03 * gib * GIB
     meant = card is None and bool(inner.integrated) and (out is not None or words is not None)
     return meant and same and {"said": said.id, "severity": "error"}
 

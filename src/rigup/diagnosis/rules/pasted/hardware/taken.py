@@ -12,8 +12,8 @@ _LEFT = 1 << 29  # bytes; less than any card that TensorFlow takes has
 _HOLDS_MUCH = 4 * 2**30
 
 
-def _own(said: Symptom) -> float:
-    return max(size(said.get("reserved")) or 0.0, size(said.get("allocated")) or 0.0)
+def _own(symptom: Symptom) -> float:
+    return max(size(symptom.get("reserved")) or 0.0, size(symptom.get("allocated")) or 0.0)
 
 
 def is_mostly_taken(gpu: Gpu) -> bool:
@@ -22,10 +22,10 @@ def is_mostly_taken(gpu: Gpu) -> bool:
     return bool(used and whole) and used > 0.8 * whole
 
 
-def in_pieces(said: Symptom) -> bool:
+def in_pieces(symptom: Symptom) -> bool:
     """Whether what is free would do, and lies in pieces."""
-    slack = size(said.slack) or 0
-    return slack >= (size(said.wanted) or 0) and slack >= 0.12 * (size(said.total) or 0)
+    slack = size(symptom.slack) or 0
+    return slack >= (size(symptom.wanted) or 0) and slack >= 0.12 * (size(symptom.total) or 0)
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -189,8 +189,8 @@ def card_is_full_of_a_listed_process(
 ) -> Verdict:
     """Somebody finds the card full, and the driver lists a program that has most of it; whose `python` is, nobody can tell."""
     own = str(holder.get("name")).rpartition("/")[2].startswith("python")
-    there = holder.get("gpu") in (None, gpu.get("nvml_index"))
-    return not own and there and not holder.get("graphics") and int(holder.memory) > gpu.vram / 2
+    is_on_card = holder.get("gpu") in (None, gpu.get("nvml_index"))
+    return not own and is_on_card and not holder.get("graphics") and int(holder.memory) > gpu.vram / 2
 
 
 @rule("oom-fragmentation", "likely")

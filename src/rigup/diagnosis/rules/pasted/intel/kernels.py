@@ -10,8 +10,8 @@ def no_node_for_a_card_that_the_kernel_does_not_know(
     card: Gpu = one(vendor="intel"), platform: Platform = one(system="linux"), said: Symptom = seen("render-nodes-not-there")
 ) -> Verdict:  # fmt: skip
     """The bus shows the card, and no driver made a node for it."""
-    found = None if card.get("driver") else older_than_card(card, platform)
-    return found and {**found, "said": said.id}
+    release = None if card.get("driver") else older_than_card(card, platform)
+    return release and {**release, "said": said.id}
 
 
 @rule("intel-compute-runtime-missing", "likely")

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.framework_cuda import cuda_of_package, named_alike
 from rigup.knowledge.pythons import tensorflow_on_windows
@@ -59,7 +59,7 @@ def another_release_lists_the_card(
 
 @rule("pip-cuda-mix", "likely")
 def linker_of_another_minor_than_torch(
-    package: Package = one(name=Told(_is_of_nvidia)),
+    package: Package = one(name=Passes(_is_of_nvidia)),
     torch: Torch = one(),
     said: Symptom = seen(tag="cuda-symbol-missed"),
 ) -> Verdict:
@@ -73,7 +73,7 @@ def linker_of_another_minor_than_torch(
 
 @rule("pip-cuda-mix", "likely")
 def one_library_twice(
-    one_of: Package = one(name=Told(_is_of_nvidia)), other: Package = one(name=Told(_is_of_nvidia)), _said: Symptom = seen(tag="cuda-symbol-missed")
+    one_of: Package = one(name=Passes(_is_of_nvidia)), other: Package = one(name=Passes(_is_of_nvidia)), _said: Symptom = seen(tag="cuda-symbol-missed")
 ) -> Verdict:  # fmt: skip
     """`nvidia-cublas-cu11` and `nvidia-cublas-cu117` bring one file."""
     same = one_of.name.rpartition("-cu")[0] == other.name.rpartition("-cu")[0] and one_of.name < other.name
@@ -110,7 +110,7 @@ def libraries_are_of_another_minor_than_a_program_asks(
 
 @rule("nvcc-differs-from-torch-cuda", "likely")
 def operations_are_compiled_by_another_major(
-    _asked: Symptom = seen("deepspeed-operations-asked-for"), torch: Torch = one(cuda=Told(bool)), toolkit: Toolkit = one(name="cuda"),
+    _asked: Symptom = seen("deepspeed-operations-asked-for"), torch: Torch = one(cuda=Passes(bool)), toolkit: Toolkit = one(name="cuda"),
 ) -> Verdict:  # fmt: skip
     """DeepSpeed is told to compile as it is installed, and nvcc is of another major than torch."""
     return version_key(str(toolkit.version))[:1] != version_key(str(torch.cuda))[:1] and {"want": torch.cuda}
@@ -118,7 +118,7 @@ def operations_are_compiled_by_another_major(
 
 @rule("nvcc-differs-from-torch-cuda", "likely")
 def word_of_a_newer_toolkit_is_not_known(
-    _said: Symptom = seen("symbol-unknown-to-this-toolkit"), torch: Torch = one(cuda=Told(bool)), toolkit: Toolkit | None = one(name="cuda"),
+    _said: Symptom = seen("symbol-unknown-to-this-toolkit"), torch: Torch = one(cuda=Passes(bool)), toolkit: Toolkit | None = one(name="cuda"),
     nvcc: Symptom | None = seen("nvcc-answers"),
 ) -> Verdict:  # fmt: skip
     """A source for torch's CUDA is compiled by an older nvcc."""

@@ -65,11 +65,11 @@ def another_generation_stands_in_its_folder(
     missing: Symptom = seen("oneapi-library-not-found", "ldd-oneapi-not-found", "mkl-library-not-found"), shown: Symptom = seen("oneapi-folder-shown"),
 ) -> Verdict:  # fmt: skip
     """The folder is of one year's base kit, and the library that is missed of another's."""
-    there, wanted = (
+    release, wanted = (
         shown.get("release") or shown.get("other"),
         release_of(str(missing.get("base")), str(missing.get("number"))),
     )
-    return wanted is not None and wanted != there and {"lib": missing.get("lib"), "have": "oneAPI " + str(there)}
+    return wanted is not None and wanted != release and {"lib": missing.get("lib"), "have": "oneAPI " + str(release)}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.machine.kinds import Gpu, Package, Platform, Symptom, Torch
 
 
@@ -37,7 +37,7 @@ def torch_that_is_there_satisfies_pip(
 
 @rule("cuda-torch-on-amd", "likely")
 def rocm_build_goes_and_nvidias_comes(
-    gone: Symptom = seen(tag="torch-replaced"), new: Package | None = one(manager="pip", name="torch"), brought: Package | None = one(name=Told(_of_nvidia)),
+    gone: Symptom = seen(tag="torch-replaced"), new: Package | None = one(manager="pip", name="torch"), brought: Package | None = one(name=Passes(_of_nvidia)),
     card: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """pip takes ROCm's torch away and brings PyPI's, which comes with NVIDIA's packages."""

@@ -13,9 +13,9 @@ def unlike(needy: Gpu, other: Gpu) -> bool:
     return needy.isa != other.isa and override_for(needy.isa) is not None and override_for(other.isa) is None
 
 
-def harmful(told: Symptom, card: Gpu) -> Verdict:
+def harmful(symptom: Symptom, card: Gpu) -> Verdict:
     """Whether an override that is set breaks this card."""
-    value = told.get("value")
+    value = symptom.get("value")
     return not left(card.isa) and not fits(card.isa, value) and harms(card.isa, value) and {"value": value}
 
 

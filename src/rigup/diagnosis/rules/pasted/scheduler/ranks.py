@@ -84,10 +84,10 @@ def mpi_starts_more_than_the_jobs_tasks(said: Symptom = seen("mpi-finds-too-few-
 @rule("slurm-ntasks-mismatch", "likely")
 def each_node_starts_from_rank_nought(want: Launch, job: JobRequest = one(launcher="srun")) -> Verdict:
     """A job of several nodes tells srun no tasks, so it starts one on each; what those start takes the same numbers twice."""
-    told, nodes = want.ranks, job.get("nodes") or 1
+    ranks, nodes = want.ranks, job.get("nodes") or 1
     untold = not job.get("tasks") and not job.get("tasks_per_node")
-    doubled = len(set(told)) > 1 and all(told.count(rank) == nodes for rank in told)
-    return nodes > 1 and untold and doubled and want.world > len(set(told)) and {"world": want.world, "nodes": nodes}
+    doubled = len(set(ranks)) > 1 and all(ranks.count(rank) == nodes for rank in ranks)
+    return nodes > 1 and untold and doubled and want.world > len(set(ranks)) and {"world": want.world, "nodes": nodes}
 
 
 @rule("slurm-ntasks-mismatch", "likely")

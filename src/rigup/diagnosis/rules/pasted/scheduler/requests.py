@@ -9,13 +9,13 @@ from rigup.diagnosis.rules.scheduler import asking, per_node
 from rigup.machine.kinds import JobRequest, Launch, Symptom, Variable
 
 
-def _wanted(said: Symptom) -> int:
+def _devices_wanted(symptom: Symptom) -> int:
     """As many as a message counts, lists, multiplies, or names the last of."""
-    if said.get("shape"):
-        return prod(int(part) for part in said.shape.split(",") if part.strip())
-    if said.get("list"):
-        return len(said.list.split(","))
-    return int(said.get("count") or int(said.get("index") or 1) + 1)
+    if symptom.get("shape"):
+        return prod(int(part) for part in symptom.shape.split(",") if part.strip())
+    if symptom.get("list"):
+        return len(symptom.list.split(","))
+    return int(symptom.get("count") or int(symptom.get("index") or 1) + 1)
 
 
 @rule("slurm-no-gpu-requested", "likely")
@@ -99,7 +99,7 @@ def program_has_fewer_than_it_is_to_use(
     want: Symptom = seen(tag="gpu-count-fewer"), job: JobRequest = one()
 ) -> Verdict:
     """A program tells how many it is to use, and the fewer that it has are what its one node was asked for."""
-    have, wanted = per_node(job), _wanted(want)
+    have, wanted = per_node(job), _devices_wanted(want)
     same = want.get("have") is None or have == int(want.have)
     return have is not None and same and 0 < have < wanted and (job.get("nodes") or 1) == 1 and {"have": have, **asking(wanted)}  # fmt: skip
 

@@ -1,7 +1,7 @@
 """ROCm below Windows: its releases for WSL, and the runtime that a wheel brings along."""
 
 from rigup.diagnosis.rule import Verdict, one, rule, seen
-from rigup.diagnosis.rules.told import Told
+from rigup.diagnosis.rules.told import Passes
 from rigup.knowledge import wsl
 from rigup.machine.kinds import Gpu, Platform, Symptom, Toolkit, Torch
 
@@ -30,7 +30,7 @@ def wheel_finds_none_where_wsl_is_spoken_of(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
 def build_for_rocm_in_wsl_and_somebody_misses_the_gpu(
-    _platform: Platform = one(wsl=2), torch: Torch = one(hip=Told(bool)), _told: Symptom = seen("program-finds-no-cuda", tag="gpu-not-used"),
+    _platform: Platform = one(wsl=2), torch: Torch = one(hip=Passes(bool)), _told: Symptom = seen("program-finds-no-cuda", tag="gpu-not-used"),
     card: Gpu = one(vendor="amd", integrated=False), listed: Symptom | None = seen("rocminfo-processor-only", "hsa-init-failed", "wsl-no-adapter"),
 ) -> Verdict:  # fmt: skip
     """PyTorch's wheels bring a runtime that knows nothing of WSL."""
@@ -40,7 +40,7 @@ def build_for_rocm_in_wsl_and_somebody_misses_the_gpu(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
 def build_for_rocm_where_wsl_is_spoken_of(
-    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), torch: Torch = one(hip=Told(bool)), said: Symptom | None = seen("program-finds-no-cuda", tag="gpu-not-used"),
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), torch: Torch = one(hip=Passes(bool)), said: Symptom | None = seen("program-finds-no-cuda", tag="gpu-not-used"),
     card: Gpu = one(vendor="amd", integrated=False), listed: Symptom | None = seen("rocminfo-processor-only", "hsa-init-failed", "wsl-no-adapter"),
 ) -> Verdict:  # fmt: skip
     """The same where words alone tell of WSL."""

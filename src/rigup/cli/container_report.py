@@ -1,0 +1,88 @@
+"""What `rigup container run` says for people, and the command while it runs."""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+
+import click
+
+from rigup.cli.layout import wrapped
+from rigup.language import _
+from rigup.schemas.container import Container, ContainerLint, From
+
+
+def shown_text(answer: Container) -> str:
+    """The command that can be pasted, then why each part is in it."""
+    lines = [line for told in _before(answer) for line in wrapped(told)]
+    for file in answer.files:
+        lines += [_("{path}:").format(path=file.path), *("    " + line for line in file.text.splitlines()), ""]
+    lines += [_line(answer), ""]
+    for one in answer.because:
+        told = _("{part}: {why}").format(part=shlex.join(one.part), why=one.why)
+        lines += wrapped(told, "  ", "      ")
+    return "\n".join(lines).rstrip()
+
+
+def _before(answer: Container) -> list[str]:
+    """What has to be known before it is run."""
+    found = [_("Warning: {text}").format(text=one.text) for one in answer.warnings]
+    unserved = [one for one in answer.devices if not one.served]
+    found += [_("{device} is not served: {because}").format(device=one.name, because=one.because) for one in unserved]
+    if answer.verdict == "possible":
+        found.append(_("It works after these steps:"))
+        for step in answer.steps:
+            found.append(_("  - {title}").format(title=step.title))
+            found += [f"      {shlex.join(argv)}" for argv in step.commands]
+    elif answer.verdict == "impossible":
+        found.append(_("It does not work on this machine."))
+    return [*found, ""] if found else []
+
+
+def _line(answer: Container) -> str:
+    """The command as a shell takes it, with what stands in front of it."""
+    exports = [
+        f'{name}="${told.from_}"' if isinstance(told, From) else f"{name}={shlex.quote(told)}"
+        for name, told in answer.exports.items()
+    ]
+    return " ".join([*exports, shlex.join(answer.argv)])
+
+
+def started(answer: Container, typed: Mapping[str, str]) -> int:
+    """Run the command; its exit status and signals are kept, and what it dies of is diagnosed.
+
+    Args:
+        answer: with the command.
+        typed: variables with their values; those that the command takes by name are put into its environment.
+
+    """
+    for told in _before(answer):
+        click.echo("\n".join(wrapped(told)), err=True)
+    if answer.verdict != "ready":
+        return 1
+    os.environ.update(
+        {name: typed[name] for name, told in answer.environment.items() if isinstance(told, From) and name in typed}
+    )
+    for name, given in answer.exports.items():
+        value = os.environ.get(given.from_) if isinstance(given, From) else given
+        if value is not None:
+            os.environ[name] = value
+    from rigup.cli.program_report import run_and_diagnose
+
+    color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    return run_and_diagnose(tuple(answer.argv), as_json=False, verbose=0, wake=False, color=color)
+
+
+def linted_text(answer: ContainerLint) -> str:
+    """A finding a paragraph: where, what, and what mends it."""
+    words = {"error": _("error"), "warning": _("warning"), "note": _("note")}
+    lines = []
+    for one in answer.findings:
+        told = _("{file}:{line}: {severity}: {title} ({cause})")
+        head = told.format(
+            file=one.file, line=one.line[0], severity=words[one.severity], title=one.title, cause=one.cause
+        )
+        lines += [*wrapped(head, "", "    "), *wrapped(one.evidence[0], "    "), *wrapped(one.fixes[0].title, "    ")]
+    if answer.fixed:
+        lines += wrapped(_("Mended in the files: {count}.").format(count=answer.fixed))
+    return "\n".join(lines or wrapped(_("Nothing is wrong with it.")))
