@@ -2,6 +2,7 @@
 
 import importlib.machinery
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,22 @@ def test_every_command_has_a_page():
     from rigup.cli import COMMANDS
 
     assert {page.stem for page in PAGES if page.parent.name == "commands"} == set(COMMANDS)
+
+
+def test_requests_are_answered_with_commands_that_there_are():
+    from rigup.cli import COMMANDS, main
+
+    rows = [
+        line
+        for line in (ROOT / "docs" / "requests.md").read_text(encoding="utf-8").splitlines()
+        if re.match(r"\| \d", line)
+    ]
+    assert len(rows) == 25
+    assert all("https://github.com/" in row for row in rows)
+    for words in (one.split()[1:] for row in rows for one in re.findall(r"`(rigup [^`]+)`", row)):
+        assert words[0] in COMMANDS
+        known = {flag for one in main.get_command(None, words[0]).params for flag in one.opts}
+        assert {word for word in words if word.startswith("--")} <= known, words
 
 
 @pytest.mark.skipif(not importlib.util.find_spec("mkdocs"), reason="mkdocs is not installed")

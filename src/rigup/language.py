@@ -17,14 +17,14 @@ _chosen = ""
 def choose(language: str | None = None) -> str:
     """Fix the language of this process; None takes the locale's. Returns the code in force."""
     global _say, _chosen
-    _chosen = _known(language or _from_locale())
+    _chosen = known(language or _from_locale())
     _say = _translator(_chosen)
     return _chosen
 
 
 def speaks(language: str) -> bool:
     """Whether a word names a language that rigup has texts in, in any of its spellings."""
-    return _known(language) != "en" or language.lower().startswith("en")
+    return known(language) != "en" or language.lower().startswith("en")
 
 
 def current() -> str:
@@ -60,8 +60,8 @@ def _from_locale() -> str:
     return "en"
 
 
-def _known(wanted: str) -> str:
-    """`zh_HK.UTF-8` reads Traditional Chinese, `ru_UA` Russian, what is not known English."""
+def known(wanted: str) -> str:
+    """The code of the language that a name means: `zh_HK.UTF-8` reads Traditional Chinese, `ru_UA` Russian, what is not known English."""
     code = wanted.partition(".")[0].partition("@")[0].replace("-", "_")
     if code.lower().startswith("zh"):
         traditional = any(mark in code.lower() for mark in ("tw", "hk", "mo", "hant"))
@@ -78,4 +78,11 @@ def _translator(code: str) -> Callable[[str], str]:
     os.environ["LANGUAGE"] = code
     gettext.bindtextdomain("rigup", str(_CATALOGUES))
     gettext.textdomain("rigup")
+    return spoken_in(code)
+
+
+def spoken_in(code: str) -> Callable[[str], str]:
+    """What translates into one language and changes nothing: for a reader who is not who started rigup."""
+    import gettext
+
     return gettext.translation("rigup", str(_CATALOGUES), languages=[code], fallback=True).gettext

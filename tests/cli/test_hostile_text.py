@@ -143,7 +143,7 @@ FORMS = [
     ["ollama", "configure", "--set", "OLLAMA_X=" + NAME], ["ollama", "configure", "--set", NAME], ["ollama", "configure", "--unset", NAME], ["ollama", "configure", "--host", NAME],
     ["pull", NAME], ["pull", "a/" + NAME], ["pull", "some/thing", "--mirror", NAME], ["pull", "some/thing", "--revision", NAME], ["pull", "https://huggingface.co/a/b/blob/main/" + NAME],
     ["models"], ["models", "--json"], ["models", "--in", NAME], ["models", "check", "--in", "models"], ["models", "check", NAME], ["pull", "a/b", "--limit", NAME], ["models", "--in", "models", "remove", NAME], ["models", "remove", "--in", "models", NAME + ".gguf", "--dry-run"],
-    ["serve", NAME], ["serve", NAME + ".gguf", "--on", "cpu"], ["serve", "=" + NAME], ["serve", "x", "--share", NAME, "--no-key"], ["serve", "x", "--engine", NAME], ["serve", "x", "--on", "cpu", "--api", NAME],
+    ["serve", NAME], ["serve", NAME + ".gguf", "--on", "cpu"], ["serve", "=" + NAME], ["serve", "x", "--share", NAME, "--no-key"], ["serve", "x", "--engine", NAME], ["serve", "x", "--on", "cpu", "--api", NAME], ["serve", NAME, "--install-service"],
     ["models"], ["models", "--json"], ["models", "--in", NAME], ["models", "--in", "models", "remove", NAME], ["models", "remove", "--in", "models", NAME + ".gguf", "--dry-run"],
     ["knowledge", NAME], ["knowledge", "--table", NAME], ["knowledge", "--json", "xid", "--limit", "1"], ["knowledge", "--limit", NAME],
     ["schema"], ["schema", NAME], ["schema", "plan"], ["completion", NAME], ["completion", "bash"], [NAME], ["--lang", NAME, "doctor"], ["--" + NAME],

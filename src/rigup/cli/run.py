@@ -48,7 +48,7 @@ def command(
         env = None if no_env else environment_if_any(name)
         surroundings = surroundings_of(env)
         if unit:
-            click.echo(_unit(unit, surroundings, over, words), nl=False)
+            click.echo(unit_text(unit, surroundings, over, words, os.getcwd()), nl=False)
             return 0
     if show or as_json:
         click.echo(_render(env, surroundings, over, as_json))
@@ -58,8 +58,8 @@ def command(
     return run(words, merged(surroundings, os.environ, over))
 
 
-def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...]) -> str:
-    """A service starts with next to nothing: PATH is what the environment and the system have."""
+def unit_text(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, ...], folder: str) -> str:
+    """The text of a unit that runs words in a folder. A service starts with next to nothing: PATH is what the environment and the system have."""
     from rigup.plan.environments.running import merged, program
     from rigup.plan.environments.shells import unit
 
@@ -69,7 +69,7 @@ def _unit(name: str, surroundings: "Surroundings", over: Any, words: tuple[str, 
     found = program(words, merged(surroundings, os.environ, over)) if words else None
     if words and found is None:
         raise CannotBeDone(_("{program} is not found.").format(program=words[0]))
-    return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), os.getcwd())
+    return unit(name, variables, (os.path.abspath(found), *words[1:]) if found else (), folder)
 
 
 def _render(env: "Environment | None", surroundings: "Surroundings", over: Mapping[str, str], as_json: bool) -> str:

@@ -24,7 +24,7 @@ _WHOLE = click.IntRange(1, 1 << 24)
 
 
 @click.command("serve")
-@click.argument("models", nargs=-1, required=True, metavar="[NAME=]MODEL...")
+@click.argument("models", nargs=-1, metavar="[NAME=]MODEL...")
 @click.option("--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True, metavar="N", help="0 takes one that is free.")  # fmt: skip
 @click.option("--share", default="", metavar="ADDRESS", help="Listen for other machines too, at this address of this one; 0.0.0.0 is all of them. A key is insisted on.")  # fmt: skip
 @click.option("--key-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the key that clients must have; else RIGUP_SERVE_KEY does, else one is made and printed.")  # fmt: skip
@@ -47,8 +47,15 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--idle", type=click.FloatRange(0), default=None, metavar="SECONDS", help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.")  # fmt: skip
 @click.option("--grace", type=click.FloatRange(0, 3600), default=30.0, show_default=True, metavar="SECONDS", help="Answers on their way have so long when the server ends.")  # fmt: skip
 @click.option("--log-requests", is_flag=True, help="Say a line for each request; never what is asked or answered.")
+@click.option(
+    "--install-service",
+    is_flag=True,
+    help="Let your systemd start it when you log in: shows the steps, with --yes takes them; `rigup undo` takes them back.",
+)
+@click.option("--remove-service", is_flag=True, help="Take that service away: shows the steps, with --yes takes them.")
+@click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).")  # fmt: skip
-def command(models: tuple[str, ...], as_json: bool, **wish: Any) -> int:
+def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> int:
     """Serve language models behind OpenAI's interface, on this machine alone and with a key.
 
     MODEL is a GGUF file, a folder, or the name of a model on this machine as `rigup models` shows it; NAME is how clients
@@ -57,6 +64,8 @@ def command(models: tuple[str, ...], as_json: bool, **wish: Any) -> int:
     """
     if as_json:
         choose("en")  # data is the same in every language
+    if not models and not wish["remove_service"]:
+        raise click.UsageError(_("Name the model that is to be served."))
     import importlib.util
 
     if importlib.util.find_spec("h11") is None:
@@ -67,6 +76,10 @@ def command(models: tuple[str, ...], as_json: bool, **wish: Any) -> int:
     from rigup.llm.server.errors import Refused
 
     try:
+        if wish["install_service"] or wish["remove_service"]:
+            from rigup.cli.serve_service import service
+
+            return service(click.get_current_context(), models, wish, yes=yes, as_json=as_json)
         return _serve(models, wish, as_json)
     except (EngineError, FitError, ModelError, Refused) as error:
         raise CannotBeDone(str(error)) from error
@@ -159,6 +172,9 @@ def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> N
     click.echo(_("Serving {models} at {address}").format(models=", ".join(server.models.all), address=base))
     if key:
         click.echo(_("Key (made for this run): {key}").format(key=key))
+    click.echo(
+        _("Chat in a browser: {address}").format(address=base.removesuffix("v1") + (f"#key={key}" if key else ""))
+    )
     if host not in ("127.0.0.1", "::1", "localhost"):
         click.echo(_("Other machines reach it, and what goes over the network is not encrypted."))
     sys.stdout.flush()

@@ -9,7 +9,7 @@ from rigup.knowledge import tables
 from rigup.knowledge.speeds import data_sheet
 
 BACKENDS = {"nvidia": "cuda", "amd": "rocm", "apple": "metal", "intel": "sycl"}
-HOST = "ram"
+HOST, CARD = "ram", "vram"
 _GTT_BY_DEFAULT = 2  # the kernel lets a GPU map half of the system's memory
 _SMALL_CARVE_OUT = 2 << 30  # below it, what counts on an integrated GPU is what it may map
 

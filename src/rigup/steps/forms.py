@@ -33,6 +33,7 @@ _OF_KIND = {
     ("install-from-conda", "channel"): r"[A-Za-z0-9][^\s\x00-\x1f]{0,999}", ("wheels-folder-first", "part"): r"[a-z0-9_]{2,40}/[a-z0-9_/]{2,40}",
 }  # fmt: skip
 _OF_ROOT = dict.fromkeys(("package", "packages"), r"[A-Za-z0-9][A-Za-z0-9.+_:~=*-]{0,199}")  # of a distribution
+_OF_KIND |= {("user-service", "text"): r"[^\x00\x1b]{1,60000}"}
 _LISTS = {
     "sources": r"[^\x00]*", "others": r"[^\x00]*",  # options that rigup itself puts together
     "switch": r"[a-z0-9][a-z0-9-]{1,40}(?: (?:--)?[A-Za-z][A-Za-z-]{1,40}){1,3}", "builder": r"dkms autoinstall(?: -k [A-Za-z0-9_][A-Za-z0-9_.+~-]{0,199})?|akmods --force",

@@ -14,6 +14,18 @@ ENGINE_FILES = (
     "/etc/nvidia-container-runtime/config.toml",
 )
 
+# A key stands in no argument: what runs is shown to every account of the machine, and kept in the journal.
+_MAKE_KEY = (
+    '[ -s "$1" ] || { umask 077 && mkdir -p "$(dirname "$1")" && rm -f "$1" && '
+    'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d " \\n" > "$1"; } && chmod 600 "$1"'
+)
+_OF_USER_SERVICE = ("{folder}/{service}.service", "{folder}/default.target.wants/{service}.service")
+# The files are as they were before: what they say is made true.
+_FILES_SAY = (
+    'if [ -e "$2" ]; then systemctl --user daemon-reload && systemctl --user restart "$1"; '
+    'else systemctl --user stop "$1" 2> /dev/null; systemctl --user daemon-reload; fi'
+)
+_AS_FILES_SAY = ("sh", "-c", _FILES_SAY, "sh", "{service}.service", "{folder}/{service}.service")
 
 KINDS: dict[str, Kind] = {
     "container-option": Kind(
@@ -312,6 +324,23 @@ KINDS: dict[str, Kind] = {
     ),
     "more-open-files": Kind(
         _("let programs of this shell open more files"), ("limit",), "by-hand", commands=(("ulimit", "-n", "{limit}"),), undo=(),
+    ),
+    "make-key": Kind(
+        _("make a key in {path}, which you alone can read, where there is none"), ("path",),
+        commands=(("sh", "-c", _MAKE_KEY, "sh", "{path}"),), undo=(), writes=("{path}",),
+    ),
+    "user-service": Kind(
+        _("let your systemd start {service} when you log in, and now"), ("service", "folder"), commands=(
+            ("mkdir", "-p", "{folder}"), ("sh", "-c", 'printf "%s" "$1" > "$2"', "sh", "{text}", "{folder}/{service}.service"),
+            ("systemctl", "--user", "daemon-reload"), ("systemctl", "--user", "enable", "{service}.service"),
+            ("systemctl", "--user", "restart", "{service}.service"),
+        ), undo=(_AS_FILES_SAY,), writes=_OF_USER_SERVICE,
+    ),
+    "drop-user-service": Kind(
+        _("end {service} and let your systemd start it no more"), ("service", "folder"), commands=(
+            ("systemctl", "--user", "disable", "--now", "{service}.service"), ("rm", "-f", "{folder}/{service}.service"),
+            ("systemctl", "--user", "daemon-reload"),
+        ), undo=(_AS_FILES_SAY,), writes=_OF_USER_SERVICE,
     ),
     "share-by-files": Kind(_("let the program call {call} before it starts workers"), ("call",), "by-hand", undo=()),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """`rigup chat` from a script: one question, one answer, on what it stands, and with which exit status it ends."""
 
+import contextlib
 import io
 import json
 
@@ -251,3 +252,16 @@ def test_an_endpoint_elsewhere_is_warned_of_where_the_key_goes_unencrypted():
     assert not Endpoint("http://127.0.0.1:8080", KEY).unprotected
     assert not Endpoint("https://example.org", KEY).unprotected
     assert not Endpoint("http://example.org").unprotected
+
+
+@pytest.mark.parametrize(
+    ("lengths", "context"), [((4096, 4096), 4096), ((4096, 8192), None), ((4096, None), None), (([], "9"), None)]
+)
+def test_a_context_is_known_where_every_model_of_an_endpoint_has_it(lengths, context):
+    from rigup.llm.chat.endpoint import Endpoint
+
+    with served(models=("a", "b"), owner="rigup", props={}) as server:
+        for one, length in zip(server.models["data"], lengths, strict=True):
+            one["max_model_len"] = length
+        with contextlib.closing(Endpoint(server.api + "/v1")) as endpoint:
+            assert endpoint.look().context == context

@@ -148,7 +148,7 @@ def test_commands_change_the_talk(talk, tmp_path):
         shown.send("/edit\r")
         shown.until(lambda: shown.lines().count("› first") >= 1 and "› /edit" in shown.text()).send(" changed\r")
         shown.until(lambda: len(server.asked) == 3).send(f"/save {path}\r")
-        shown.until("for you alone").send(f"/save {path}\r")
+        shown.until("Saved to").send(f"/save {path}\r")
         shown.until("/save!").send("/clear\r")
         shown.until("forgotten").send(f"/load {path}\r")
         shown.until("2 messages").send("last\r")

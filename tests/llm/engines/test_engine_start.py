@@ -9,10 +9,14 @@ import urllib.error
 import urllib.request
 
 import pytest
+from msgspec.structs import replace
 from processes import descendants, gone, listens
 
+from rigup.fit.pools import Pool
 from rigup.fit.request import Request
+from rigup.llm.engines import running
 from rigup.llm.engines.errors import EngineError
+from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import start
 from rigup.llm.engines.wish import StartRequest
 
@@ -74,6 +78,18 @@ def test_it_tells_where_the_weights_lie(engine):
     assert not engine.notes  # nobody wanted a device
 
 
+def test_a_card_that_is_not_used_is_told_with_what_its_memory_says(tiny_model, engine_python, monkeypatch):
+    card = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
+    ram = Pool(name="RAM", kind="ram", backend="cpu", total=16 << 30, free=16 << 30)
+    seen = iter([(card, ram), (replace(card, free=card.free - 1000), ram)])
+    monkeypatch.setattr(running, "memories", lambda _machine: next(seen))
+    wish = StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, context=256)
+    with start(wish, Here((card, ram), os.environ)) as made:
+        assert (made.gpu.used, made.gpu.grown) == (False, 1000)
+        assert "CUDA0 is not used" in made.notes[0]
+        assert chat(made, "count from 3 to 5") == "3 4 5"
+
+
 def test_the_end_is_certain(tiny_model, engine_python):
     made = start(StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", context=256))
     assert made.running
@@ -95,6 +111,7 @@ def test_a_killed_engine_is_noticed(tiny_model, engine_python):
 
 SCRIPT = """
 import sys, time
+from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import start
 from rigup.llm.engines.wish import StartRequest
 made = start(StartRequest(model=sys.argv[1], engine=sys.argv[2], python=sys.argv[3], program=sys.argv[4], on="cpu", context=256))

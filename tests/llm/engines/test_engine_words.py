@@ -4,6 +4,7 @@ import re
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from each import each
 from rigup.fit.pools import Pool
@@ -11,8 +12,9 @@ from rigup.knowledge import tables
 from rigup.llm.engines.choosing import chosen, ollama_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
-from rigup.llm.engines.gpu_use import gpu_use
+from rigup.llm.engines.gpu_use import gpu_use, witnessed
 from rigup.llm.engines.process import Child, Log
+from rigup.llm.engines.settings import prompt_cache
 from rigup.llm.engines.wish import StartRequest
 
 CARD = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
@@ -59,6 +61,40 @@ def test_a_device_that_is_left_alone_is_told():
     assert gpu_use(ON_PROCESSOR, (RAM,), 29).text == ""
     assert gpu_use(ON_PROCESSOR, (CARD, RAM), 0).text == ""
     assert gpu_use("", (CARD, RAM), 29).used is None
+
+
+GROWN = [  # what the log says, bytes that the card holds more, of how many; then: used, and a word of the text
+    (ON_DEVICE, 1900, 1835, True, ""), (ON_DEVICE, 300, 1835, None, "315 MB more"), (ON_DEVICE, -900, 1835, None, "0 B more"),
+    (ON_PROCESSOR, 1900, 1835, False, "is not used"), ("", 1900, 1835, True, ""), ("", 300, 1835, False, "probably not used"),
+    ("", 1900, 0, None, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("log", "grown", "weights", "used", "text"), GROWN)
+def test_the_memory_of_a_card_is_a_second_witness(log, grown, weights, used, text):
+    before, after = CARD, replace(CARD, free=CARD.free - (grown << 20))
+    use = witnessed(gpu_use(log, (CARD, RAM), None), (before, RAM), (after, RAM), weights << 20)
+    assert (use.used, use.grown) == (used, grown << 20)
+    assert text in use.text
+    assert bool(use.text) == bool(text)
+
+
+def test_memory_that_is_not_read_is_no_witness():
+    use = gpu_use(ON_DEVICE, (CARD, RAM), None)
+    reckoned, gone = replace(CARD, assumed=True), replace(CARD, name="CUDA1")
+    for before, after in (
+        ((reckoned, RAM), (reckoned, RAM)),
+        ((CARD, RAM), (gone, RAM)),
+        ((CARD, RAM), (RAM,)),
+        ((), ()),
+    ):
+        assert witnessed(use, before, after, 1 << 30) == use
+
+
+def test_prompts_that_are_kept_take_a_part_of_what_is_free():
+    assert prompt_cache((CARD, RAM)) == 2048
+    assert prompt_cache((replace(RAM, free=500 << 30),)) == 8192
+    assert prompt_cache((replace(RAM, free=None),)) == 0
 
 
 def test_a_log_is_bounded():

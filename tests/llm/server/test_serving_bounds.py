@@ -11,6 +11,7 @@ from rigup.llm.server import connection
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.gbnf import gbnf
 from rigup.llm.server.metrics import Metrics
+from rigup.llm.server.responses import as_chat
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +139,21 @@ def test_labels_of_metrics_cannot_break_out():
     assert 'good{model="m\\"",a="b"} 1' in text
     assert 'plain{model="m\\""} 2' in text
     assert "odd" not in text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {}, {"input": 3}, {"input": [3]}, {"input": [{"role": "odd", "content": "x"}]}, {"input": [{"type": "computer_call"}]},
+        {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]}, {"input": [{"role": "user"}]},
+        {"input": [{"role": "user", "content": [{"type": "input_text", "text": 3}]}]}, {"input": "x", "previous_response_id": "r"},
+        {"input": [{"type": "function_call_output", "call_id": "c", "output": {"a": 1}}]},
+    ],
+)  # fmt: skip
+def test_what_no_chat_has_is_refused(body):
+    with pytest.raises(Refused) as error:
+        as_chat({"tool_choice": "required", **body})
+    assert (error.value.status, error.value.code) == (400, "unsupported")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import os
+import re
 import signal
 import threading
 import time
@@ -77,7 +78,8 @@ def test_embeddings(client):
 
 
 def test_models(client):
-    assert [one.id for one in client.models.list().data] == ["tiny"]
+    (one,) = client.models.list().data
+    assert (one.id, one.max_model_len) == ("tiny", 512)
 
 
 def test_a_tool_is_called_where_the_model_likes(client):
@@ -110,8 +112,78 @@ def test_a_forced_call_streams(client):
 def test_a_tool_that_is_not_there_cannot_be_forced(client):
     with pytest.raises(openai.BadRequestError, match="tool_choice"):
         say(client, "capital of peru", tools=[CLOCK], tool_choice={"type": "function", "function": {"name": "weather"}})
-    with pytest.raises(openai.BadRequestError, match="chat/completions"):
-        client.responses.create(model="tiny", input="x", tool_choice="required", tools=[{"type": "function", "name": "clock", "parameters": {}}])  # fmt: skip
+    with pytest.raises(openai.BadRequestError, match="tool_choice"):
+        client.responses.create(model="tiny", input="x", tool_choice={"type": "function", "name": "none"}, tools=[FLAT])
+
+
+def test_what_no_grammar_of_ours_says_the_engine_holds(client):
+    code = {"type": "object", "properties": {"code": {"type": "string", "pattern": "^[a-z]{3}$"}}, "required": ["code"], "additionalProperties": False}  # fmt: skip
+    tool = {"type": "function", "function": {"name": "spell", "parameters": code}}
+    told = say(client, "repeat red", tools=[tool], tool_choice="required", max_tokens=200).choices[0]
+    assert re.fullmatch("[a-z]{3}", json.loads(told.message.tool_calls[0].function.arguments)["code"])
+
+
+FLAT = {"type": "function", **WEATHER["function"]}
+TALK = [
+    {"role": "developer", "content": "Be brief."}, {"role": "user", "content": [{"type": "input_text", "text": "weather in oslo"}]},
+    {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": '{"city":"oslo"}'},
+    {"type": "function_call_output", "call_id": "c1", "output": "sunny"}, {"role": "user", "content": "capital of peru"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "weather"}])
+@pytest.mark.parametrize("asked", ["capital of peru", TALK])
+def test_a_tool_is_called_in_responses_too(client, choice, asked):
+    told = client.responses.create(
+        model="tiny", input=asked, instructions="Answer.", tool_choice=choice, tools=[FLAT], temperature=0
+    )
+    (call,) = told.output
+    assert (told.status, call.type, call.name) == ("completed", "function_call", "weather")
+    assert json.loads(call.arguments)["city"] in ("lima", "oslo")
+    assert told.usage.output_tokens > 1
+
+
+def test_a_forced_call_streams_in_responses(client):
+    with client.responses.stream(model="tiny", input="capital of peru", tool_choice="required", tools=[FLAT]) as stream:
+        kinds = [event.type for event in stream]
+        told = stream.get_final_response()
+    assert kinds[0] == "response.created"
+    assert kinds[-1] == "response.completed"
+    assert "response.function_call_arguments.done" in kinds
+    assert json.loads(told.output[0].arguments)["city"] in ("lima", "oslo")
+
+
+def test_a_forced_call_that_is_cut_off_is_told_as_such(client):
+    told = client.responses.create(model="tiny", input="x", tool_choice="required", tools=[FLAT], max_output_tokens=3)
+    assert (told.status, told.incomplete_details.reason, told.output[0].type) == (
+        "incomplete",
+        "max_output_tokens",
+        "message",
+    )
+
+
+CITY = WEATHER["function"]["parameters"]
+
+
+def test_a_schema_is_held_in_responses(client):
+    asked = {
+        "model": "tiny",
+        "temperature": 0,
+        "input": "capital of peru",
+        "text": {"format": {"type": "json_schema", "name": "answer", "schema": CITY}},
+    }
+    told = client.responses.create(**asked)
+    assert told.status == "completed"
+    jsonschema.validate(json.loads(told.output_text), CITY)
+    with client.responses.stream(**asked) as stream:
+        events = list(stream)
+    pieces = [event.delta for event in events if event.type == "response.output_text.delta"]
+    assert len(pieces) > 3
+    assert "".join(pieces) == stream.get_final_response().output_text
+    jsonschema.validate(json.loads("".join(pieces)), CITY)
+    assert [event.sequence_number for event in events if hasattr(event, "sequence_number")] == sorted({event.sequence_number for event in events if hasattr(event, "sequence_number")})  # fmt: skip
+    with pytest.raises(openai.BadRequestError, match="go together"):
+        client.responses.create(**asked, tools=[FLAT])
 
 
 def test_a_schema_is_held(client):
@@ -258,6 +330,8 @@ def test_a_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
         assert isinstance(json.loads(text)["sunny"], bool)
         forced = say(client, "x", model="spm", tools=[WEATHER], tool_choice="required").choices[0].message.tool_calls[0]
         assert json.loads(forced.function.arguments)["city"] in ("lima", "oslo")
+        flat = {"format": {"type": "json_schema", "name": "a", "schema": SCHEMA}}
+        jsonschema.validate(json.loads(client.responses.create(model="spm", input="x", text=flat).output_text), SCHEMA)
         odd = {**FORM, "json_schema": {"name": "a", "schema": {"type": "integer", "multipleOf": 7}}}
         with pytest.raises(openai.BadRequestError, match="multipleOf"):
             say(client, "x", model="spm", response_format=odd)

@@ -128,8 +128,9 @@ class Endpoint:
         kinds = [_OWNERS.get(str(one.get("owned_by")).lower()) for one in rows]
         known: Kind = next((one for one in kinds if one is not None), "openai")
         kind: Kind = self._kind or ("llama" if "llama" in served_by.lower() else known)
-        lengths = [one["max_model_len"] for one in rows if isinstance(one.get("max_model_len"), int)]
-        found = About(kind=kind, models=[one["id"][:300] for one in rows], context=lengths[0] if lengths else None)
+        lengths = [one.get("max_model_len") for one in rows]
+        same = bool(lengths) and all(isinstance(one, int) and one == lengths[0] for one in lengths)
+        found = About(kind=kind, models=[one["id"][:300] for one in rows], context=lengths[0] if same else None)
         self.about = self._of_llama(found) if kind == "llama" else found
         return self.about
 

@@ -94,8 +94,9 @@ def _asked(words: "list[str]") -> argparse.Namespace:
         "pooling",
     ):
         parser.add_argument("--" + name)
-    for name in ("n-cpu-moe", "port", "cache-ram"):
+    for name in ("n-cpu-moe", "port"):
         parser.add_argument("--" + name, type=int)
+    parser.add_argument("--cache-ram", type=int, default=os.environ.get("LLAMA_ARG_CACHE_RAM"))
     for name in ("kv-unified", "swa-full", "embeddings", "metrics", "jinja"):
         parser.add_argument("--" + name, action="store_true")
     return parser.parse_args(words)

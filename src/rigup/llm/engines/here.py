@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rigup.fit.pools import Pool
+from rigup.fit.pools import CARD, Pool
+
+if TYPE_CHECKING:
+    from rigup.machine.store import Facts
 
 
 class Here(NamedTuple):
@@ -36,18 +39,32 @@ def here(on: str | None = None) -> Here:
         return Here(pools_on(on), dict(os.environ))
     from rigup.fit.measured import with_measured
     from rigup.fit.where import pools_seen
-    from rigup.machine import readers  # noqa: F401  (registers them)
-    from rigup.machine.look import look
-    from rigup.machine.sources import close_sources, open_source
     from rigup.plan.environments.devices import libraries, needed
     from rigup.plan.environments.running import activated, merged
     from rigup.stack.seen import site_of
 
-    try:
-        facts = look(open_source(None))
-    finally:
-        close_sources()
+    facts = _looked()
     site = site_of(facts, "")
     wanted, folders = needed(site), libraries(facts, site)
     told = tuple((one.name, f"{one.value} ({one.because})") for one in (*wanted, *folders))
     return Here(with_measured(pools_seen(facts)), merged(activated(None, wanted, folders), os.environ), told)
+
+
+def memories(machine: Here) -> tuple[Pool, ...]:
+    """The memories as they are filled now; empty on a machine without a card whose memory can be read."""
+    from rigup.fit.where import pools_seen
+
+    if not any(pool.kind == CARD and not pool.assumed for pool in machine.pools):
+        return ()
+    return pools_seen(_looked())
+
+
+def _looked() -> "Facts":
+    from rigup.machine import readers  # noqa: F401  (registers them)
+    from rigup.machine.look import look
+    from rigup.machine.sources import close_sources, open_source
+
+    try:
+        return look(open_source(None))
+    finally:
+        close_sources()

@@ -15,10 +15,10 @@ from rigup.language import _
 from rigup.llm.engines.choosing import Engine, chosen
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import why
-from rigup.llm.engines.gpu_use import GpuUse, because, gpu_use
-from rigup.llm.engines.here import Here, here
+from rigup.llm.engines.gpu_use import GpuUse, because, gpu_use, witnessed
+from rigup.llm.engines.here import Here, here, memories
 from rigup.llm.engines.process import CHILD, Child
-from rigup.llm.engines.settings import Settings, changes_for, llama_words, settings_of, vllm_words
+from rigup.llm.engines.settings import Settings, changes_for, llama_words, prompt_cache, settings_of, vllm_words
 from rigup.llm.engines.wish import ENDPOINT, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
 
 _PAUSE = 0.02
@@ -158,6 +158,9 @@ def _tried(
     port, key = _free_port(), secrets.token_urlsafe(32)
     words, environ = _words(found, wish, machine, settings, port), dict(machine.environ)
     environ["LLAMA_API_KEY" if settings else "VLLM_API_KEY"] = key
+    if settings is not None:  # a release that does not know the variable passes it by
+        environ.setdefault("LLAMA_ARG_CACHE_RAM", str(prompt_cache(machine.pools)))
+    before = memories(machine)
     try:
         child = Child(words, environ)
     except OSError as error:
@@ -172,7 +175,9 @@ def _tried(
         raise
     if settings is not None:
         engine.gpu = gpu_use(engine.log, machine.pools, settings.request.gpu_layers)
-        engine.notes = [one for one in (engine.gpu.text, because(engine.log, engine.gpu)) if one]
+    if before:
+        engine.gpu = witnessed(engine.gpu, before, memories(machine), settings.on_devices if settings else 0)
+    engine.notes = [one for one in (engine.gpu.text, because(engine.log, engine.gpu)) if one]
     return engine
 
 

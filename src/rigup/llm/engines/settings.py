@@ -11,6 +11,7 @@ from rigup.fit.request import Request
 from rigup.llm.engines.wish import StartRequest
 
 _USUAL_CONTEXT = 8192
+_MOST_CACHE, _CACHE_SHARE = 8192, 8
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
 
 
@@ -24,6 +25,7 @@ class Settings(NamedTuple):
         trained: tokens of context for which the model was made; 0 where nobody knows.
         spm: its vocabulary is of SentencePiece's kind.
         pools_tokens: the model says itself how tokens' states become one vector.
+        on_devices: bytes of weights that are to lie there.
 
     """
 
@@ -33,6 +35,7 @@ class Settings(NamedTuple):
     trained: int = 0
     spm: bool = False
     pools_tokens: bool = False
+    on_devices: int = 0
 
 
 def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
@@ -54,9 +57,16 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     request, plan = best(asked.model, request, pools)
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
+    placed = sum(part.weights for part in plan.parts[:-1])
     kind = asked.model.keys.get("tokenizer.ggml.model")
     return Settings(
-        request, fits(plan, pools), pools, trained, kind == "llama", bool(asked.model.number("pooling_type"))
+        request,
+        fits(plan, pools),
+        pools,
+        trained,
+        kind == "llama",
+        bool(asked.model.number("pooling_type")),
+        placed,
     )
 
 
@@ -100,6 +110,12 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     words += ["--pooling", "mean"] if wish.embeddings and not settings.pools_tokens else []
     words += ["--mmproj", wish.projector] if wish.projector else []
     return [*words, "--chat-template-file", wish.template] if wish.template else words
+
+
+def prompt_cache(pools: Sequence[Pool]) -> int:
+    """MiB of main memory for prompts that were computed; the engine's own default takes 8 GiB of whatever there is."""
+    free = pools[-1].free or 0
+    return min(_MOST_CACHE, free // _CACHE_SHARE >> 20)
 
 
 def vllm_words(wish: StartRequest, pools: Sequence[Pool], port: int) -> list[str]:

@@ -35,12 +35,13 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True):
-    """A whole request."""
+    """A whole request; `languages` is what the client would read."""
 
     method: str
     path: str
     body: bytes
     began: float
+    languages: str = ""
 
 
 class Connection(asyncio.Protocol, Client):
@@ -115,7 +116,10 @@ class Connection(asyncio.Protocol, Client):
         path = asked.target.split(b"?", 1)[0]
         if self._rules.only_local and not _is_local(heads.get(b"host", b"")):
             raise Refused(403, "host_not_allowed", "The request names another host than this machine.")
-        if path not in (b"/health", b"/v1/health") and not self._has_key(heads.get(b"authorization", b"")):
+        origin = heads.get(b"origin")
+        if self._rules.only_local and origin is not None and not _is_local(origin.rpartition(b"/")[2]):
+            raise Refused(403, "origin_not_allowed", "A page of another site may not ask.")
+        if path not in _OPEN and not self._has_key(heads.get(b"authorization", b"")):
             raise Refused(
                 401, "invalid_api_key", "The key is missing or wrong: send it as `Authorization: Bearer KEY`."
             )
@@ -140,7 +144,10 @@ class Connection(asyncio.Protocol, Client):
         assert self._asked is not None  # noqa: S101
         self._wait(0, None)
         target = self._asked.target.split(b"?", 1)[0].decode("ascii", "replace")
-        asked = Asked(self._asked.method.decode("ascii", "replace"), target, bytes(self._body), self._loop.time())
+        languages = dict(self._asked.headers).get(b"accept-language", b"").decode("ascii", "replace")
+        asked = Asked(
+            self._asked.method.decode("ascii", "replace"), target, bytes(self._body), self._loop.time(), languages
+        )
         self._body.clear()
         self._task = self._loop.create_task(self._run(asked))
 
@@ -168,12 +175,12 @@ class Connection(asyncio.Protocol, Client):
             self.end()
         self.send(error.status, body_of(error))
 
-    def send(self, status: int, body: bytes, kind: str = "application/json") -> None:
-        """Answer with a whole body."""
+    def send(self, status: int, body: bytes, kind: str = "application/json", heads: bytes = b"") -> None:
+        """Answer with a whole body; `heads` are further lines of the head."""
         if self.status or self.transport.is_closing():
             return
         self.status = status
-        more = b"www-authenticate: Bearer\r\n" if status == 401 else b""
+        more = heads + (b"www-authenticate: Bearer\r\n" if status == 401 else b"")
         head = f"HTTP/1.1 {status} {_PHRASES.get(status, 'Error')}\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n"
         self.transport.write(head.encode() + CLOSED + more + b"\r\n" + body)
         if self._task is not None or not self.transport.can_write_eof():
@@ -189,9 +196,10 @@ class Connection(asyncio.Protocol, Client):
             b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n" + CLOSED + b"\r\n"
         )  # fmt: skip
 
-    def event(self, data: bytes) -> None:
+    def event(self, data: bytes, kind: str = "") -> None:
         """One event of a stream."""
-        self.transport.write(b"%x\r\ndata: %b\n\n\r\n" % (len(data) + 8, data))
+        text = (b"event: %b\n" % kind.encode() if kind else b"") + b"data: %b\n\n" % data
+        self.transport.write(b"%x\r\n%b\r\n" % (len(text), text))
 
     def end(self) -> None:
         """The stream is whole."""
@@ -235,6 +243,7 @@ class Connection(asyncio.Protocol, Client):
             self._task.cancel()
 
 
+_OPEN = (b"/", b"/health", b"/v1/health")  # they tell nothing of anybody
 _PHRASES = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
     408: "Request Timeout", 413: "Content Too Large", 431: "Request Header Fields Too Large", 500: "Internal Server Error",

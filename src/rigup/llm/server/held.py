@@ -1,7 +1,7 @@
-"""What an engine is asked for and does not hold is made to hold by a grammar: a call of a tool, a schema on SentencePiece.
+"""What an engine is asked for and does not hold is made to hold by a grammar: a call, and here and there a schema.
 
-The engine's own template makes the prompt, and its own grammar of a schema binds what comes, on SentencePiece's
-vocabularies one of rigup's (`gbnf.py`); the answer takes the form of OpenAI's.
+Schemas are those on SentencePiece's vocabularies, and those of `/v1/responses`, which llama.cpp passes by. The engine's own template makes the prompt, and a grammar of rigup's (`gbnf.py`) binds what comes; the answer takes the
+form of OpenAI's.
 """
 
 import secrets
@@ -13,6 +13,7 @@ import msgspec
 
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import LLAMA_SERVER, XLLAMACPP
+from rigup.llm.server import responses
 from rigup.llm.server.asking import events, whole
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.errors import Refused
@@ -34,10 +35,11 @@ _OTHERS = (
 
 
 class Held(msgspec.Struct, frozen=True):
-    """A schema that the answer must hold; `tools` says that it is a call."""
+    """A schema that the answer must hold; `tools` says that it is a call, `responses` in which form it is asked for."""
 
     schema: dict[str, Any]
     tools: bool
+    responses: bool = False
 
 
 def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | None:
@@ -54,11 +56,25 @@ def held(path: str, body: Mapping[str, Any], engine: RunningEngine) -> Held | No
     if forced and path == "/v1/chat/completions":
         return Held(_call_schema(body, choice), True)
     if forced and path == "/v1/responses":
-        told = "A call of a tool is forced in /v1/chat/completions alone."
-        raise Refused(400, "unsupported", told)
+        return Held(_call_schema(responses.as_chat(body), choice), True, responses=True)
+    if path == "/v1/responses":
+        return _schema_of_response(body)
     spm = engine.settings is not None and engine.settings.spm
     schema = _wanted_schema(body.get("response_format")) if spm and path == "/v1/chat/completions" else None
     return None if schema is None else Held(schema, False)
+
+
+def _schema_of_response(body: Mapping[str, Any]) -> Held | None:
+    """A schema for a response's text, which llama.cpp passes by."""
+    text = body.get("text")
+    form = text.get("format") if isinstance(text, dict) else None
+    schema = _wanted_schema({**form, "json_schema": form} if isinstance(form, dict) else None)
+    if schema is None:
+        return None
+    if body.get("tools") and body.get("tool_choice") != "none":
+        told = "A schema for the text and tools that may be called do not go together in /v1/responses."
+        raise Refused(400, "unsupported", told)
+    return Held(schema, False, responses=True)
 
 
 def _call_schema(body: Mapping[str, Any], choice: Any) -> dict[str, Any]:
@@ -99,6 +115,9 @@ def _wanted_schema(form: Any) -> dict[str, Any] | None:
 
 async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any], wanted: Held) -> None:
     """Answer a chat with what holds. Raises Refused."""
+    given = body
+    if wanted.responses:
+        body = responses.as_chat(body)
     if body.get("n") not in (None, 1):
         raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
     told = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
@@ -107,12 +126,15 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     asked = {name: value for name, value in body.items() if name not in _OTHERS}
     most = asked.pop("max_completion_tokens", None) or asked.pop("max_tokens", None)
     spm = engine.settings is not None and engine.settings.spm
-    asked |= {"grammar": gbnf(wanted.schema)} if spm else {"json_schema": wanted.schema}
+    asked |= _bond(wanted.schema, spm)
     asked |= {"prompt": prompt["prompt"], "stream": True}
     if most is not None:
         asked["n_predict"] = most
     reply = _Reply(engine.model, wanted.tools)
     source = events(engine, "/completion", msgspec.json.encode(asked))
+    if wanted.responses:
+        await responses.answer(client, given, reply, source)
+        return
     if body.get("stream"):
         options = body.get("stream_options")
         usage = bool(isinstance(options, dict) and options.get("include_usage"))
@@ -121,6 +143,16 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     async for event in source:
         reply.take(event)
     client.send(200, msgspec.json.encode(reply.whole()))
+
+
+def _bond(schema: dict[str, Any], spm: bool) -> dict[str, Any]:
+    """What binds the answer: rigup's grammar, which allows no endless blanks, or the engine's for what that cannot say."""
+    try:
+        return {"grammar": gbnf(schema)}
+    except Refused:
+        if spm:
+            raise
+        return {"json_schema": schema}
 
 
 async def _streamed(client: Connection, reply: "_Reply", source: AsyncIterator[dict[str, Any]], usage: bool) -> None:

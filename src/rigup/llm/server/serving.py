@@ -19,12 +19,13 @@ from rigup.llm.server.connection import Asked, Connection, Rules
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
+from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.relay import Relay, connected, json_of, request_for
 
 OF_MODELS = frozenset(
     "/v1/" + one for one in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
 )  # fmt: skip
-_HELD = (b"tool_choice", b"response_format")
+_HELD = (b"tool_choice", b"format")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -209,7 +210,10 @@ class Server:
             raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
         if asked.method != "GET":
             raise Refused(405, "method_not_allowed", "Send a GET.")
-        if asked.path in ("/v1/models", "/models"):
+        if asked.path == "/":
+            text, heads = page(wanted_language(asked.languages))
+            client.send(200, text, "text/html; charset=utf-8", heads)
+        elif asked.path in ("/v1/models", "/models"):
             client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
         elif asked.path == "/metrics":
             client.send(200, (await self._metrics()).encode(), "text/plain; version=0.0.4; charset=utf-8")
@@ -217,10 +221,13 @@ class Server:
             client.send(200, b'{"status":"ok"}')
 
     def _listed(self) -> list[dict[str, Any]]:
-        return [
-            {"id": one.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": one.loaded}
-            for one in self.models.all.values()
-        ]
+        listed = []
+        for one in self.models.all.values():
+            told = {"id": one.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": one.loaded}
+            settings = one.engine.settings if one.engine is not None and one.loaded else None
+            more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
+            listed.append({**told, **more})
+        return listed
 
     async def _metrics(self) -> str:
         texts = []
@@ -231,7 +238,7 @@ class Server:
         return self.metrics.text(texts)
 
 
-_OWN = frozenset(("/health", "/v1/health", "/v1/models", "/models", "/metrics"))
+_OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics"))
 
 
 def _body_for(engine: RunningEngine, body: bytes, told: dict[str, Any]) -> bytes:
