@@ -1,5 +1,7 @@
 """Images and engines: built for the CPU, for another processor or a newer driver, and what the engine lacks or forgot."""
 
+import re
+
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.diagnosis.rules.container import ENGINE_DEFAULT
@@ -119,3 +121,14 @@ def what_is_refused_belongs_to_root(
     path = str(refused.get("a") or refused.get("b") or refused.get("c"))
     entry = owned.entry.rstrip("/").rpartition("/")[2]
     return entry in path.split("/") and {"path": path, "owner": "root"}
+
+
+@rule("container-requires-newer-driver", "likely")
+def condition_of_the_image_is_not_met(
+    condition: Symptom = seen("image-requires-cuda"), driver: Driver = one(vendor="nvidia")
+) -> Verdict:
+    """The driver shows an older CUDA than the image requires, and is of no branch that the image lets pass."""
+    shown = driver.get("cuda") or cuda_of_driver(str(driver.version))
+    passes = re.findall(r"driver>=(\d{3,4})", condition.get("rest") or "")
+    older = bool(shown) and version_key(str(shown)) < version_key(condition.need)
+    return older and str(driver.version).partition(".")[0] not in passes and {"what": "CUDA", "want": condition.need}
