@@ -400,7 +400,7 @@ def test_no_text_breaks_out_of_its_place_in_a_project(name, url):
 def test_what_stands_there_under_an_odd_name_keeps_nothing_from_being_resolved(asked, monkeypatch):
     monkeypatch.setattr(
         question_module,
-        "_kept",
+        "_installed",
         lambda _choice: {"plain": "1.0", "-odd": "1", "worn": "not a version", "needed": "2.0"},
     )
     assert versions(asked("plain")) == {"plain": "1.0", "needed": "2.0"}, "what stands there is kept where it fits"
