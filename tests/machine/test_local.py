@@ -37,8 +37,9 @@ def test_a_hanging_program_is_ended():
 
 def test_a_hanging_programs_child_is_ended_with_it():
     child = "import subprocess, time; subprocess.Popen(['sleep', '60']); time.sleep(60)"
+    before = threading.active_count()
     assert HOST.run((PYTHON, "-c", child), seconds=0.5).state == "refused"
-    assert threading.active_count() < 20
+    assert threading.active_count() <= before
 
 
 def test_a_chattering_program_is_cut():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rigup.cli import run
 from rigup.llm.ollama.examining import examined
 from rigup.llm.ollama.reading import _process
 from rigup.machine.local import Local
@@ -75,8 +76,6 @@ def test_loaded_models_are_asked_of_the_program_and_reckoned_by_their_file(serve
 
 
 def test_without_any_it_is_absent_and_the_exit_status_says_so(monkeypatch, capsys, tmp_path):
-    from rigup.cli import run
-
     monkeypatch.setattr("rigup.llm.ollama.reading._process", lambda _host: (False, None))
     monkeypatch.setenv("PATH", str(tmp_path))
     status = run(["ollama", "doctor"])
