@@ -13,12 +13,20 @@ from pathlib import Path
 import pytest
 from collecting import program
 
+from answer_data import as_data
+from rigup.cli import hosts
 from rigup.cli import run as command_line
-from rigup.cli.hosts import answers, error
+from rigup.cli.hosts import error
 from rigup.machine.collect import posix, remote, ssh
 from rigup.machine.collect.ssh import Connection, Failure, Limits, cleaned
 from rigup.machine.collect.tree import discard
 from rigup.workflows.diagnosing import node_of, of_hosts
+
+
+def answers(names):
+    """What each host answers, as `--json` prints it."""
+    return {name: as_data(answer) for name, answer in hosts.answers(names).items()}
+
 
 CONFIG = """
 Host {name}
@@ -280,7 +288,7 @@ def test_a_far_side_without_a_shell(server):
 
 def test_a_connection_that_breaks_in_the_middle(server):
     server.entry("echo; echo @rigup-stream/1 posix; echo '@file /etc/x'; echo '|half'; /bin/sleep 1; kill -9 $PPID")
-    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"]["error"] == "cut-off"
+    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"].error == "cut-off"
 
 
 def test_a_far_side_that_says_nothing(server):
@@ -301,7 +309,7 @@ def test_a_far_side_that_never_ends(server, monkeypatch):
 
 def test_a_far_side_that_answers_garbage_and_says_that_it_is_done(server):
     server.entry("printf 'hello \\033[2J\\n@done 0\\n'; cat >/dev/null")
-    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"]["error"] == "no-shell"
+    assert of_hosts(["node7", "localhost"], wake=False, refused=error)["node7"].error == "no-shell"
 
 
 def test_words_of_the_far_side_cannot_command_the_terminal(server):
