@@ -142,13 +142,6 @@ def card_is_full_before_it_starts(
     return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
 
 
-@rule("gpu-memory-held-by-others", "likely")
-def tensorflow_gets_a_rest_of_a_full_card(gpu: Gpu, device: Symptom = seen("tensorflow-made-a-device")) -> Verdict:
-    """TensorFlow takes nearly all that is free, and that is little of a card which is full."""
-    room = size(device.room)
-    return gpu.memory_used > 0.8 * gpu.vram and room is not None and room < 0.2 * gpu.vram
-
-
 def _wants(symptom: Symptom) -> float:
     return size(symptom.get("wanted")) or 0.0
 

@@ -195,14 +195,6 @@ def total_is_spread_and_a_rank_is_beyond(
     return spread and asking(-(-(job.gpus or 0) // (job.nodes or 1)))
 
 
-@rule("slurm-uneven-gpus", "possible")
-def total_does_not_divide_by_the_nodes(job: JobRequest) -> Verdict:
-    """However Slurm spreads it, nodes get different numbers."""
-    alone = not job.get("gpus_per_node") and not job.get("gpus_per_task") and not job.get("given")
-    gpus, nodes = job.get("gpus") or 0, job.get("nodes") or 0
-    return alone and gpus > nodes > 1 and gpus % nodes != 0 and asking(-(-gpus // nodes))
-
-
 @rule("slurm-uneven-gpus", "likely")
 def some_tasks_of_a_job_are_beyond(
     _beyond: Symptom = seen("lightning-rank-beyond-devices"),

@@ -29,6 +29,13 @@ def in_pieces(symptom: Symptom) -> bool:
 
 
 @rule("gpu-memory-held-by-others", "likely")
+def tensorflow_gets_a_rest_of_a_full_card(gpu: Gpu, device: Symptom = seen("tensorflow-made-a-device")) -> Verdict:
+    """TensorFlow takes nearly all that is free, and that is little of a card which is full."""
+    room = size(device.room)
+    return is_mostly_taken(gpu) and room is not None and room < 0.2 * gpu.vram
+
+
+@rule("gpu-memory-held-by-others", "likely")
 def radeon_is_full_before_the_work(
     said: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"), shown: Symptom = seen("rocm-smi-tells-used-memory"),
     inner: Gpu | None = one(vendor="amd", integrated=True), full: Symptom | None = seen(tag="torch-out-of-memory"),
