@@ -1,0 +1,1 @@
+"""Samples of every GPU, live, recorded and exported."""
