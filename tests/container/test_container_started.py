@@ -127,7 +127,8 @@ def test_podman_itself_takes_every_option(tmp_path):
     )
     # Nodes that this machine lacks are stood in for; the folder of work may itself lie below /dev (/dev/shm).
     words = [
-        "/dev/null:" + word if option == "--device" else word for option, word in zip(told.argv, told.argv[1:], strict=False)
+        "/dev/null:" + word if option == "--device" else word
+        for option, word in zip(told.argv, told.argv[1:], strict=False)
     ]
     made = subprocess.run(
         ["podman", *store, "create", *words[words.index("run") + 1 :]],
