@@ -154,6 +154,8 @@ def _user(draft: Draft, inside: bool) -> None:
     if not writes or engine.in_machine or draft.site.macos or draft.asked.form == "devcontainer":
         return
     if engine.podman and engine.rootless:
+        if engine.more_ids is False:
+            return  # root inside is the caller, and podman refuses to keep a number where it has no other
         draft.add(
             "--userns",
             "keep-id",

@@ -81,9 +81,11 @@ def _podman(seam: Seam) -> Engine | None:
     runtime = str((host.get("ociRuntime") or {}).get("name") or "")
     others = tuple(name for name in ("crun", "runc") if seam.find(f"/usr/bin/{name}"))
     remote = bool(host.get("serviceIsRemote"))
+    maps = (host.get("idMappings") or {}).get("uidmap")
     return Engine(
         name="podman", version=str((told.get("version") or {}).get("Version") or ""), flavour="podman-machine" if remote else "engine",
         rootless=bool((host.get("security") or {}).get("rootless")), oci_runtime=runtime, oci_runtimes=others,
+        more_ids=len(maps) > 1 if isinstance(maps, list) else None,
     )  # fmt: skip
 
 
