@@ -76,7 +76,7 @@ def answer(
     return Pull(
         verdict=verdict, name=target.name, source=target.source, path=path, commit=target.commit, files=files,
         bytes=sum(one.bytes for one in target.pieces), to_come=needed, free=free, fits=found.fits if found else None,
-        because=told.because or None if told else None, quantisation=found.told["quantisation"] if found else None,
+        because=told.because or None if told else None, quantisation=found.model.quantisation if found else None,
         runs_on=found.where if found and found.fits else None, context=found.context if found else None,  # type: ignore[arg-type]
         tokens_per_second=found.speed if found else None, others=others, notes=list(target.notes),
     )  # fmt: skip

@@ -3,7 +3,6 @@
 import re
 import signal
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -32,14 +31,14 @@ class Failed(msgspec.Struct, frozen=True):
     text: str
 
 
-def why(log: str, status: int | None, model: str, changes: Sequence[dict[str, Any]] = ()) -> Failed:
+def why(log: str, status: int | None, model: str, changes: Sequence[str] = ()) -> Failed:
     """What a log tells.
 
     Args:
         log: what the engine said.
         status: how it ended, negative for a signal.
         model: how the person called it.
-        changes: what `fit` would change, each with `change`, `to` and `fits`.
+        changes: settings with which it would fit, each by itself, as "name value".
 
     """
     for row in tables.rows("engine_failures", "failure", _Failure):
@@ -58,12 +57,13 @@ def why(log: str, status: int | None, model: str, changes: Sequence[dict[str, An
     return Failed("ended", told.format(status=status, said=" / ".join(said) or _("nothing")))
 
 
-def _advice(changes: Sequence[dict[str, Any]]) -> str:
+def _advice(changes: Sequence[str]) -> str:
     """What would make it fit, by the figures of `fit`."""
-    told = [f"{one['change']} {one['to']}".strip() for one in changes if one.get("fits")]
-    if not told:
+    if not changes:
         return ""
-    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(changes=", ".join(told))
+    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(
+        changes=", ".join(changes)
+    )
 
 
 def _texts() -> dict[str, str]:

@@ -47,7 +47,7 @@ def _told(
     used = datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds") if entry.used else None
     more: dict[str, Any] = {}
     if found:
-        more = {name: found.told[name] for name in ("architecture", "quantisation", "parameters")} | {
+        more = {name: getattr(found.model, name) for name in ("architecture", "quantisation", "parameters")} | {
             "fits": found.fits, "runs_on": found.where if found.fits else None, "gpu_layers": found.layers[0],
             "layers": found.layers[1], "tokens_per_second": found.speed,
         }  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +13,7 @@ from rigup.schemas.ollama import Integrated, Loaded, Planned
 
 if TYPE_CHECKING:
     from rigup.fit.pools import Pool
+    from rigup.schemas.fit import Fit
 
 _MOST = 20
 _WHOLE = 100  # percent
@@ -105,8 +106,8 @@ def _planned(
     )
     free = [one.free for one in pools if one.kind != HOST]
     return Planned(
-        context=request.context, total=plan["memory"]["total"], layers=asked.model.layers + 1,
-        gpu_layers=plan["request"]["gpu_layers"] or 0, device_total=_on_devices(plan), needed=_on_devices(whole),
+        context=request.context, total=plan.memory.total, layers=asked.model.layers + 1,
+        gpu_layers=plan.gpu_layers, device_total=_on_devices(plan), needed=_on_devices(whole),
         free=sum(one or 0 for one in free) if free and all(one is not None for one in free) else None,
     )  # fmt: skip
 
@@ -120,8 +121,8 @@ def _without_ollama(pool: "Pool") -> "Pool":
     return msgspec.structs.replace(pool, free=max(pool.free or 0, left(pool.kind, pool.total)))
 
 
-def _on_devices(plan: dict[str, Any]) -> int:
-    return sum(one["total"] for one in plan["devices"] if one["kind"] != "ram")
+def _on_devices(fit: "Fit") -> int:
+    return sum(device.total for device in fit.devices if device.kind != "ram")
 
 
 def size(count: int) -> str:
