@@ -50,11 +50,11 @@ def why(log: str, status: int | None, model: str, changes: Sequence[str] = ()) -
     if status == -getattr(signal, "SIGILL", 4):
         return Failed("instruction-missing", _texts()["instruction-missing"])
     if status == -getattr(signal, "SIGKILL", 9):
-        told = _("The engine was killed, by the system where its memory was full, or by somebody.")
-        return Failed("killed", sentences(told, _advice(changes)))
-    said = [line.strip() for line in log.splitlines() if _SAID.search(line)][-_SHOWN:] or log.splitlines()[-_SHOWN:]
-    told = _("The engine ended as it started, with status {status}. It said last: {said}")
-    return Failed("ended", told.format(status=status, said=" / ".join(said) or _("nothing")))
+        template = _("The engine was killed, by the system where its memory was full, or by somebody.")
+        return Failed("killed", sentences(template, _advice(changes)))
+    lines = [line.strip() for line in log.splitlines() if _SAID.search(line)][-_SHOWN:] or log.splitlines()[-_SHOWN:]
+    template = _("The engine ended as it started, with status {status}. It said last: {said}")
+    return Failed("ended", template.format(status=status, said=" / ".join(lines) or _("nothing")))
 
 
 def _advice(changes: Sequence[str]) -> str:
