@@ -27,16 +27,16 @@ def service(context: click.Context, models: tuple[str, ...], wish: dict[str, Any
     key = None if removal or wish["no_key"] or wish["key_file"] else key_file(os.environ)
     words = () if removal else _words(context, models, wish, str(key or wish["key_file"] or ""))
     if not has_systemd():
-        told = _("No systemd runs this machine, so nothing was changed.")
+        sentence = _("No systemd runs this machine, so nothing was changed.")
         more = _("Let what starts programs here run this, with a key of your own in its file: {command}")
-        _say([told, *([] if removal else [more.format(command=shlex.join(words))])])
+        _say([sentence, *([] if removal else [more.format(command=shlex.join(words))])])
         return 1
     if removal and not unit_file(os.environ).exists():
         _say([_("There is no service to remove: {path} is not there.").format(path=unit_file(os.environ))])
         return 1
     run = RunOptions(yes=yes, dry_run=not yes, quiet=False, as_json=as_json, schema="rigup.apply/1")
-    made = steps(os.environ, "" if removal else _text(NAME, words), key)
-    status = go(Intent(title=_("service of rigup serve"), steps=made), run)
+    needed = steps(os.environ, "" if removal else _text(NAME, words), key)
+    status = go(Intent(title=_("service of rigup serve"), steps=needed), run)
     if not as_json and not status:
         _say(_notes(yes, removal, str(key or "")))
     return status
@@ -59,7 +59,9 @@ def _text(name: str, words: tuple[str, ...]) -> str:
     from rigup.cli.run import unit_text
     from rigup.workflows.environments import surroundings_of
 
-    path = os.pathsep.join(one for one in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(one))
+    path = os.pathsep.join(
+        folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)
+    )
     with click_errors():
         return unit_text(name, surroundings_of(None), {"PATH": path}, words, os.path.expanduser("~"))
 
@@ -69,19 +71,19 @@ def _words(context: click.Context, models: tuple[str, ...], wish: dict[str, Any]
     if wish["api"] and os.environ.get(wish["key_variable"]):
         raise click.UsageError(_("The key of an endpoint is kept nowhere, so that a service cannot have it: serve it from a terminal."))  # fmt: skip
     words = [sys.executable, "-m", "rigup", "serve"]
-    for one in context.command.params:
-        name = one.name or ""
+    for parameter in context.command.params:
+        name = parameter.name or ""
         if name in _OWN or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
         value = wish[name]
-        flag = one.opts[-1]
-        told = (
+        flag = parameter.opts[-1]
+        argument = (
             os.path.abspath(value) if name in _PATHS or (os.sep in str(value) and os.path.exists(value)) else str(value)
         )
-        words += [flag] if isinstance(one, click.Option) and one.is_flag else [flag, told]
+        words += [flag] if isinstance(parameter, click.Option) and parameter.is_flag else [flag, argument]
     words += ["--port", str(wish["port"])]
     words += ["--key-file", os.path.abspath(key)] if key else []
-    return (*words, "--", *(_model(one, bool(wish["api"])) for one in models))
+    return (*words, "--", *(_model(model, bool(wish["api"])) for model in models))
 
 
 def _model(word: str, theirs: bool) -> str:

@@ -85,8 +85,8 @@ class Child:
         finally:
             begun.set()
         assert self._process.stderr is not None  # noqa: S101
-        with contextlib.suppress(OSError, ValueError), self._process.stderr as said:
-            while line := said.readline(_LINE):
+        with contextlib.suppress(OSError, ValueError), self._process.stderr as stream:
+            while line := stream.readline(_LINE):
                 self.log.add(line.decode("utf-8", "replace"))
         self._process.wait()
 

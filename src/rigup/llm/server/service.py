@@ -13,8 +13,8 @@ NAME = "rigup-serve"
 
 
 def _settings(environ: Mapping[str, str]) -> Path:
-    told = environ.get("XDG_CONFIG_HOME", "").strip()
-    return Path(told) if os.path.isabs(told) else Path("~/.config").expanduser()
+    folder = environ.get("XDG_CONFIG_HOME", "").strip()
+    return Path(folder) if os.path.isabs(folder) else Path("~/.config").expanduser()
 
 
 def key_file(environ: Mapping[str, str]) -> Path:
@@ -39,9 +39,9 @@ def steps(environ: Mapping[str, str], text: str, key: Path | None) -> list[Step]
         StepError: a path or the text is of a form that no command is made of.
 
     """
-    told = {"service": NAME, "folder": str(unit_file(environ).parent)}
+    parameters = {"service": NAME, "folder": str(unit_file(environ).parent)}
     if not text:
-        return [make("drop-user-service", told, KINDS)]
+        return [make("drop-user-service", parameters, KINDS)]
     because = _("It ends with its engines when systemd ends it, and is started again where it fails.")
-    made = make("user-service", {**told, "text": text}, KINDS, because=because)
-    return [*([make("make-key", {"path": str(key)}, KINDS)] if key else []), made]
+    step = make("user-service", {**parameters, "text": text}, KINDS, because=because)
+    return [*([make("make-key", {"path": str(key)}, KINDS)] if key else []), step]
