@@ -1,5 +1,6 @@
 """Environments for notebooks, and `rigup lab` in a process of its own."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -101,3 +102,13 @@ class LabProcess:
 def lab_process(account):
     """Starts `rigup lab`."""
     return LabProcess
+
+
+@pytest.fixture(scope="session")
+def torch_python():
+    """An interpreter with torch: this one, or the one that RIGUP_TORCH_PYTHON names."""
+    if importlib.util.find_spec("torch") is not None:
+        return sys.executable
+    if not os.environ.get("RIGUP_TORCH_PYTHON"):
+        pytest.skip("no torch here, and RIGUP_TORCH_PYTHON names no interpreter that has it")
+    return os.environ["RIGUP_TORCH_PYTHON"]
