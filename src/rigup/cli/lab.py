@@ -13,6 +13,8 @@ from rigup.language import choose
 @click.option("--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one, or the one beside.")  # fmt: skip
 @click.option("--dir", "folder", default=".", metavar="FOLDER", help="Where notebooks lie; by default here.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="By default one that is free.")
+@click.option("--host", default="", metavar="[USER@]HOST", help="Start it on another machine, by your own ssh; --env and --dir are that machine's.")  # fmt: skip
+@click.option("--grace", type=click.FloatRange(10, 86400), default=600.0, show_default=True, metavar="SECONDS", help="With --host: how long the server there waits for a broken connection.")  # fmt: skip
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the token; by default one is made for each run.")  # fmt: skip
 @click.option("--extensions", is_flag=True, help="Install also what shows memory and GPUs, git, and a language server.")
 @click.option("--log", "logged", is_flag=True, help="Pass on what Jupyter says.")
@@ -36,6 +38,10 @@ def command(context: click.Context, /, as_json: bool, **wish: Any) -> int:
         from rigup.cli.lab_service import service
 
         return service(context, wish, as_json=as_json)
+    if wish["host"]:
+        from rigup.cli.lab_remote import lab_elsewhere
+
+        return lab_elsewhere(wish, as_json)
     from rigup.cli.lab_serving import lab
 
     return lab(wish, as_json)

@@ -17,6 +17,10 @@ _PORT = 8888
 
 def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> int:
     """Make the service that these words start, or take it away; the exit status."""
+    if wish["host"]:
+        raise WrongRequest(
+            _("A service is of this machine: start one on {host} itself.").format(host=wish["host"][:80])
+        )
     port = wish["port"] or _PORT
     wanted = Service(
         command="lab", title=_("service of rigup lab"), key=not wish["token_file"],

@@ -64,7 +64,7 @@ def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
     from rigup.lab.jupyter import RunFolder, new_token
     from rigup.plan.environments.kernels import described
 
-    token = _token(wish["token_file"]) or new_token()
+    token = token_of(wish["token_file"]) or new_token()
     folder, server = RunFolder(token, described(plan.environment, plan.title, plan.variables)), None
     with stopping() as signals:
         try:
@@ -74,7 +74,7 @@ def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
                 time.sleep(_LOOKED_AT)
             raise LabError(_("Jupyter ended by itself, with status {status}.").format(status=server.status), server.log)
         except KeyboardInterrupt:
-            _say(_("Jupyter is ended with its kernels.") if server else _("Stopped; nothing was started."))
+            say(_("Jupyter is ended with its kernels.") if server else _("Stopped; nothing was started."))
             return 0 if signals or server else 130
         except LabError as error:
             raise _diagnosed(error, plan) from error
@@ -108,7 +108,7 @@ def _started(plan: "Planned", folder: Any, wish: dict[str, Any], token: str) -> 
         port = wish["port"] or free_port()
         server = Server(
             words(program(plan.environment), plan.folder, port), environ, port, token, folder=plan.folder,
-            say=_say if wish["logged"] else None,
+            say=say if wish["logged"] else None,
         )  # fmt: skip
         try:
             with Waiting(_("Jupyter Lab starts …")):
@@ -125,7 +125,7 @@ def _started(plan: "Planned", folder: Any, wish: dict[str, Any], token: str) -> 
     raise AssertionError
 
 
-def _token(path: str | None) -> str:
+def token_of(path: str | None) -> str:
     """The token of a file; "" where none is named."""
     if path is None:
         return ""
@@ -149,7 +149,7 @@ def _show(plan: "Planned", port: int, as_json: bool) -> None:
     click.echo(shlex.join(answer.argv))
     if plan.lacking:
         told = _("{environment} lacks {packages}, which are installed before, when you agree.")
-        _say(told.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
+        say(told.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
 
 
 def _answer(plan: "Planned", server: "Server | None", token: str, port: int) -> "Lab":
@@ -169,11 +169,12 @@ def _ready(plan: "Planned", server: "Server", token: str, as_json: bool) -> None
     if as_json:
         click.echo(data_text(answer, with_values=True))  # the token is what it is printed for
     else:
-        _told(str(answer.url), str(answer.vscode_url))
+        show_addresses(str(answer.url), str(answer.vscode_url))
     sys.stdout.flush()
 
 
-def _told(url: str, vscode_url: str) -> None:
+def show_addresses(url: str, vscode_url: str) -> None:
+    """Say where it serves; the token is said this once."""
     click.echo(_("Jupyter Lab: {url}").format(url=url))
     click.echo(_("VS Code (Select Kernel, Existing Jupyter Server): {url}").format(url=vscode_url))
     click.echo(_("Ctrl-C ends it with its kernels."))
@@ -192,5 +193,6 @@ def _diagnosed(error: Any, plan: "Planned") -> CannotBeDone:
     return CannotBeDone(str(error))
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """A paragraph on standard error."""
     click.echo("\n".join(wrapped(text)), err=True)

@@ -12,3 +12,7 @@ class LabError(Exception):
     def __init__(self, text: str, log: str = "") -> None:
         super().__init__(text)
         self.log = log
+
+
+class ServerGone(LabError):
+    """A server on another machine that ended while nobody held on to it: connecting again is in vain."""
