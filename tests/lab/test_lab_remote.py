@@ -111,7 +111,7 @@ def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_p
     elsewhere.add("closed", port=1)
     assert run(["lab", "--host", "closed"]) == 1
     assert "Connection refused" in " ".join(capsys.readouterr().err.split())
-    assert run(["lab", "--host", "-oProxyCommand=x"]) == 1
+    assert run(["lab", "--host", "-oProxyCommand=x"]) == 2
     assert run(["lab", "--host", "node7", "--print"]) == 2
 
 

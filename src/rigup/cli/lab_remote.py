@@ -32,7 +32,8 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     if wish["only"] or wish["extensions"]:
         raise WrongRequest(_("--print and --extensions are for this machine: run rigup there for them."))
     wanted = Wish(
-        host=wish["host"], environment=wish["name"], folder=wish["folder"] if wish["folder"] != "." else "~", variables={},
+        variables=_needed(wish["host"], wish["name"]),
+        host=wish["host"], environment=wish["name"], folder=wish["folder"] if wish["folder"] != "." else "~",
         token=token_of(wish["token_file"]) or new_token(), port=wish["port"] or free_port(), grace=wish["grace"],
     )  # fmt: skip
     connection, serves = Connection(wanted), False
@@ -52,6 +53,21 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
         finally:
             connection.close()
     return 0
+
+
+def _needed(host: str, environment: str) -> dict[str, str]:
+    """What the devices there need; nothing where ssh would have to ask somebody, which is told."""
+    from rigup.cli.progress import Waiting
+    from rigup.machine.collect.ssh import fit
+    from rigup.workflows.notebooks import needed_there
+
+    if not fit(host):
+        raise WrongRequest(_("{host} is no host that ssh could be given.").format(host=repr(host)[:80]))
+    with Waiting(_("Looking at {host} …").format(host=host)):
+        variables = needed_there(host, environment)
+    if variables is None:
+        say(_("The devices of {host} were not looked at, so no variable is set for them.").format(host=host))
+    return variables or {}
 
 
 def _hold(connection: "Connection") -> None:

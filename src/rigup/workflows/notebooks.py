@@ -207,3 +207,17 @@ def installing(environment: "Environment", lacking: tuple[str, ...], waiting: "W
     choice = chosen(request, resolve=True, waiting=waiting)
     plan = answer(choice)
     return intents.of_request(request, choice, plan), plan
+
+
+def needed_there(host: str, environment: str) -> "dict[str, str] | None":
+    """What the devices of another machine need, asked by ssh without a question to anybody; None where it does not answer so."""
+    from rigup.machine.collect.ssh import Failure
+    from rigup.plan.environments.devices import needed
+    from rigup.stack.seen import site_of
+    from rigup.workflows.diagnosing import facts_of_host
+
+    try:
+        site = site_of(facts_of_host(host, False, True), environment if environment.startswith("/") else "")
+    except Failure:
+        return None
+    return {setting.name: setting.value for setting in needed(site)}
