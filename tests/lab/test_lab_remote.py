@@ -94,6 +94,30 @@ def test_a_broken_tunnel_is_made_again_and_the_kernel_is_still_there(elsewhere, 
         assert gone(server)
 
 
+@pytest.mark.parametrize("words", [(), ("--host", "node7")])
+def test_ctrl_c_at_a_terminal_ends_it(elsewhere, jupyter_python, account, words):
+    import pty
+    import sys
+
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+        os.execv(sys.executable, [sys.executable, "-m", "rigup", "lab", "--env", prefix(jupyter_python), *words])
+    said = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            said += piece
+            if b"Ctrl-C ends it" in piece:
+                os.write(terminal, b"\x03")
+    except OSError:  # the end of a terminal
+        pass
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert b"ended with its kernels" in said
+    assert len(elsewhere.entries) == len(words)  # one to look at the devices, one that holds on
+    assert servers(account) == []
+
+
 def test_a_server_that_nobody_holds_ends_by_itself(elsewhere, jupyter_python, lab_process):
     with lab_process("--host", "node7", "--env", prefix(jupyter_python), "--grace", 10) as lab:
         (server,) = servers(elsewhere.account)

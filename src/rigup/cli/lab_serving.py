@@ -140,7 +140,9 @@ def _show(plan: "Planned", port: int, as_json: bool) -> None:
     """The command, and the variables; nothing is started."""
     import shlex
 
-    answer = _answer(plan, None, "", port)
+    from rigup.lab.server import free_port
+
+    answer = _answer(plan, None, "", port or free_port())
     if as_json:
         click.echo(data_text(answer))
         return

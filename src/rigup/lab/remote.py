@@ -26,6 +26,8 @@ _END = 30.0
 _MOST_LINE = 100_000
 # Where environments lie on other machines, for one that is named and not given as a path.
 _PLACES = ("$HOME", "$HOME/.virtualenvs", "$HOME/.venvs", "$HOME/miniforge3/envs", "$HOME/miniconda3/envs", "$HOME/anaconda3/envs", "$HOME/.conda/envs", "$HOME/micromamba/envs")  # fmt: skip
+# Ctrl-C is for who started this, which then lets go over this very connection; ssh stays at the terminal, where it may ask.
+_DEAF = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
 _BOOT = "import sys; exec(compile(sys.stdin.read(int(sys.stdin.readline())), 'keeper', 'exec'))"
 
 
@@ -94,15 +96,13 @@ class Connection:
         self.close()
         script = f"{python_there(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
         argv = [
-            "ssh", "-T", "-a", "-x", "-o", "ExitOnForwardFailure=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3",
+            *_DEAF, "ssh", "-T", "-a", "-x", "-o", "ExitOnForwardFailure=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3",
             "-o", "ConnectTimeout=30", "-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no", "-o", "ControlPath=none", *self.wish.options,
             "-L", f"127.0.0.1:{self.wish.port}:{self.run}/socket", "--", self.wish.host, f"sh -c {shlex.quote(script)}",
         ]  # fmt: skip
         pipe = subprocess.PIPE
         try:
-            self._process = subprocess.Popen(
-                argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True
-            )
+            self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
         except OSError as error:
             raise LabError(
                 _("{program} cannot be started: {why}.").format(program="ssh", why=error.strerror)
