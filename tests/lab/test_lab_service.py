@@ -37,7 +37,9 @@ def test_it_is_shown_made_and_taken_back(ready, capsys):
     assert run([*words, "--yes"]) == 0
     assert "127.0.0.1:8888/lab" in capsys.readouterr().err
     (start,) = [line for line in unit.read_text().splitlines() if line.startswith("ExecStart=")]
-    assert f"--env {ready} --dir {os.getcwd()} --port 8888 --log --token-file {key}" in start
+    assert f"--env {ready} --dir {os.getcwd()} --port 8888 --log --token-file {key}" in start.replace(
+        chr(34), ""
+    )  # each word stands in quotes
     assert key.read_text().strip() not in unit.read_text()
     assert run(["lab", "--remove-service", "--yes"]) == 0
     assert not unit.exists()
