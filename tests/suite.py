@@ -15,9 +15,14 @@ import packs
 
 HERE = Path(__file__).parent
 HEAVY = frozenset(
-    {"browser", "frameworks", "llm", "packages", "podman", "slow", "ssh", "torch"}
+    {"browser", "frameworks", "jupyter", "llm", "packages", "podman", "slow", "ssh", "torch"}
 )  # `--quick` leaves them out
-IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
+IMPLIED = {
+    "bare": "packages",
+    "daemon": "ssh",
+    "jupyter_python": "jupyter",
+    "torch_python": "torch",
+}  # by the fixture that a test asks for
 MANY, ONE_IN = 20, 10  # of a test with more cases than that, one in so many with `--quick`
 LONG = frozenset(
     HERE / folder / f"test_{name}.py"

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from each import each
 from rigup.fit.pools import Pool
+from rigup.held_process import Child, Log
 from rigup.knowledge import tables
 from rigup.llm.engines.choosing import chosen, ollama_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
-from rigup.llm.engines.process import Child, Log
 from rigup.llm.engines.settings import prompt_cache
 from rigup.llm.engines.wish import StartRequest
 

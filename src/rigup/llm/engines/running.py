@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from rigup.held_process import CHILD, Child
 from rigup.language import _
 from rigup.llm.engines.choosing import Engine, chosen
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import why
 from rigup.llm.engines.gpu_use import GpuUse, because, gpu_use, witnessed
 from rigup.llm.engines.here import Here, here, memories
-from rigup.llm.engines.process import CHILD, Child
 from rigup.llm.engines.settings import Settings, changes_for, llama_words, prompt_cache, settings_of, vllm_words
 from rigup.llm.engines.wish import ENDPOINT, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
 

@@ -1,6 +1,6 @@
 """Run as a file, by any Python: an engine that ends when the one who started it does. It imports nothing of rigup.
 
-`child.py watch PROGRAM WORD…` runs a program; `child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
+`held_child.py watch PROGRAM WORD…` runs a program; `held_child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
 llama-server that rigup uses. Standard input is held open by whoever started this: where it ends, so does the engine.
 """
 
