@@ -3,6 +3,7 @@
 `slurm` is the cluster of a test session: two nodes of four L40 (partition `cuda`), ten of eight MI50 (`rocm`), both together
 in the preemptible `scavenge`. Names of nodes are known to Slurm alone: they do not resolve. Where a program or a device is
 missing, tests that ask for it are skipped by name. Who needs another shape, or stops daemons, makes a `Cluster` of its own.
+A requeued job waits two minutes for its next attempt (the lifetime of credentials, job_mgr.c).
 A file of such tests says `pytestmark = pytest.mark.slurm`, so that all of them run in one worker and share the cluster.
 """
 
@@ -25,7 +26,6 @@ import pytest
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol", "sinfo", "squeue")
 SYSTEM_PATH = "/usr/sbin:/sbin"
 STARTED_WITHIN, ENDED_WITHIN = 60.0, 30.0  # seconds: bounds of waiting, on a busy machine too
-CREDENTIAL_SECONDS = 4  # a requeued job waits that long and one second; two minutes by default (slurmctld/job_mgr.c)
 ENDED = frozenset(
     ["BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"]
 )  # states in which a job has come to its end
@@ -55,7 +55,6 @@ SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/none
 CredType=cred/none
-AuthInfo=cred_expire={credential}
 # every listener on loopback alone: the default is every address, and with auth/none that is an open door
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 StateSaveLocation={folder}/state
@@ -221,7 +220,7 @@ class Cluster:
             (self.folder / name).mkdir(exist_ok=True)
         user = _user()
         ports = iter(_free_ports(1 + len(self.nodes)))
-        usual = CONF.format(port=next(ports), user=user, folder=self.folder, credential=CREDENTIAL_SECONDS)
+        usual = CONF.format(port=next(ports), user=user, folder=self.folder)
         kept = [line for line in usual.splitlines() if line.partition("=")[0] not in self.settings]
         own = [f"{name}={value}" for name, value in self.settings.items()]
         nodes = "".join(NODE.format(name=name, port=next(ports), kind=kind) for name, kind in self.nodes.items())
