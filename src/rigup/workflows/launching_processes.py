@@ -75,6 +75,7 @@ class Processes:
         for key, _events in ready.select(pause) if ready.get_map() else ():
             piece = os.read(key.fd, _PIECE)
             if piece:
+                piece = piece.replace(b"\r\n", b"\n")  # a terminal of ssh's ends lines so
                 log.write(piece)
                 log.flush()
                 self.show(piece)

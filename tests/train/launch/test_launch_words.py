@@ -244,6 +244,25 @@ def test_a_rank_that_a_signal_ended_goes_before_those_that_srun_ended():
     assert (told.rank, told.node, told.exit, told.error) == (2, "n2", -11, "step 3")
 
 
+TORCHRUN = """\
+[default0]:KeyError: 'label'
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-29_07:44:58
+  host      : node8
+  rank      : 1 (local_rank: 0)
+  exitcode  : 1 (pid: 24372)
+  error_file: <N/A>
+"""
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])  # over ssh lines end as on a terminal
+def test_the_root_cause_that_torchrun_names(end):
+    told = failing(TORCHRUN.replace("\n", end), [])
+    assert told is not None
+    assert (told.rank, told.node, told.exit, told.error) == (1, "node8", 1, "KeyError: 'label'")
+
+
 def test_a_check_of_the_preflight_goes_before_all():
     check = Preflight(
         check="all-reduce", passed=False, measured="", expected="", seconds=1, because="it hangs", rank=2, node="n2"

@@ -97,6 +97,9 @@ def _element(run: Run, number: int, facts: list[JobFacts]) -> Element:
     folder = place(run, number)
     own = [one for one in facts if one.row == number]
     state, _reason, status = _state(run, own, attempts(folder))
+    first = _failing(folder, state)
+    if status and first is not None and first.exit is not None and first.exit > 0:
+        status = first.exit  # srun's own is that of ranks which it ended for the first one's sake
     return Element(number=number, words=list(run.job.rows[number]), state=state, exit=status, log=str(folder / LOG))
 
 

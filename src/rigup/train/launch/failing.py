@@ -27,6 +27,7 @@ _MEMORY = re.compile(
 
 def failing(log: str, checks: list[Preflight]) -> Failing | None:
     """The rank that failed of itself; None where the log tells of none."""
+    log = log.replace("\r\n", "\n")
     wrong = next((check for check in checks if not check.passed), None)
     if wrong is not None:
         return Failing(
