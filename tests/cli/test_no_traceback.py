@@ -176,6 +176,7 @@ ODD_COMMANDS = [
     ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("schema", ODD), ("schema", "\ud800"), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
     ("container", "run", ODD), ("container", "run", "torch", "--print", "--mount", ODD, "--env", ODD), ("container", "run", "a\0b"), ("container", "run", "torch", "--print", "--", "a\0b", ODD),
     ("lab", "--env", ODD), ("lab", "--env", "env", "--print"), ("lab", "--env", "env", "--print", "--json"), ("lab", "--dir", "a\0b"), ("lab", "--host", "-" + ODD), ("lab", "kernels"), ("lab", "kernels", "--json"), ("lab", "kernels", "remove", ODD, "-y"), ("lab", "kernels", "add", "env", "--name", ODD), ("lab", "kernels", "fix", "a\0b"),
+    ("launch", ODD), ("launch", "run", "a\0b"), ("launch", "env", "--print"), ("launch", "stone", "--print", "--", "a\0b", ODD), ("launch", "status", ODD), ("launch", "status", "a\0b"), ("launch", "logs", "/dev/null"),
     ("container", "lint", ODD), ("container", "lint", "/dev/null"), ("container", "run", "torch", "--for", ODD), ("container", "run", "torch", "--gpu", ODD, "--name", ODD),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip
@@ -213,7 +214,8 @@ _WORDS = st.one_of(
     ),
 )  # fmt: skip
 _HARMLESS = sorted(
-    set(COMMANDS) - {"run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
+    set(COMMANDS)
+    - {"launch", "run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
 )
 _DRY = {"apply": ["--dry-run"], "fix": ["--dry-run"]}
 

@@ -29,6 +29,7 @@ COMMANDS = {
         N_("Start containers with the GPU, and check the files that describe them."),
     ),
     "lab": ("rigup.cli.lab", N_("Start Jupyter Lab in an environment, here or elsewhere, and look after its kernels.")),
+    "launch": ("rigup.cli.launch", N_("Launch training on one node or many, and tell which rank failed.")),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),

@@ -43,6 +43,8 @@ ANSWERS = {
     "container-lint": Form("What is wrong with files that describe containers.", "container", ("ContainerLint",)),
     "lab": Form("Where Jupyter Lab serves, or how it would be started.", "lab", ("Lab",)),
     "lab-kernels": Form("Kernels of notebooks, and what is wrong with them.", "lab", ("LabKernels",)),
+    "launch": Form("A job on one node or many: what it asks for, and what became of it.", "launch", ("Launch",)),
+    "launch-list": Form("Jobs that were launched from a folder.", "launch", ("LaunchList",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),
