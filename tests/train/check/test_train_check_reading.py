@@ -127,6 +127,13 @@ def test_a_number_of_a_yaml_file_is_told_of_there():
     ]
 
 
+def test_an_excerpt_is_read():
+    assert causes(
+        "".join("    " + line + "\n" for line in ONE.split("\n") if line),
+        batch("python train.py", options=("--ntasks=1",)),
+    ) == {"slurm-no-gpu-requested"}
+
+
 def test_hydra():
     script = DDP.replace(
         "def main():", "import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):"

@@ -2,6 +2,7 @@
 
 import ast
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 
 import msgspec
@@ -187,7 +188,7 @@ def parsed(text: str) -> ast.Module:
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return ast.parse(text if text[:1] not in (" ", "\t") else textwrap.dedent(text))  # an excerpt
     except SyntaxError as error:
         raise UnreadableError(error.msg or "syntax error", error.lineno or 0) from error
     except (ValueError, RecursionError, MemoryError) as error:
