@@ -6,10 +6,11 @@ from functools import cached_property
 
 import msgspec
 
+from rigup.train.check import frameworks
 from rigup.train.check.chain import Launch, Layer
 from rigup.train.check.cluster import Partition, Partitions
 from rigup.train.check.directives import Directive, Header
-from rigup.train.check.frameworks import ALL, Told, device_count, huggingface_arguments, parsed_arguments, trainers
+from rigup.train.check.frameworks import ALL, Told, device_count
 from rigup.train.check.job import Job
 from rigup.train.check.numbers import whole
 from rigup.train.check.python.program import Program, Site
@@ -22,8 +23,6 @@ _CPU_NAMES = re.compile(
     r"^(?:cpu|bigmem|himem|highmem|largemem|compute|standard|serial|epyc|milan|rome|genoa|skylake|icelake|cascade|general)",
     re.IGNORECASE,
 )
-_RPC = ("init_rpc", "rpc_sync", "rpc_async")
-_OTHERS = ("ray", "vllm", "jax", "tensorflow", "dask", "submitit", "flax", "paddle", "mxnet", "sglang")
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -39,7 +38,6 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     launch: Launch | None = None
     launches: tuple[Launch, ...] = ()
     partitions: Partitions = {}
-    has_folder: bool = True
     folders: frozenset[str] = frozenset()
 
     # -- the job
@@ -141,7 +139,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def lightning(self) -> list[Told]:
         """Lightning's trainers."""
-        return list(trainers(self.program))
+        return list(frameworks.trainers(self.program))
 
     @cached_property
     def trainer(self) -> Told | None:
@@ -155,12 +153,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def huggingface(self) -> list[Told]:
         """TrainingArguments."""
-        return list(huggingface_arguments(self.program))
+        return list(frameworks.huggingface_arguments(self.program))
 
     @cached_property
     def parsed_huggingface(self) -> dict[str, Value] | None:
         """TrainingArguments that the command line fills."""
-        found = parsed_arguments(self.program)
+        found = frameworks.parsed_arguments(self.program)
         return dict(found) if found is not None else None
 
     @cached_property
@@ -216,7 +214,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def is_foreign(self) -> bool:
         """Something else may start and place the work: nothing is said of numbers then."""
-        return self.program.imports(*_OTHERS) or any(site.last in _RPC for site in self.program.sites)
+        return frameworks.places_work(self.program)
 
     @cached_property
     def devices(self) -> int | None:

@@ -7,9 +7,11 @@ import msgspec
 
 from rigup.train.check.python.files import file_value
 from rigup.train.check.python.program import Program, Site
-from rigup.train.check.python.values import UNKNOWN_VALUE, Value, constant
+from rigup.train.check.python.values import UNKNOWN_VALUE, Value
 
 LIGHTNING = ("lightning", "pytorch_lightning", "lightning_fabric")
+_RPC = ("init_rpc", "rpc_sync", "rpc_async")
+_OTHERS = ("ray", "vllm", "jax", "tensorflow", "dask", "submitit", "flax", "paddle", "mxnet", "sglang")
 _TRAINER_METHODS = ("from_argparse_args",)
 ALL = -1
 """As many devices as there are."""
@@ -147,22 +149,6 @@ def parsed_arguments(program: Program) -> Mapping[str, Value] | None:
     return {name: _plain(value) if value.text is not None else value for name, value in named.items()}
 
 
-def true_for(value: Value | None) -> bool | None:
-    """A switch: True, False, None where that is not known; nothing given is False."""
-    if value is None:
-        return False
-    if value.known:
-        return value.const not in (False, None, "False", "false", "0", 0, "no")
-    return None
-
-
-__all__ = [
-    "ALL",
-    "Told",
-    "constant",
-    "device_count",
-    "huggingface_arguments",
-    "parsed_arguments",
-    "trainers",
-    "true_for",
-]
+def places_work(program: Program) -> bool:
+    """Whether another library starts and places the work itself."""
+    return program.imports(*_OTHERS) or any(site.last in _RPC for site in program.sites)

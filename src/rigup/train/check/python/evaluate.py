@@ -64,6 +64,11 @@ class Evaluator:
         self.busy: set[int] = set()
         self.memory: dict[int, Value] = {}
 
+    @property
+    def spent(self) -> bool:
+        """Values were left unknown because following them took too long."""
+        return self.steps > _MOST_STEPS
+
     # -- entry
     def value(self, node: ast.expr | None, frame: Frame) -> Value:
         """What an expression is, as far as it can be told."""

@@ -86,7 +86,7 @@ def _is_missing(case: Case, folder: str) -> bool:
         return re.search(r"%(?!%)\d*[jAaJNnst]", folder) is not None or not folder.startswith("/")
     if folder.startswith("/") or folder in ("", ".") or case.job is None or case.job.has("chdir"):
         return False
-    return case.has_folder and folder.removeprefix("./").rstrip("/") not in case.folders
+    return folder.removeprefix("./").rstrip("/") not in case.folders
 
 
 @rule

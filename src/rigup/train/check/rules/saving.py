@@ -152,6 +152,8 @@ def everyone_writes(case: Case) -> Iterator[Found]:
     ):
         return
     found = [site for site in case.program.sites if _writes(site, case)]
+    if case.program.evaluator.spent:  # a path that was not followed to its end may hold the rank
+        return
     found.sort(key=lambda site: (site.name not in _WRITERS, site.line))
     for site in found[:1]:
         indented = site.module.lines[site.line - 1].strip()
