@@ -127,6 +127,7 @@ FORMS = [
     ["run", "--set", NAME, "true"], ["run", "--show", "--json", "--env", "env", "--set", "A=" + NAME, "true"],
     ["container", "run", NAME, "--print", "--for", "RTX 3090"], ["container", "run", "torch", "--for", "RTX 3090", "--print", "--", NAME], ["container", "run", "--for", NAME],
     ["container", "run", "torch", "--for", "RTX 3090", "--print", "--mount", NAME, "--env", NAME], ["container", "run", "--for", "bad.toml"], ["container", NAME], ["container", "build", NAME], ["container", "doctor", NAME], ["container", "doctor", "no"], ["container", "build", "torch", "--tag", NAME, "--print"], ["plan", "torch", "--for", "RTX 3090", "--as", "compose"], ["plan", NAME, "--as", "devcontainer"],
+    ["train", NAME], ["train", "check", NAME], ["train", "check", "log"], ["train", "check", "log", NAME], ["train", "check", "log", "log", "--json"], ["train", "check", "log", "--cluster", NAME], ["train", "check", "log", "--cluster", "bad.json"],
     ["container", "lint", NAME], ["container", "lint", "log"], ["container", "lint", "no" + NAME], ["container", "lint", "Dockerfile", "--no-machine"],
     ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
     ["lab", "--env", NAME], ["lab", "--env", "env", "--print"], ["lab", "--env", "env", "--print", "--json"], ["lab", "--dir", "no" + NAME], ["lab", NAME], ["lab", "--host", "-" + NAME], ["lab", "--host", NAME, "--print"], ["lab", "kernels"], ["lab", "kernels", "--json"],
