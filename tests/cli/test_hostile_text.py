@@ -129,6 +129,7 @@ FORMS = [
     ["container", "run", "torch", "--for", "RTX 3090", "--print", "--mount", NAME, "--env", NAME], ["container", "run", "--for", "bad.toml"], ["container", NAME], ["container", "build", NAME], ["container", "doctor", NAME], ["container", "doctor", "no"], ["container", "build", "torch", "--tag", NAME, "--print"], ["plan", "torch", "--for", "RTX 3090", "--as", "compose"], ["plan", NAME, "--as", "devcontainer"],
     ["container", "lint", NAME], ["container", "lint", "log"], ["container", "lint", "no" + NAME], ["container", "lint", "Dockerfile", "--no-machine"],
     ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
+    ["advise", NAME], ["advise", "--scenario", NAME], ["advise", "--scenario", "tree"], ["advise", "--rates", NAME, "--work", NAME], ["advise", "--rates", "bad.toml", "--on", NAME], ["advise", "--rates", "bad.toml"],
     ["lock", "env", "-o", "-"], ["lock", "no" + NAME], ["lock", NAME + "==1"], ["lock", "env", "-o", "no/" + NAME],
     ["bundle", "no" + NAME, "-o", "x.tar"], ["bundle", "env", "-o", "no/" + NAME],
     ["bench", "no" + NAME], ["bench", "--compare", NAME], ["bench", "--compare", "bad.json"], ["bench", "--only", NAME], ["bench", "--list"],

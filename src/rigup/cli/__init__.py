@@ -28,6 +28,7 @@ COMMANDS = {
         "rigup.cli.container",
         N_("Start containers with the GPU, and check the files that describe them."),
     ),
+    "advise": ("rigup.cli.advise", N_("Tell which allocation of the cluster ends a piece of work soonest.")),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
