@@ -1,9 +1,12 @@
 """The queue replayed: held against a simulator of minutes, and rule by rule."""
 
+import random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from queues_of_minutes import Task, started
 
+from rigup.train.advise import replay
 from rigup.train.advise.history import LIMITS, MEDIAN, TENTH, History
 from rigup.train.advise.inputs import Cluster, Job, Node, Partition, Past, Reservation
 from rigup.train.advise.replay import Mine, Queue, preemptible, replayed
@@ -172,3 +175,35 @@ def test_history_counts_the_jobs_that_ran_longer_than_this_one_already_has():
     assert History([]).used("p", MEDIAN) == 1.0
     few = History([Past("p", 0.1)] * 4 + [Past("q", 0.9)] * 5)
     assert few.used("p", MEDIAN) == 0.9
+
+
+def test_a_long_queue_replayed_once_is_near_the_plan():
+    """Of queues drawn at random: on the whole as long, and never longer than all jobs one after another."""
+    drawn, exact, once = random.Random(3), [], []
+    for _ in range(150):
+        running = [runs(1 + on, (f"n{on}",), drawn.randint(5, 200)) for on in range(6) if drawn.random() < 0.8]
+        pending = [
+            job(100 + n, drawn.choice((60, 120, 240)), nodes := drawn.choice((1, 1, 1, 2, 4)), 4 if nodes > 1 else drawn.choice((1, 2, 4)))
+            for n in range(drawn.randint(0, 40))
+        ]  # fmt: skip
+        queue = Queue(state([node(f"n{n}") for n in range(6)], running, pending), History([]), ["p"])
+        asked = mine(60, drawn.randint(1, 4))
+        exact.append((replayed(queue, LIMITS, [asked])[0][0] - NOW) / 60)
+        once.append((replay._backlogged(queue, LIMITS, [asked], [queue.key(asked.job, 99)])[0][0] - NOW) / 60)
+        assert 0 <= once[-1] <= 200 + sum(one.limit / 60 for one in pending)
+        assert pending or once[-1] == exact[-1]
+    assert 0.9 < sum(once) / sum(exact) < 1.15
+
+
+def test_a_large_cluster_takes_the_short_way(monkeypatch):
+    monkeypatch.setattr(replay, "MOST", 1)
+    cluster = state([node("n0"), node("n1")], [runs(1, ("n0",), 60)], [job(2, 100, nodes=2)])
+    assert waits(cluster, mine(60), mine(61), mine(60, nodes=2)) == [[0.0], [160.0], [160.0]]
+    tiers = {"p": Partition("p", tier=10), "spare": Partition("spare", tier=1, preempted="REQUEUE", grace=120.0)}
+    shared = state([node(partitions=frozenset(tiers))], [runs(1, ("n0",), 500, partition="spare")], partitions=tiers)
+    assert waits(shared, mine()) == [[2.0]]
+    assert waits(shared, mine(partition="spare")) == [[500.0]]
+    kept = state([node()], reservations=[Reservation("m", NOW + 1800, NOW + 7200, frozenset({"n0"}))])
+    assert waits(kept, mine(60)) == [[120.0]]
+    assert waits(kept, mine(30)) == [[0.0]]
+    assert waits(kept, mine(60, nodes=2)) == [None]

@@ -17,6 +17,7 @@ class History:
     def __init__(self, past: Sequence[Past]) -> None:
         self._every = sorted(min(1.0, one.used) for one in past)
         self._of: dict[str, list[float]] = {}
+        self._kept: dict[tuple[str, float], float] = {}
         for one in sorted(past, key=lambda one: one.used):
             self._of.setdefault(one.partition, []).append(min(1.0, one.used))
 
@@ -26,6 +27,14 @@ class History:
 
     def used(self, partition: str, quantile: float, already: float = 0.0) -> float:
         """The part of its limit that a job uses, of those that used more than this one already has."""
+        if not already and (kept := self._kept.get((partition, quantile))) is not None:
+            return kept
+        used = self._used(partition, quantile, already)
+        if not already:
+            self._kept[partition, quantile] = used
+        return used
+
+    def _used(self, partition: str, quantile: float, already: float) -> float:
         own = self._of.get(partition, [])
         known = own if len(own) >= ENOUGH else self._every
         longer = known[bisect_right(known, already) :]

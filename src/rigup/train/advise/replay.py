@@ -7,8 +7,10 @@ plans again at each end. A job that a higher tier may preempt stands in that tie
 
 import heapq
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
+from rigup.train.advise.backlog import Backlog
 from rigup.train.advise.history import LIMITS, History
 from rigup.train.advise.inputs import Cluster, Job, Node, Partition
 from rigup.train.advise.profile import Board, Profile
@@ -301,7 +303,9 @@ def replayed(queue: Queue, quantile: float, mine: Sequence[Mine]) -> list[list[f
     """When each piece of each request starts; None where it never does. Each request is alone in the queue."""
     behind = len(queue.waiting)
     keys = [queue.key(one.job, behind) for one in mine]
-    if quantile >= LIMITS or not queue.history or _too_many(queue):
+    if _too_many(queue, len(queue.nodes)):
+        return _backlogged(queue, quantile, mine, keys)
+    if quantile >= LIMITS or not queue.history or _too_many(queue, len(queue.waiting) + len(queue.running)):
         boards = {key: queue.board(quantile, key) for key in set(keys)}
         return [queue.starts(one, boards[key]) for one, key in zip(mine, keys, strict=True)]
     last = queue.waiting[-1][0] if queue.waiting else (-float("inf"), 0.0, 0)
@@ -320,13 +324,53 @@ def replayed(queue: Queue, quantile: float, mine: Sequence[Mine]) -> list[list[f
     return found
 
 
-MOST = 3_000_000
-"""Placements on nodes up to which a queue is planned anew at each end; a longer one is replayed once."""
+MOST = 2_000_000
+"""Placements on nodes, times a second factor, up to which a queue is planned node by node, or anew at each end."""
 
 
-def _too_many(queue: Queue) -> bool:
-    waiting = len(queue.waiting) + 1
-    return waiting * (waiting + len(queue.running)) * len(queue.nodes) > MOST
+def _too_many(queue: Queue, factor: int) -> bool:
+    """Whether that many steps for each waiting job would take too long. A plan alone looks at each step of each node."""
+    steps = max(1, len(queue.running) // max(1, len(queue.nodes)))
+    return (len(queue.waiting) + 10) * len(queue.nodes) * (steps if factor == len(queue.nodes) else factor) > MOST
+
+
+def _backlogged(queue: Queue, quantile: float, mine: Sequence[Mine], keys: Sequence[_Key]) -> list[list[float] | None]:
+    """The same for a long queue, in one pass for each place in it."""
+    found: list[list[float] | None] = [None] * len(mine)
+    for key in sorted(set(keys)):
+        backlog = Backlog(queue.nodes, queue.now, queue.reservations)
+        runs = queue.runs(quantile)
+        for run in runs:
+            soft = queue.is_soft(run.job) and queue.tier(run.job) < -key[0]
+            backlog.hold(run.job, min(run.ends, queue.now + queue.grace(run.job)) if soft else run.ends)
+        throttles = _Throttles(runs)
+        for _key, job in takewhile(lambda pair, key=key: pair[0] < key, queue.waiting):  # type: ignore[misc]
+            length = min(job.limit, queue.expected(job, quantile, queue.now))
+            begin = throttles.free(job, queue.now)
+            start = backlog.filled(job, length, begin)
+            if start is None and (placed := backlog.earliest(job, begin)):
+                start = placed[0]
+                backlog.place(job, length, *placed)
+            if start is not None:
+                throttles.add(job, start + length)
+        for number, one in enumerate(mine):
+            if keys[number] == key:
+                found[number] = _of_backlog(backlog, one)
+    return found
+
+
+def _of_backlog(backlog: Backlog, one: Mine) -> list[float] | None:
+    """The start of the first piece; later ones are taken to wait for their turn alone."""
+    if (start := backlog.filled(one.job, one.job.limit, backlog.now, keep=True)) is None:
+        placed = backlog.earliest(one.job, backlog.now)
+        if placed is None:
+            return None
+        start = placed[0]
+        backlog.put_back(one.job, placed[1])
+    starts = [start]
+    for length in one.pieces[:-1]:
+        starts.append(starts[-1] + length + REQUEUE_WAIT)
+    return starts
 
 
 def _connected(nodes: Sequence[Node], partitions: set[str]) -> set[str]:
