@@ -135,6 +135,7 @@ FORMS = [
     ["launch", NAME], ["launch", "run", NAME], ["launch", "log", NAME, "--print"], ["launch", "log", "--print", "--partition", NAME], ["launch", "log", "--print", "--here", "--set", "A=" + NAME],
     ["launch", "log", "--print", "--hosts", NAME], ["launch", "log", "--print", "--array", "no" + NAME], ["launch", "log", "--print", "--array", "log"], ["launch", "log", "--print", "--gpus", NAME, "--name", NAME],
     ["launch", "status", NAME], ["launch", "logs", NAME], ["launch", "cancel", NAME], ["launch", "resume", NAME], ["launch", "status", "--all"],
+    ["advise", NAME], ["advise", "--scenario", NAME], ["advise", "--scenario", "tree"], ["advise", "--rates", NAME, "--work", NAME], ["advise", "--rates", "bad.toml", "--on", NAME], ["advise", "--rates", "bad.toml"],
     ["lock", "env", "-o", "-"], ["lock", "no" + NAME], ["lock", NAME + "==1"], ["lock", "env", "-o", "no/" + NAME],
     ["bundle", "no" + NAME, "-o", "x.tar"], ["bundle", "env", "-o", "no/" + NAME],
     ["bench", "no" + NAME], ["bench", "--compare", NAME], ["bench", "--compare", "bad.json"], ["bench", "--only", NAME], ["bench", "--list"],

@@ -46,6 +46,7 @@ ANSWERS = {
     "launch": Form("A job on one node or many: what it asks for, and what became of it.", "launch", ("Launch",)),
     "launch-list": Form("Jobs that were launched from a folder.", "launch", ("LaunchList",)),
     "train-check": Form("What would go wrong with a training script under its batch script.", "train_check", ("TrainCheck",)),
+    "advise": Form("Which allocation of a cluster ends a piece of work soonest.", "advise", ("Advise",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),

@@ -70,11 +70,12 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
     from rigup.plan.environments.settings import SettingsError
     from rigup.plan.environments.shells import CannotTell
     from rigup.stack.wish import WishError
+    from rigup.train.advise.inputs import InputError
     from rigup.train.launch.shape import LaunchError
     from rigup.verify.environment import VerifyError
 
     refused = (
         KnowledgeError, SourceError, JournalError, NoEnvironment, KernelError, LockError, SettingsError, CannotTell, WishError, VerifyError,
-        ContainerError, LaunchError,
+        ContainerError, InputError, LaunchError,
     )  # fmt: skip
     return refused, (BusyError, Failed, CannotBeHadError, LabError)
