@@ -28,6 +28,10 @@ COMMANDS = {
         "rigup.cli.container",
         N_("Start containers with the GPU, and check the files that describe them."),
     ),
+    "cluster": (
+        "rigup.cli.cluster",
+        N_("Show what of a Slurm cluster stands idle, for whom, and what each GPU is worth."),
+    ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
