@@ -127,7 +127,7 @@ FORMS = [
     ["run", "--set", NAME, "true"], ["run", "--show", "--json", "--env", "env", "--set", "A=" + NAME, "true"],
     ["container", "run", NAME, "--print", "--for", "RTX 3090"], ["container", "run", "torch", "--for", "RTX 3090", "--print", "--", NAME], ["container", "run", "--for", NAME],
     ["container", "run", "torch", "--for", "RTX 3090", "--print", "--mount", NAME, "--env", NAME], ["container", "run", "--for", "bad.toml"], ["container", NAME], ["container", "build", NAME], ["container", "doctor", NAME], ["container", "doctor", "no"], ["container", "build", "torch", "--tag", NAME, "--print"], ["plan", "torch", "--for", "RTX 3090", "--as", "compose"], ["plan", NAME, "--as", "devcontainer"],
-    ["cluster", "--from", NAME], ["cluster", "--from", "log"], ["cluster", NAME], ["cluster", "--map"],
+    ["cluster", "--from", NAME], ["cluster", "--from", "log"], ["cluster", NAME], ["cluster", "doctor", "--partition", NAME], ["cluster", "doctor", "--hosts", "no" + NAME], ["cluster", "--map"],
     ["container", "lint", NAME], ["container", "lint", "log"], ["container", "lint", "no" + NAME], ["container", "lint", "Dockerfile", "--no-machine"],
     ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
     ["lock", "env", "-o", "-"], ["lock", "no" + NAME], ["lock", NAME + "==1"], ["lock", "env", "-o", "no/" + NAME],

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _, current
-from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, Idle, Worth
+from rigup.schemas.cluster import Cluster, ClusterDoctor, ClusterNode, ClusterPartition, Idle, NodeGroup, Worth
 from rigup.sizes import size
 from rigup.visible import visible
 
@@ -212,6 +212,42 @@ def map_text(answer: Cluster) -> str:
         room = max(width() - 2, 10)
         lines += ["  " + letters[start : start + room] for start in range(0, len(letters), room)]
     return "\n".join(lines)
+
+
+def doctor_text(answer: ClusterDoctor) -> str:
+    """A group a paragraph: `8 nodes well`, then whom something is to be said of."""
+    lines: list[str] = []
+    for group in answer.groups:
+        lines += _group_lines(group)
+    for silent in answer.not_asked:
+        lines += wrapped(
+            _("Not examined: {nodes}. {because}").format(
+                nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)
+            ),
+            "",
+            "  ",
+        )
+    return "\n".join(lines) or _("There is no node to examine.")
+
+
+def _group_lines(group: NodeGroup) -> list[str]:
+    names = visible(", ".join(group.nodes))
+    told = [finding.title for finding in group.findings]
+    for row in group.differs:
+        if row.fact == "GPUs":
+            told.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
+        elif row.value is None:
+            told.append(_("no {fact}, others have it").format(fact=row.fact))
+        else:
+            told.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
+    if not told:
+        return wrapped(_("Well: {nodes} ({count} in all)").format(nodes=names, count=group.count), "", "  ")
+    if len(told) == 1:
+        return wrapped(_("{nodes}: {text}").format(nodes=names, text=visible(told[0])), "", "  ")
+    return [
+        *wrapped(_("{nodes}:").format(nodes=names), "", "  "),
+        *(line for text in told for line in wrapped(visible(text), "  - ", "    ")),
+    ]
 
 
 _STYLE = """

@@ -42,6 +42,7 @@ ANSWERS = {
     "container": Form("The command that starts a container, and why each part is in it.", "container", ("Container",)),
     "container-lint": Form("What is wrong with files that describe containers.", "container", ("ContainerLint",)),
     "cluster": Form("What of a cluster stands idle, who may use it, and what waits.", "cluster", ("Cluster",)),
+    "cluster-doctor": Form("What is wrong with the nodes of a cluster, and what differs between them.", "cluster", ("ClusterDoctor",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),

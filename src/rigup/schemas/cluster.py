@@ -308,3 +308,74 @@ class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.
     reservations: list[ClusterReservation]
     limits: list[YourLimit]
     findings: list[ClusterFinding]
+
+
+class NodeDiffers(Struct, frozen=True, kw_only=True):
+    """A fact of nodes that is not as on their sisters.
+
+    Attributes:
+        fact: what it is.
+        value: on these nodes; None: it is not there.
+        usual: on most nodes that should be alike.
+
+    """
+
+    fact: str
+    value: str | None
+    usual: str | None
+
+
+class NodeFinding(Struct, frozen=True, kw_only=True):
+    """A finding of the doctor.
+
+    Attributes:
+        cause: its id, as `rigup explain` takes it.
+        title: one line.
+
+    """
+
+    cause: str
+    title: str
+
+
+class NodeGroup(Struct, frozen=True, kw_only=True):
+    """Nodes of which the same is to be said.
+
+    Attributes:
+        nodes: ranges of names.
+        count: how many they are.
+        findings: what is wrong with each.
+        differs: what is not as on their sisters.
+
+    """
+
+    nodes: list[str]
+    count: int
+    findings: list[NodeFinding]
+    differs: list[NodeDiffers]
+
+
+class NodeNotAsked(Struct, frozen=True, kw_only=True):
+    """Nodes that gave no answer.
+
+    Attributes:
+        nodes: ranges of names.
+        because: why.
+
+    """
+
+    nodes: list[str]
+    because: str
+
+
+class ClusterDoctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.cluster-doctor/1"):
+    """What is wrong with the nodes of a cluster.
+
+    Attributes:
+        groups: the largest first.
+        not_asked: nodes that gave no answer, by why.
+
+    """
+
+    groups: list[NodeGroup]
+    not_asked: list[NodeNotAsked]

@@ -5,7 +5,7 @@ from rigup.cluster.overview import You, overview
 from rigup.machine.local import Local
 from rigup.schemas.cluster import Cluster
 
-__all__ = ["NoCluster", "cluster"]
+__all__ = ["NoCluster", "cluster", "kept_folder"]
 
 
 def cluster(paths: list[str], names: bool = False) -> Cluster:
