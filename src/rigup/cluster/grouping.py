@@ -40,6 +40,7 @@ _OWN = frozenset(
 _SIZES = frozenset(("total", "size"))
 _CLOSE = 0.02  # share by which sizes of one thing may differ
 Fact = tuple[str, str, str]  # kind, subject, field
+Part = dict[Fact, str]  # facts of one kind, with their values as text
 
 
 class Examined(NamedTuple):
@@ -80,37 +81,40 @@ def grouped(nodes: Mapping[str, Examined], alike: Iterable[Iterable[str]]) -> li
 
 
 def _of_class(nodes: Mapping[str, Examined]) -> dict[str, tuple[Differs, ...]]:
-    flat = _Flattened()
-    facts = {name: flat.facts(node.fingerprint) for name, node in nodes.items()}
-    usual = _usual(facts, len(nodes))
+    known: dict[bytes, Part] = {}
+    parts = {name: _parts(node.fingerprint, known) for name, node in nodes.items()}
+    usual = _usual(parts, len(nodes))
+    seen: dict[int, list[Differs]] = {}  # by part: equal parts are judged once
+    gpus = _usual_gpus(nodes)
     found: dict[str, tuple[Differs, ...]] = {}
     for name, node in nodes.items():
-        rows = [*_gpus(node, nodes), *_other(facts[name], usual, node.fingerprint)]
-        found[name] = tuple(sorted(rows, key=lambda row: (row.fact != "GPUs", row)) if rows else ())
+        rows = _gpus(node, *gpus)
+        for kind, facts in usual.items():
+            part = parts[name].get(kind)
+            if part is None:
+                rows += _lacking(set(facts), kind in node.fingerprint.whole)
+                continue
+            if id(part) not in seen:
+                seen[id(part)] = _other(part, facts)
+            rows += seen[id(part)]
+        found[name] = tuple(sorted(rows, key=lambda row: (row.fact != "GPUs", row.fact))) if rows else ()
     return found
 
 
-class _Flattened:
-    """Facts as pairs of (kind, subject, field) and value; equal rows once."""
-
-    def __init__(self) -> None:
-        self._known: dict[bytes, dict[Fact, str]] = {}
-
-    def facts(self, fingerprint: Fingerprint) -> list[dict[Fact, str]]:
-        """One part a kind: parts that several nodes have alike are one object."""
-        parts = []
-        for kind, rows in fingerprint.facts.items():
-            if kind in _ECHOES:
-                continue
+def _parts(fingerprint: Fingerprint, known: dict[bytes, Part]) -> dict[str, Part]:
+    """Facts by kind; parts that several nodes have alike are one object."""
+    parts = {}
+    for kind, rows in fingerprint.facts.items():
+        if kind not in _ECHOES:
             mark = kind.encode() + msgspec.json.encode(rows)
-            if mark not in self._known:
-                self._known[mark] = _flat(kind, rows)
-            parts.append(self._known[mark])
-        return parts
+            if mark not in known:
+                known[mark] = _flat(kind, rows)
+            parts[kind] = known[mark]
+    return parts
 
 
-def _flat(kind: str, rows: list[Row]) -> dict[Fact, str]:
-    facts: dict[Fact, str] = {}
+def _flat(kind: str, rows: list[Row]) -> Part:
+    facts: Part = {}
     for place, fields in rows:
         subject = " ".join(filter(None, (subject_of(kind, fields), *place)))
         for field, value in fields.items():
@@ -123,39 +127,45 @@ def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _usual(facts: Mapping[str, list[dict[Fact, str]]], count: int) -> dict[Fact, str]:
-    """Of each fact the value that more than half of the nodes have."""
+def _usual(nodes: Mapping[str, dict[str, Part]], count: int) -> dict[str, Part]:
+    """By kind, of each fact the value that more than half of the nodes have."""
     times: Counter[int] = Counter()
-    parts: dict[int, dict[Fact, str]] = {}
-    for node in facts.values():
-        for part in node:
+    parts: dict[int, tuple[str, Part]] = {}
+    for own in nodes.values():
+        for kind, part in own.items():
             times[id(part)] += 1
-            parts[id(part)] = part
-    values: dict[Fact, Counter[str]] = defaultdict(Counter)
-    for mark, part in parts.items():
+            parts[id(part)] = kind, part
+    values: dict[Fact, dict[str, int]] = {}
+    for mark, (_kind, part) in parts.items():
         for fact, value in part.items():
-            values[fact][value] += times[mark]
-    tops = ((fact, *found.most_common(1)[0]) for fact, found in values.items())
-    return {fact: value for fact, value, number in tops if number * 2 > count and count > 1}
+            numbers = values.setdefault(fact, {})
+            numbers[value] = numbers.get(value, 0) + times[mark]
+    usual: dict[str, Part] = defaultdict(dict)
+    for fact, numbers in values.items():
+        value = max(numbers, key=numbers.__getitem__)
+        if numbers[value] * 2 > count > 1:
+            usual[fact[0]][fact] = value
+    return usual
 
 
-def _other(parts: list[dict[Fact, str]], usual: dict[Fact, str], fingerprint: Fingerprint) -> list[Differs]:
-    """What of a node is not usual; what it lacks counts where it looked, or knows the kind."""
-    own: dict[Fact, str] = {}
-    for part in parts:
-        own.update(part)
+def _other(own: Part, usual: Part) -> list[Differs]:
+    """What of a node is not usual, and what it lacks of a kind that it knows."""
     rows = [
         Differs(_name(fact), own[fact], value)
         for fact, value in usual.items()
         if fact in own and own[fact] != value and not _close(fact[2], own[fact], value)
     ]
     told = {fact[:2] for fact in own}
-    lacking = {
-        fact[:2]
-        for fact in usual
-        if fact[:2] not in told and (fact[0] in fingerprint.whole or fact[0] in fingerprint.facts)
-    }
-    return rows + [Differs(" ".join(filter(None, subject)), None, "there") for subject in lacking]
+    return rows + _lacking({fact for fact in usual if fact[:2] not in told}, looked=True)
+
+
+def _lacking(facts: set[Fact], looked: bool) -> list[Differs]:
+    """Subjects that are not there, where somebody looked."""
+    return (
+        [Differs(" ".join(filter(None, subject)), None, "there") for subject in sorted({fact[:2] for fact in facts})]
+        if looked
+        else []
+    )
 
 
 def _close(field: str, mine: str, theirs: str) -> bool:
@@ -169,17 +179,21 @@ def _name(fact: Fact) -> str:
     return " ".join(part for part in fact if part)
 
 
-def _gpus(node: Examined, nodes: Mapping[str, Examined]) -> list[Differs]:
-    """GPUs that are not there: against what Slurm expects, else against the sisters."""
-    counts = Counter(len(other.gpus) for other in nodes.values())
-    value, number = counts.most_common(1)[0]
-    usual = (
-        node.expected if node.expected is not None else value if number * 2 > len(nodes) and len(nodes) > 1 else None
+def _usual_gpus(nodes: Mapping[str, Examined]) -> tuple[int | None, tuple[str, ...]]:
+    """How many GPUs, and of which names, more than half of the nodes have; None and nothing where none does."""
+    count, number = Counter(len(node.gpus) for node in nodes.values()).most_common(1)[0] if nodes else (0, 0)
+    names, named = (
+        Counter(tuple(sorted(set(node.gpus))) for node in nodes.values()).most_common(1)[0] if nodes else ((), 0)
     )
+    most = len(nodes) > 1
+    return (count if most and number * 2 > len(nodes) else None), (names if most and named * 2 > len(nodes) else ())
+
+
+def _gpus(node: Examined, count: int | None, names: tuple[str, ...]) -> list[Differs]:
+    """GPUs that are not there: against what Slurm expects, else against the sisters; and cards of another name."""
+    usual = count if node.expected is None else node.expected
     rows = [Differs("GPUs", str(len(node.gpus)), str(usual))] if usual is not None and usual != len(node.gpus) else []
-    kinds = Counter(tuple(sorted(set(other.gpus))) for other in nodes.values())
-    names, number = kinds.most_common(1)[0]
     own = tuple(sorted(set(node.gpus)))
-    if own and names and own != names and number * 2 > len(nodes):
+    if own and names and own != names:
         rows.append(Differs("GPU name", ", ".join(own), ", ".join(names)))
     return rows
