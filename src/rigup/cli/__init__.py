@@ -32,6 +32,10 @@ COMMANDS = {
     "launch": ("rigup.cli.launch", N_("Launch training on one node or many, and tell which rank failed.")),
     "train": ("rigup.cli.train", N_("Check training scripts before the queue does.")),
     "advise": ("rigup.cli.advise", N_("Tell which allocation of the cluster ends a piece of work soonest.")),
+    "cluster": (
+        "rigup.cli.cluster",
+        N_("Show what of a Slurm cluster stands idle, for whom, and what each GPU is worth."),
+    ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),

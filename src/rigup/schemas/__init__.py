@@ -47,6 +47,8 @@ ANSWERS = {
     "launch-list": Form("Jobs that were launched from a folder.", "launch", ("LaunchList",)),
     "train-check": Form("What would go wrong with a training script under its batch script.", "train_check", ("TrainCheck",)),
     "advise": Form("Which allocation of a cluster ends a piece of work soonest.", "advise", ("Advise",)),
+    "cluster": Form("What of a cluster stands idle, who may use it, and what waits.", "cluster", ("Cluster",)),
+    "cluster-doctor": Form("What is wrong with the nodes of a cluster, and what differs between them.", "cluster", ("ClusterDoctor",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),

@@ -3,7 +3,9 @@
 Every function takes whatever text there is and answers `None` (or nothing) where it is no such word: it never raises.
 """
 
+import functools
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 
 from rigup.machine.slurm.values import Gpus, Request
@@ -37,6 +39,7 @@ def text(value: str | None) -> str:
     return "" if value is None or value in NOT_SET else value
 
 
+@functools.lru_cache(4096)
 def words(value: str | None) -> tuple[str, ...]:
     """A list with commas; empty where it means nothing or everything."""
     if value is None or value in NOT_SET or value in ("ALL", "(none)"):
@@ -106,7 +109,8 @@ def tres_gpus(value: str | None) -> tuple[Request, ...]:
     return (*typed, Request("", rest)) if rest > 0 else tuple(typed)
 
 
-def gres(value: str | None) -> dict[str, int]:
+@functools.lru_cache(4096)
+def gres(value: str | None) -> Mapping[str, int]:
     """GPUs of a GRES text by type: `gpu:l40:4(S:0-1),gpu:2`, `gres:gpu:mi50:2`, `gres/gpu:1`, `gpu:(null):0(IDX:N/A)`."""
     counts: dict[str, int] = {}
     if not value or "gpu" not in value:
@@ -122,7 +126,7 @@ def gres(value: str | None) -> dict[str, int]:
     return counts
 
 
-def requests(counts: dict[str, int]) -> tuple[Request, ...]:
+def requests(counts: Mapping[str, int]) -> tuple[Request, ...]:
     """Counts by type as requests, without the empty ones."""
     return tuple(Request(name, count) for name, count in counts.items() if count > 0)
 
@@ -138,7 +142,7 @@ def node_gpus(
     if not totals:
         return ()
     if text(used):
-        taken = gres(used)
+        taken = dict(gres(used))
     elif has_counts:
         taken = {request.type: request.count for request in tres_gpus(counted)}
     else:

@@ -43,6 +43,8 @@ class Asked(NamedTuple):
         return whole, per_node(whole, self.node_count)
 
     def _held(self) -> tuple[tuple[Request, ...], tuple[Request, ...]] | None:
+        if not self.detail:
+            return None
         rows = [gres(row) for row in self.detail]
         names = list(dict.fromkeys(name for row in rows for name in row))
         whole = requests({name: sum(row.get(name, 0) for row in rows) for name in names})
