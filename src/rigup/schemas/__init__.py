@@ -43,6 +43,7 @@ ANSWERS = {
     "container-lint": Form("What is wrong with files that describe containers.", "container", ("ContainerLint",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
+    "watch": Form("One sample of every GPU, of the processes on them and of the host.", "watch", ("Watch",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),
     "bench-list": Form("What there is to compare a measurement with.", "bench", ("BenchList",)),
     "fit": Form("Whether a model fits, in which memories, and how fast it is.", "fit", ("Fit",)),
