@@ -1,7 +1,7 @@
 """Samples at even times, each with what is wrong: what everything that shows, records or exports goes through."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from msgspec import structs
 
@@ -26,7 +26,7 @@ class Watcher:
         self.history.last = answer
         return answer
 
-    def samples(self, interval: float, count: int | None) -> Iterator[Watch]:
+    def samples(self, interval: float, count: int | None) -> Generator[Watch, None, None]:
         """Samples at even times, of a clock that nobody sets; one that comes late does not crowd those after it."""
         due, count_taken = time.monotonic(), 0
         while True:
