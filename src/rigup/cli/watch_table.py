@@ -22,9 +22,9 @@ def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
     lines += ["", *_process_lines(sample, most)] if sample.processes else []
     lines += ["", *_finding_lines(sample, color)] if sample.findings else []
     for error in sample.errors:
-        where = _("GPU {index}: ").format(index=error.gpu) if error.gpu is not UNSET else ""
+        what = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
         lines += wrapped(
-            _("{where}{what} could not be read: {because}").format(where=where, what=error.what, because=error.because)
+            _("{what} could not be read: {because}").format(what=visible(what), because=visible(error.because))
         )
     return "\n".join(lines)
 

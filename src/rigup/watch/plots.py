@@ -33,7 +33,9 @@ def titles() -> dict[str, str]:
 def page(recording: Read) -> str:
     """The recording as one HTML page; words of programs stand in it as words."""
     report = recording.report
-    parts = [f"<h1>{_('GPUs over {minutes} minutes').format(minutes=round((report.end - report.begin) / 60, 1))}</h1>"]
+    parts = [
+        "<h1>" + _("GPUs over {minutes} minutes").format(minutes=round((report.end - report.begin) / 60, 1)) + "</h1>"
+    ]
     for name in PLOTTED:
         parts += [f"<h2>{html.escape(titles()[name])}</h2>", _svg(recording.series, name)]
     parts += ["<ul>", *_legend(recording.series), "</ul>", *_tables(report)]
@@ -81,12 +83,12 @@ def _path(gpu: Series, name: str, end: float, top: float) -> str:
 
 def _tables(report: WatchReport) -> Iterator[str]:
     if report.jobs:
-        yield f"<h2>{html.escape(_('Slurm jobs'))}</h2>" + _table(report.jobs)
+        yield "<h2>" + html.escape(_("Slurm jobs")) + "</h2>" + _table(report.jobs)
     if report.processes:
-        yield f"<h2>{html.escape(_('Processes'))}</h2>" + _table(report.processes[:_MOST_ROWS])
+        yield "<h2>" + html.escape(_("Processes")) + "</h2>" + _table(report.processes[:_MOST_ROWS])
     if report.findings:
         items = "".join(f"<li>{html.escape(finding.title)}</li>" for finding in report.findings[:_MOST_ROWS])
-        yield f"<h2>{html.escape(_('Findings'))}</h2><ul>{items}</ul>"
+        yield "<h2>" + html.escape(_("Findings")) + f"</h2><ul>{items}</ul>"
 
 
 def heads() -> list[str]:
