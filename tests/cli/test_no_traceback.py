@@ -212,7 +212,8 @@ _WORDS = st.one_of(
     ),
 )  # fmt: skip
 _HARMLESS = sorted(
-    set(COMMANDS) - {"watch", "run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
+    set(COMMANDS)
+    - {"watch", "run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
 )
 _DRY = {"apply": ["--dry-run"], "fix": ["--dry-run"]}
 

@@ -1,6 +1,8 @@
 """NVIDIA's GPUs by a library that stands in for its own."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -143,3 +145,12 @@ def test_streams_of_the_command(nvidia, form: str, tmp_path) -> None:
     sample = nvidia("", ONE, argv=("-m", "rigup", "watch", form, "--interval", "0.1", "--count", "2"))
     assert sample["schema"] == "rigup.watch/1"
     assert 0.05 < sample["interval"] < 5
+
+
+def test_a_reader_that_has_enough_ends_the_stream_without_a_word(tmp_path) -> None:
+    words = [sys.executable, "-m", "rigup", "watch", "--json", "--interval", "0.1"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as stream:
+        assert stream.stdout.readline().startswith(b"{")
+        stream.stdout.close()
+        assert stream.wait(timeout=60) == 0
+        assert stream.stderr.read() == b""

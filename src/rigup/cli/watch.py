@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import os
 import sys
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
@@ -149,7 +150,11 @@ def _stream(options: dict[str, Any], form: str) -> int:
     drawn_over = form == "table" and not single and sys.stdout.isatty()
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(_samples(options, count)) as samples:
         for number, sample in enumerate(samples):
-            _print(sample, form, number, drawn_over)
+            try:
+                _print(sample, form, number, drawn_over)
+            except BrokenPipeError:  # whoever read has enough; what is recorded is whole all the same
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                return 0
             status = int(any(finding.severity == "error" for finding in sample.findings))
     return status if form == "table" and single else 0
 
@@ -178,9 +183,11 @@ def _print(sample: "Watch", form: str, number: int, drawn_over: bool) -> None:
         from rigup.cli.guard import unguarded
         from rigup.cli.watch_table import table
 
-        if drawn_over:
+        text = table(sample, sys.stdout.isatty())
+        if drawn_over:  # over the picture before, as many lines as the terminal has
             unguarded(sys.stdout).write("\x1b[H\x1b[J")
-        click.echo(table(sample, sys.stdout.isatty()))
+            text = "\n".join(text.splitlines()[: max(os.get_terminal_size().lines - 1, 5)])
+        click.echo(text)
     elif form == "csv":
         from rigup.cli.watch_csv import rows
 
