@@ -38,6 +38,7 @@ COMMANDS = {
     ),
     "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
+    "watch": ("rigup.cli.watch", N_("Watch every GPU: use, memory, heat, power, errors, and the processes on them.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
     "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
     "chat": ("rigup.cli.chat", N_("Talk to a language model, or ask it one thing from a script.")),

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""What a sample of `rigup watch` costs here, and what the same costs nvitop and gpustat where they are installed.
+
+    benchmarks/watch.py [--samples N] [--python INTERPRETER]
+
+Figures are of this machine's own GPUs, or of those that a library shows which stands in for NVIDIA's (LD_LIBRARY_PATH).
+INTERPRETER is one that has nvitop or gpustat. Each cost is the CPU time of a process with N samples less that of one
+with one, so that starting is not in it.
+"""
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+
+PROGRAMS = {
+    "rigup": "from rigup.watch.watcher import Watcher\nw = Watcher()\nfor _ in range({n}): w.sample()",
+    "nvitop": "from nvitop import Device, GpuProcess\nd = Device.all()\nfor _ in range({n}):\n"
+    "    [x.as_snapshot() for x in d]\n"
+    "    GpuProcess.take_snapshots([p for x in d for p in x.processes().values()], failsafe=True)",
+    "gpustat": "import gpustat\nfor _ in range({n}): gpustat.new_query()",
+}
+
+
+def cpu_of(argv: list[str]) -> tuple[float, float, int]:
+    """CPU seconds, wall seconds and the exit status of a process."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    status = subprocess.run(
+        argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ, check=False
+    ).returncode
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.perf_counter() - began, status
+
+
+def main() -> None:
+    """Print a line for each program, and one for `--once`."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--samples", type=int, default=100)
+    parser.add_argument("--python", default=sys.executable)
+    asked = parser.parse_args()
+    for name, program in PROGRAMS.items():
+        python = sys.executable if name == "rigup" else asked.python
+        costs = [cpu_of([python, "-c", program.format(n=count)]) for count in (1, asked.samples + 1)]
+        if any(status for _cpu, _wall, status in costs):
+            print(f"{name:8} is not there, or shows no GPU")
+            continue
+        print(f"{name:8} {(costs[1][0] - costs[0][0]) / asked.samples * 1000:7.2f} ms of CPU a further sample")
+    runs = sorted(cpu_of([sys.executable, "-m", "rigup", "watch", "--once"])[:2] for _ in range(5))
+    print(
+        f"rigup watch --once: {runs[2][0]:.3f} s of CPU, {sorted(wall for _cpu, wall in runs)[2]:.3f} s in all (medians of 5)"
+    )
+
+
+if __name__ == "__main__":
+    main()

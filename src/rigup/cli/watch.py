@@ -1,0 +1,208 @@
+"""`rigup watch`: every GPU of this machine, live, recorded and exported."""
+
+import contextlib
+import itertools
+import os
+import sys
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rigup.cli.arguments import click_errors
+from rigup.cli.env_group import Environments
+from rigup.language import choose
+
+if TYPE_CHECKING:
+    from rigup.schemas.watch import Watch
+
+_LEAST = 0.1  # seconds between two samples
+
+
+class _Watch(Environments):
+    """What stands behind `--` is a program's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Options and a command; the program is kept aside."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["program"] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
+@click.group("watch", cls=_Watch, invoke_without_command=True)
+@click.option("--once", is_flag=True, help="One sample as a table.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Samples as data, one a line (schema rigup.watch/1); with --once one alone."
+)
+@click.option("--jsonl", is_flag=True, help="As --json.")
+@click.option("--csv", "as_csv", is_flag=True, help="Samples as rows of numbers, a row a GPU.")
+@click.option(
+    "--interval", type=click.FloatRange(min=_LEAST), default=1.0, metavar="SECONDS", help="Time between two samples."
+)
+@click.option("--count", type=click.IntRange(min=1), default=None, metavar="N", help="End after so many samples.")
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="Write the samples into a file (SQLite), too.",
+)
+@click.option(
+    "--replay",
+    type=click.Path(exists=True, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="The samples of a recording in place of new ones.",
+)
+@click.option("--exporter", is_flag=True, help="Serve the samples to Prometheus.")
+@click.option("--listen", default="127.0.0.1:9836", metavar="HOST:PORT", help="Where the exporter listens.")
+@click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="With --exporter: the token that clients must show.",
+)
+@click.option(
+    "--install-service", is_flag=True, help="Let systemd run the exporter for you: shown, and with --yes done."
+)
+@click.option("--remove-service", is_flag=True, help="Take that service away.")
+@click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
+@click.option(
+    "--from",
+    "tree",
+    type=click.Path(exists=True, file_okay=False),
+    default=None,
+    metavar="TREE",
+    help="A captured machine: one sample.",
+)
+@click.option("--anonymous", is_flag=True, help="Leave the name of this machine out.")
+@click.pass_context
+def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool, **options: Any) -> int:
+    """Watch every GPU: use, memory, heat, power, links, errors, and the processes on them.
+
+    `rigup watch -- PROGRAM` records while a program runs, and says what it used. Nothing is changed, and a card that sleeps is not woken. What the hardware does not tell is shown as a dash.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    if as_json or jsonl or as_csv:
+        choose("en")  # data is the same in every language
+    program = context.meta.get("program", ())
+    with click_errors():
+        if program:
+            from rigup.cli.watch_record import run_recorded
+
+            return run_recorded(program, options["record"] or "rigup-watch.db", options["interval"])
+        if options["install_service"] or options["remove_service"]:
+            from rigup.cli.watch_export import service
+
+            return service(options, options["remove_service"], options["yes"])
+        if options["exporter"]:
+            from rigup.cli.watch_export import export
+
+            return export(options["listen"], options["interval"], options["per_process"], options["token_file"])
+        return _stream(options, "csv" if as_csv else "json" if as_json or jsonl else "table")
+
+
+@command.command("report")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False), metavar="FILE")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False),
+    default="",
+    metavar="FILE",
+    help="Write one page with plots and tables.",
+)
+@click.option(
+    "--png", type=click.Path(dir_okay=False), default="", metavar="FILE", help="Write the plots as a picture."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as data (schema rigup.watch-report/1).")
+def report(file: str, page: str, png: str, as_json: bool) -> int:
+    """Sum a recording up: for each GPU, job and process mean use, most memory, energy, time slowed down."""
+    from rigup.cli.watch_record import report as summed_up
+
+    if as_json:
+        choose("en")
+    with click_errors():
+        return summed_up(file, page, png, as_json)
+
+
+@command.command("prometheus")
+@click.argument("what", type=click.Choice(["alerts", "board", "scrape"]))
+def prometheus(what: str) -> int:
+    """Print alert rules for Prometheus, a board for Grafana, or what makes Prometheus scrape the exporter."""
+    from rigup.watch import board
+
+    click.echo(
+        {"alerts": board.alerts, "board": board.board, "scrape": board.scraping}[what](),
+        nl=what == "board",
+    )
+    return 0
+
+
+def _stream(options: dict[str, Any], form: str) -> int:
+    """Samples to standard output, until there are enough or somebody stops it."""
+    single = options["once"] or options["tree"] is not None
+    count = 1 if single else options["count"]
+    status = 0
+    drawn_over = form == "table" and not single and sys.stdout.isatty()
+    with contextlib.suppress(KeyboardInterrupt), contextlib.closing(_samples(options, count)) as samples:
+        for number, sample in enumerate(samples):
+            try:
+                _print(sample, form, number, drawn_over)
+            except BrokenPipeError:  # whoever read has enough; what is recorded is whole all the same
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                return 0
+            status = int(any(finding.severity == "error" for finding in sample.findings))
+    return status if form == "table" and single else 0
+
+
+def _samples(options: dict[str, Any], count: int | None) -> "Generator[Watch, None, None]":
+    """New samples or those of a recording, written into a file as they pass where that was asked for."""
+    from rigup.watch.watcher import Watcher
+
+    if options["replay"]:
+        from rigup.cli.watch_record import replayed
+
+        yield from itertools.islice(replayed(options["replay"]), count)
+        return
+    with contextlib.closing(Watcher(options["tree"], options["anonymous"])) as watcher:
+        samples = watcher.samples(options["interval"], count)
+        if options["record"]:
+            from rigup.cli.watch_record import recorded
+
+            samples = recorded(samples, options["record"])
+        with contextlib.closing(samples):
+            yield from samples
+
+
+def _print(sample: "Watch", form: str, number: int, drawn_over: bool) -> None:
+    if form == "table":
+        from rigup.cli.guard import unguarded
+        from rigup.cli.watch_table import table
+
+        text = table(sample, sys.stdout.isatty())
+        if drawn_over:  # over the picture before, as many lines as the terminal has
+            unguarded(sys.stdout).write("\x1b[H\x1b[J")
+            text = "\n".join(text.splitlines()[: max(os.get_terminal_size().lines - 1, 5)])
+        click.echo(text)
+    elif form == "csv":
+        from rigup.cli.watch_csv import rows
+
+        click.echo(rows(sample, with_head=number == 0), nl=False)
+    else:
+        click.echo(json_line(sample))
+    sys.stdout.flush()
+
+
+def json_line(sample: Any) -> str:
+    """A sample as one line, without what is private."""
+    import json
+
+    import msgspec
+
+    from rigup.machine.outward import outward
+
+    return json.dumps(outward(msgspec.to_builtins(sample)), ensure_ascii=False)

@@ -1,0 +1,123 @@
+"""`rigup watch --once`: GPUs, processes and findings as a table for a terminal of any width."""
+
+from collections.abc import Iterable
+
+from msgspec import UNSET
+
+from rigup.cli.guard import style
+from rigup.cli.layout import columns, padded, width, wrapped
+from rigup.language import _
+from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+from rigup.visible import visible
+from rigup.watch.history import memory_of, memory_used
+
+_DASH = "–"
+_MOST_PROCESSES = 40
+_COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
+
+
+def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
+    """The sample for a person."""
+    lines = _gpu_lines(sample, color)
+    lines += ["", *_process_lines(sample, most)] if sample.processes else []
+    lines += ["", *_finding_lines(sample, color)] if sample.findings else []
+    for error in sample.errors:
+        what = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
+        lines += wrapped(
+            _("{what} could not be read: {because}").format(what=visible(what), because=visible(error.because))
+        )
+    return "\n".join(lines)
+
+
+def _gpu_lines(sample: Watch, color: bool) -> list[str]:
+    if not sample.gpus:
+        return wrapped(_("There is no GPU here that can be watched."))
+    heads = ["GPU", _("Name"), _("Use"), _("Memory"), _("Temp"), _("Power"), _("Clock"), _("Slowed by")]
+    rows = [_gpu_cells(gpu) for gpu in sample.gpus]
+    lines = _aligned([heads, *rows], shrink=1, right=(2, 3, 4, 5, 6))
+    marked = {number for number, gpu in enumerate(sample.gpus, 1) if gpu.throttle or gpu.state in ("lost", "error")}
+    return [
+        style(line, bold=True)
+        if color and not number
+        else style(line, fg="yellow")
+        if color and number in marked
+        else line
+        for number, line in enumerate(lines)
+    ]
+
+
+def _gpu_cells(gpu: WatchedGpu) -> list[str]:
+    name = visible(gpu.name) if gpu.name is not UNSET else _DASH
+    if gpu.state != "active":
+        states = {"asleep": _("asleep"), "lost": _("lost"), "error": _("error")}
+        return [str(gpu.index), name, states[gpu.state], "", "", "", "", ""]
+    used, total = memory_used(gpu)
+    memory = f"{used / 1024**3:.1f}/{total / 1024**3:.0f} GiB" if used is not None and total else _DASH
+    heat = [value for value in (gpu.temperature.junction, gpu.temperature.edge) if value is not UNSET]
+    draw, limit = gpu.power.draw, gpu.power.limit
+    power = f"{draw:.0f}" + (f"/{limit:.0f} W" if limit is not UNSET else " W") if draw is not UNSET else _DASH
+    clock = gpu.clock.graphics
+    throttle = _DASH if gpu.throttle is UNSET else ", ".join(gpu.throttle)
+    return [
+        str(gpu.index), name, _share(gpu.utilisation.gpu), memory, f"{max(heat):.0f} °C" if heat else _DASH, power,
+        f"{clock / 1e6:.0f} MHz" if clock is not UNSET else _DASH, throttle,
+    ]  # fmt: skip
+
+
+def _share(value: object) -> str:
+    return f"{value:.0%}" if isinstance(value, int | float) else _DASH
+
+
+def _process_lines(sample: Watch, most: int) -> list[str]:
+    shown = sorted(sample.processes, key=memory_of, reverse=True)[:most]
+    heads = ["PID", "GPU", _("User"), _("Use"), _("Memory"), "CPU", _("Job"), _("Command")]
+    lines = _aligned([heads, *map(_process_cells, shown)], shrink=7, right=(0, 3, 4, 5))
+    if len(sample.processes) > most:
+        lines.append(_("… and {count} more").format(count=len(sample.processes) - most))
+    return lines
+
+
+def _process_cells(process: WatchedProcess) -> list[str]:
+    shares = [part.utilisation.gpu for part in process.gpus if part.utilisation.gpu is not UNSET]
+    job = process.slurm_job if process.slurm_job is not UNSET else ""
+    box = process.container.engine if process.container is not UNSET else ""
+    words = [process.command, process.name, process.because]
+    command = next((visible(word) for word in words if word is not UNSET and word), "")
+    held = memory_of(process)
+    return [
+        str(process.pid), ",".join(str(part.index) for part in process.gpus),
+        visible(process.user) if process.user is not UNSET else _DASH, _share(max(shares) if shares else None),
+        f"{held / 1024**3:.1f} GiB" if held else _DASH, _share(process.cpu), " ".join(filter(None, (job, box))), command,
+    ]  # fmt: skip
+
+
+def _finding_lines(sample: Watch, color: bool) -> Iterable[str]:
+    for finding in sample.findings:
+        line = finding.title + "."
+        yield from wrapped(style(line, fg=_COLORS[finding.severity]) if color else line)
+        yield from wrapped(finding.mends, "  ")
+
+
+def _aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:
+    """Columns beside each other, the one that may shrink cut so that lines fit."""
+    widths = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]
+    over = sum(widths) + 2 * (len(widths) - 1) - width()
+    widths[shrink] = max(widths[shrink] - max(over, 0), 8)
+    lines = []
+    for row in rows:
+        cells = []
+        for number, cell in enumerate(row):
+            fitting = _cut(cell, widths[number]) if number == shrink else cell
+            blanks = " " * (widths[number] - columns(fitting))
+            cells.append(blanks + fitting if number in right else padded(fitting, widths[number]))
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _cut(text: str, most: int) -> str:
+    """As much as fits, with a sign where something is left out."""
+    if columns(text) <= most:
+        return text
+    while columns(text) > most - 1:
+        text = text[:-1]
+    return text + "…"

@@ -1,0 +1,85 @@
+"""Which GPUs there are: found on the bus, so that one whose library is silent is shown as well."""
+
+import re
+
+from rigup.watch.files import Files, number_of, text_of
+from rigup.watch.values import Identity
+
+_DEVICES = "/sys/bus/pci/devices"
+_CARD = re.compile(r"card\d{1,4}")
+_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_GPU_CLASSES = (0x03, 0x12)
+_VENDORS = {0x10DE: "nvidia", 0x1002: "amd", 0x8086: "intel"}
+_MOST = 256
+
+
+def on_the_bus(files: Files) -> list[Identity]:
+    """GPUs of the makers that are sampled, in the order of their addresses."""
+    found = {who.key: who for folder in _folders(files) if (who := _identity(files, folder))}
+    return [found[key] for key in sorted(found)]
+
+
+def _folders(files: Files) -> list[str]:
+    """Folders of devices: of the bus, and where that was not captured of the cards alone."""
+    try:
+        addresses = [name for name in files.names(_DEVICES) if _ADDRESS.fullmatch(name)]
+        folders = [f"{_DEVICES}/{address}" for address in addresses]
+    except OSError:
+        folders = []
+    if not folders:
+        try:
+            cards = [name for name in files.names("/sys/class/drm") if _CARD.fullmatch(name)]
+        except OSError:
+            cards = []
+        folders = [f"/sys/class/drm/{card}/device" for card in cards[:_MOST]]
+    return folders
+
+
+def _identity(files: Files, folder: str) -> Identity | None:
+    """A device that is a GPU; None for any other, and for displays of remote consoles."""
+    kind = number_of(files, folder + "/class")
+    ids = tuple(
+        number_of(files, f"{folder}/{name}") or 0
+        for name in ("vendor", "device", "subsystem_vendor", "subsystem_device")
+    )
+    vendor = _VENDORS.get(ids[0], "")
+    of_a_card = "/drm/" in folder and kind is None
+    if not (vendor and (of_a_card or (kind is not None and kind >> 16 in _GPU_CLASSES))):
+        return None
+    try:
+        address = files.real(folder).rpartition("/")[2]
+        driver = files.link(folder + "/driver").rpartition("/")[2]
+    except OSError:
+        address, driver = "", ""
+    address = address if _ADDRESS.fullmatch(address) else folder.rpartition("/")[2]
+    known = _ADDRESS.fullmatch(address) is not None
+    driver = driver or _driver_of(files, folder)
+    who = Identity(key=address, vendor=vendor, pci_address=address if known else "", driver=driver, folder=folder)
+    return _named(who, ids, number_of(files, folder + "/revision") or 0)
+
+
+def _driver_of(files: Files, folder: str) -> str:
+    content = text_of(files, folder + "/uevent") or ""
+    return next((line.partition("=")[2] for line in content.splitlines() if line.startswith("DRIVER=")), "")
+
+
+def _named(who: Identity, ids: tuple[int, ...], revision: int) -> Identity | None:
+    """With its name from the catalogue; NVIDIA's own library gives it, so that there the catalogue is not opened."""
+    if who.vendor == "nvidia":
+        return who
+    from msgspec import structs
+
+    from rigup.knowledge.gpus import gpu_by_pci, is_display_only
+
+    words = [f"{number:04x}" for number in ids]
+    if is_display_only(words[0], words[1]):
+        return None
+    known = gpu_by_pci(words[0], words[1], f"{revision:02x}", words[2], words[3])
+    if known is None:
+        return who
+    return structs.replace(who, name=known.name, isa=known.isa or "", integrated=known.integrated)
+
+
+def power_state(files: Files, folder: str) -> str:
+    """`active`, `suspended` …; reading it wakes nothing. "" where the kernel does not say."""
+    return text_of(files, folder + "/power/runtime_status") or "" if folder else ""

@@ -1,0 +1,158 @@
+"""Files of this machine or of a captured tree, as bytes: what `Host` gives as text, for samplers that read often.
+
+A watch reads hundreds of small files a second, and `gpu_metrics` is binary: so there is no text, no record and no glob here.
+"""
+
+import os
+import stat
+from typing import Protocol
+
+from rigup.machine.layout import Layout
+from rigup.machine.tree import Tree
+
+MOST = 65_536  # bytes of one file; the largest table of a driver has 4,000
+_MOST_LINK = 512
+_READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Files(Protocol):
+    """A file system that samplers read."""
+
+    def read(self, path: str, most: int = MOST) -> bytes:
+        """The first bytes of a file. Raises OSError."""
+
+    def names(self, folder: str) -> list[str]:
+        """What a folder holds, sorted. Raises OSError."""
+
+    def link(self, path: str) -> str:
+        """What a link says, not followed. Raises OSError."""
+
+    def real(self, path: str) -> str:
+        """Where a path leads in the end. Raises OSError."""
+
+
+class LiveFiles:
+    """The files of this machine."""
+
+    def read(self, path: str, most: int = MOST) -> bytes:
+        """The first bytes of a file. Raises OSError."""
+        handle = os.open(path, _READS)
+        try:
+            found = os.read(handle, most)
+            # A file of the kernel may end a read early; what is shorter than its piece has ended.
+            while len(found) == 4096 * (len(found) // 4096) and found and len(found) < most:
+                more = os.read(handle, most - len(found))
+                if not more:
+                    break
+                found += more
+            return found
+        finally:
+            os.close(handle)
+
+    def names(self, folder: str) -> list[str]:
+        """What a folder holds, sorted. Raises OSError."""
+        with os.scandir(folder) as entries:
+            return sorted(entry.name for entry in entries)
+
+    def link(self, path: str) -> str:
+        """What a link says. Raises OSError."""
+        return os.readlink(path)
+
+    def real(self, path: str) -> str:
+        """Where a path leads. Raises OSError."""
+        return os.path.realpath(path, strict=True)
+
+
+class TreeFiles:
+    """The files of a captured tree; nothing outside of it is opened."""
+
+    def __init__(self, folder: str) -> None:
+        tree = Tree(folder)
+        self._layout = _FlatLinks(tree.layout)
+
+    def _at(self, path: str) -> str:
+        inner = self._layout.real(path)
+        if inner is None:
+            raise FileNotFoundError(path)
+        return self._layout.on_disk(inner)
+
+    def read(self, path: str, most: int = MOST) -> bytes:
+        """The first bytes of a regular file. Raises OSError."""
+        handle = os.open(self._at(path), _READS)
+        try:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise FileNotFoundError(path)
+            return os.read(handle, most)
+        finally:
+            os.close(handle)
+
+    def names(self, folder: str) -> list[str]:
+        """What a folder holds. Raises OSError."""
+        if not os.path.isdir(self._at(folder)):
+            raise FileNotFoundError(folder)
+        return sorted(self._layout.names_in(folder))
+
+    def link(self, path: str) -> str:
+        """What a link says. Raises OSError."""
+        inner = self._layout.entry(path)
+        target = None if inner is None else self._layout.target(inner)
+        if target is None:
+            raise FileNotFoundError(path)
+        return target
+
+    def real(self, path: str) -> str:
+        """Where a path leads, inside the tree. Raises OSError."""
+        inner = self._layout.real(path)
+        if inner is None or not os.path.lexists(self._layout.on_disk(inner)):
+            raise FileNotFoundError(path)
+        return self._layout.mount + inner
+
+
+class _FlatLinks(Layout):
+    """A tree whose links may have been copied as files that hold where they lead, as on disks without links."""
+
+    def __init__(self, layout: Layout) -> None:
+        vars(self).update(vars(layout))
+
+    def target(self, inner: str) -> str | None:
+        """What a link says; None where there is none."""
+        if (target := super().target(inner)) is not None:
+            return target
+        here = self.on_disk(inner)
+        try:
+            status = os.lstat(here)
+            if not stat.S_ISREG(status.st_mode) or not 3 < status.st_size < _MOST_LINK:
+                return None
+            handle = os.open(here, _READS)
+        except (OSError, ValueError):
+            return None
+        try:
+            content = os.read(handle, _MOST_LINK)
+        finally:
+            os.close(handle)
+        flat = content.startswith(b"../") and not content.strip().count(b"\n")
+        return content.decode("utf-8", "replace").strip() if flat else None
+
+
+def text_of(files: Files, path: str) -> str | None:
+    """A small file as text without its last line break; None where it cannot be read or holds no text."""
+    try:
+        return files.read(path, 4096).decode("ascii").strip()
+    except (OSError, ValueError):
+        return None
+
+
+def number_of(files: Files, path: str) -> int | None:
+    """A file that holds one whole number, plain or after 0x; None where it does not, or it is all ones."""
+    content = text_of(files, path)
+    if not content or len(content) > 24:
+        return None
+    try:
+        number = int(content, 16) if content[:2].lower() == "0x" else int(content)
+    except ValueError:
+        return None
+    return None if number in ALL_ONES else number
+
+
+ALL_ONES = frozenset((2**16 - 1, 2**32 - 1, 2**64 - 1, 2**63 - 1))
+"""What firmware writes where it gives nothing."""

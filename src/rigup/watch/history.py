@@ -1,0 +1,136 @@
+"""What was sampled lately: the last sample whole, of those before it the numbers that graphs and findings need.
+
+Memory is bounded: a series has a fixed length, and what went is forgotten with the time that is looked back on.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+
+LENGTH = 3600  # samples of a series
+_EVERY = 10.0  # seconds between two points of a process
+_POINTS = 180  # points of a process: half an hour
+_GONE = 120.0  # seconds after which a process that went is forgotten
+SERIES = ("gpu", "memory", "power", "temperature", "rx", "tx", "throttled")
+
+
+class Point(NamedTuple):
+    """A process at one moment: seconds of the watch, bytes of GPU memory, the busiest of its GPUs, cores."""
+
+    at: float
+    memory: int
+    busy: float | None
+    cpu: float | None
+
+
+class Life:
+    """A process while it was watched."""
+
+    def __init__(self) -> None:
+        self.points: deque[Point] = deque(maxlen=_POINTS)
+        self.seen = 0.0
+
+
+class History:
+    """Samples of one machine, one after another."""
+
+    def __init__(self, length: int = LENGTH) -> None:
+        self.last: Watch | None = None
+        self.length = length
+        self.times: deque[float] = deque(maxlen=length)
+        self.series: dict[str, dict[str, deque[float | None]]] = {}
+        self.lives: dict[tuple[int, float], Life] = {}
+        self._at = 0.0
+
+    def add(self, sample: Watch) -> None:
+        """Keep a sample. Its place in time is the sum of the intervals, which no change of the clock moves."""
+        self._at += sample.interval if sample.interval is not UNSET else 0.0
+        self.last = sample
+        self.times.append(self._at)
+        for gpu in sample.gpus:
+            of_gpu = self.series.get(key_of(gpu))
+            if of_gpu is None:
+                of_gpu = self.series[key_of(gpu)] = {name: deque(maxlen=self.length) for name in SERIES}
+            for name, value in zip(SERIES, numbers(gpu), strict=True):
+                of_gpu[name].append(value)
+        busy = {gpu.index: _known(gpu.utilisation.gpu) for gpu in sample.gpus}
+        for process in sample.processes:
+            self._add_process(process, busy)
+        for mark in [mark for mark, life in self.lives.items() if self._at - life.seen > _GONE]:
+            del self.lives[mark]
+
+    def _add_process(self, process: WatchedProcess, busy: dict[int, float | None]) -> None:
+        life = self.lives.setdefault(mark_of(process), Life())
+        life.seen = self._at
+        if life.points and self._at - life.points[-1].at < _EVERY:
+            return
+        own = [_known(part.utilisation.gpu) for part in process.gpus]
+        shares = [share for share in (*own, *(busy.get(part.index) for part in process.gpus)) if share is not None]
+        life.points.append(Point(self._at, memory_of(process), max(shares) if shares else None, _known(process.cpu)))
+
+    def recent(self, gpu: WatchedGpu, name: str, count: int) -> list[float | None]:
+        """The last values of one series, the oldest first."""
+        values = self.series.get(key_of(gpu), {}).get(name, ())
+        return list(values)[-count:]
+
+    def life(self, process: WatchedProcess) -> list[Point]:
+        """The points of a process."""
+        life = self.lives.get(mark_of(process))
+        return list(life.points) if life else []
+
+
+def key_of(gpu: WatchedGpu) -> str:
+    """A GPU's identity: its address, else its number."""
+    return gpu.pci_address if gpu.pci_address is not UNSET else str(gpu.index)
+
+
+def mark_of(process: WatchedProcess) -> tuple[int, float]:
+    """A process's identity: numbers are given again, numbers with their start are not."""
+    return process.pid, process.start if process.start is not UNSET else 0.0
+
+
+def _known(value: object) -> float | None:
+    return value if isinstance(value, int | float) else None
+
+
+def numbers(gpu: WatchedGpu) -> Iterator[float | None]:
+    """A GPU's values in the order of SERIES; None where it gives none."""
+    yield _known(gpu.utilisation.gpu)
+    yield memory_share(gpu)
+    yield _known(gpu.power.draw)
+    heat = gpu.temperature
+    hottest = [value for value in map(_known, (heat.edge, heat.junction, heat.memory)) if value is not None]
+    yield max(hottest) if hottest else None
+    yield _known(gpu.pcie.rx)
+    yield _known(gpu.pcie.tx)
+    yield None if gpu.throttle is UNSET else float(bool(gpu.throttle))
+
+
+def memory_share(gpu: WatchedGpu) -> float | None:
+    """How full the memory is that programs run out of: what is reserved counts as taken."""
+    used, total = memory_used(gpu)
+    return used / total if used is not None and total else None
+
+
+def memory_used(gpu: WatchedGpu) -> tuple[int | None, int | None]:
+    """Bytes used and in all: of its own memory, and of one that shares the system's of all that it may take."""
+    kinds = [gpu.memory.unified] if gpu.memory.unified is not UNSET else [gpu.memory.vram]
+    if gpu.integrated is True and gpu.memory.gtt is not UNSET:
+        kinds.append(gpu.memory.gtt)
+    known = [kind for kind in kinds if kind is not UNSET and kind.total is not UNSET and kind.used is not UNSET]
+    if not known:
+        return None, None
+    used = sum(
+        kind.used + (kind.reserved if kind.reserved is not UNSET else 0) for kind in known if kind.used is not UNSET
+    )
+    return used, sum(kind.total for kind in known if kind.total is not UNSET)
+
+
+def memory_of(process: WatchedProcess) -> int:
+    """Bytes of GPU memory that a process holds on all GPUs."""
+    counts = (part.memory for part in process.gpus)
+    return sum(amount for memory in counts for amount in (memory.vram, memory.gtt) if amount is not UNSET)

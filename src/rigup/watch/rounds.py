@@ -1,0 +1,78 @@
+"""Work that may hang: a sensor that does not answer costs itself only."""
+
+import threading
+from collections.abc import Callable
+from queue import SimpleQueue
+
+
+class Rounds:
+    """Runs small tasks one after another in a thread of its own; one that is late is left behind with that thread."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._hanging: dict[str, threading.Event] = {}
+        self._thread: _Worker | None = None
+
+    def run(self, tasks: list[tuple[str, Callable[[], None]]]) -> dict[str, str]:
+        """Run all; by name why one did not end. A task that hangs still from before is not begun again."""
+        failed = {name: "no answer" for name, _task in tasks if not self._is_free(name)}
+        waiting = [(name, task) for name, task in tasks if name not in failed]
+        while waiting:
+            worker = self._thread = self._thread or _Worker()
+            worker.done.clear()
+            worker.queue.put(waiting)
+            late = not worker.wait(self.seconds)
+            failed |= worker.failed
+            if not late:
+                break
+            name = worker.current
+            failed[name] = "no answer"
+            self._hanging[name] = worker.idle
+            waiting = waiting[[other for other, _task in waiting].index(name) + 1 :]
+            self._thread = None
+        return failed
+
+    def _is_free(self, name: str) -> bool:
+        if (idle := self._hanging.get(name)) is None:
+            return True
+        if idle.is_set():
+            del self._hanging[name]
+            return True
+        return False
+
+
+class _Worker:
+    """One thread. It ends after a round in which it was left behind."""
+
+    def __init__(self) -> None:
+        self.queue: SimpleQueue[list[tuple[str, Callable[[], None]]]] = SimpleQueue()
+        self.done, self.idle = threading.Event(), threading.Event()
+        self.current, self.steps, self.failed = "", 0, dict[str, str]()
+        self._left = False
+        threading.Thread(target=self._work, daemon=True).start()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the round ended; False when one of its tasks took longer than that."""
+        before = -1
+        while not self.done.wait(seconds):
+            if self.steps == before:
+                self._left = True
+                return False
+            before = self.steps
+        return True
+
+    def _work(self) -> None:
+        while not self._left:
+            tasks = self.queue.get()
+            self.failed = {}
+            for name, task in tasks:
+                self.current = name
+                try:
+                    task()
+                except Exception as error:  # whatever a driver's files hold costs that device only
+                    self.failed[name] = f"{type(error).__name__}: {error}"[:200]
+                if self._left:
+                    break
+                self.steps += 1
+            self.done.set()
+        self.idle.set()

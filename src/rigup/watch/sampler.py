@@ -1,0 +1,275 @@
+"""One sample after another: GPUs of all makers, the processes on them, and the host."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from msgspec import UNSET, structs
+
+from rigup.schemas.watch import (
+    ProcessGpu,
+    ProcessMemory,
+    ProcessUtilisation,
+    ReadError,
+    Took,
+    Watch,
+    WatchedGpu,
+    WatchedProcess,
+    Xid,
+)
+from rigup.watch.amd import AmdGpu
+from rigup.watch.devices import on_the_bus, power_state
+from rigup.watch.files import Files, LiveFiles, TreeFiles
+from rigup.watch.holders import Holders
+from rigup.watch.host import HostSampler
+from rigup.watch.intel import IntelGpu
+from rigup.watch.library import Library
+from rigup.watch.nvidia import GpuProcess
+from rigup.watch.processes import Programs
+from rigup.watch.rounds import Rounds
+from rigup.watch.values import Identity, Values
+
+_LATE = 1.0  # seconds after which a GPU that does not answer is left behind
+_AGAIN = 10.0  # seconds between two looks at the bus
+_MOST_XIDS = 100
+
+
+class Reader(Protocol):
+    """What reads one GPU."""
+
+    def read(self, values: Values, now: float) -> None:
+        """Put all that the GPU tells; `now` in seconds of a clock that only grows."""
+
+
+class Sampler:
+    """Makes samples of this machine, or one of a captured tree.
+
+    Args:
+        tree: the folder of a captured machine; None is this one.
+        anonymous: without the name of the host.
+        late: seconds after which a GPU that does not answer is left behind.
+
+    """
+
+    def __init__(self, tree: str | None = None, anonymous: bool = False, late: float = _LATE) -> None:
+        self.files: Files = LiveFiles() if tree is None else TreeFiles(tree)
+        self.live = tree is None
+        self.library = Library() if self.live else None
+        self.host = HostSampler(self.files, anonymous) if self.live else None
+        self.programs, self.holders = Programs(self.files), Holders(self.files)
+        self.rounds = Rounds(late)
+        self.known: dict[str, Identity] = {}
+        self._readers: dict[str, Reader] = {}
+        self._xids: dict[str, list[Xid]] = {}
+        self._looked, self._before = -_AGAIN, -1.0
+        self._mac = _mac(self.live)
+
+    def sample(self) -> Watch:
+        """One sample."""
+        began, cpu = time.monotonic(), time.process_time()
+        interval = began - self._before if self._before >= 0 else None
+        self._before = began
+        self._look(began)
+        values = {key: Values() for key in self.known}
+        failed = self.rounds.run([(key, self._task(key, values[key], began)) for key in self.known])
+        for key, why in failed.items():
+            if key in values:  # what a thread that hangs may still write must not be read
+                values[key] = Values()
+                values[key].state, values[key].because = "error", why
+        self._hear(values)
+        gpus = [values[key].gpu(index, self.known[key]) for index, key in enumerate(sorted(self.known))]
+        processes = self._processes(began, {gpu.pci_address or "": gpu for gpu in gpus}, failed)
+        errors = [*_errors(gpus, values, sorted(self.known)), *self._library_error()]
+        answer = Watch(
+            time=time.time(),
+            interval=UNSET if interval is None else interval,
+            took=Took(wall=0.0, cpu=0.0),
+            host=self.host.read(began) if self.host else UNSET,
+            gpus=gpus,
+            processes=processes,
+            findings=[],
+            errors=errors,
+        )
+        return structs.replace(answer, took=Took(wall=time.monotonic() - began, cpu=time.process_time() - cpu))
+
+    def _look(self, now: float) -> None:
+        """Which GPUs there are; what was there and is gone stays, as lost."""
+        if now - self._looked < _AGAIN and self._looked >= 0:
+            return
+        self._looked = now
+        present = {who.key: who for who in on_the_bus(self.files)}
+        asleep = {key for key, who in present.items() if power_state(self.files, who.folder) == "suspended"}
+        if self.library is not None:
+            self.library.look([who for who in present.values() if who.vendor == "nvidia"], asleep, now)
+            present |= {
+                key: structs.replace(who, folder=present[key].folder if key in present else "")
+                for key, who in self.library.known.items()
+            }
+        if self._mac is not None:
+            present |= self._mac.known
+        for key in self.known:
+            if key not in present:
+                self._readers.pop(key, None)
+        self.known |= present
+
+    def _task(self, key: str, values: Values, now: float) -> Callable[[], None]:
+        return lambda: self._read(key, values, now)
+
+    def _read(self, key: str, values: Values, now: float) -> None:
+        """One GPU, unless it sleeps or went."""
+        who = self.known[key]
+        state = power_state(self.files, who.folder)
+        if state in ("suspended", "suspending"):
+            values.state, values.because = "asleep", "power/runtime_status is " + state
+            return
+        reader = self._reader(key, who)
+        if reader is None:
+            self._explain_silence(values, who)
+            return
+        reader.read(values, now)
+        if who.folder and not values.known and not self._is_there(who):
+            values.state, values.because = "lost", "it is no more on the bus"
+
+    def _is_there(self, who: Identity) -> bool:
+        try:
+            self.files.read(who.folder + "/vendor", 16)
+        except OSError:
+            return False
+        return True
+
+    def _reader(self, key: str, who: Identity) -> Reader | None:
+        """What reads a GPU; made when it is first awake. None where nothing can."""
+        if self.library is not None and (gpu := self.library.gpus.get(key)) is not None:
+            return gpu
+        if key not in self._readers and self._mac is not None and key in self._mac.known:
+            self._readers[key] = self._mac.reader(key)
+        if key not in self._readers and who.folder and self._is_there(who):
+            if who.driver == "amdgpu" or who.vendor == "amd":
+                self._readers[key] = AmdGpu(self.files, who)
+            elif who.vendor == "intel":
+                self._readers[key] = IntelGpu(self.files, who)
+        return self._readers.get(key)
+
+    def _explain_silence(self, values: Values, who: Identity) -> None:
+        if who.folder and not self._is_there(who):
+            values.state, values.because = "lost", "it is no more on the bus"
+        elif who.vendor == "nvidia" and self.library is None:
+            values.state, values.because = "error", "NVML does not answer for a captured machine"
+        else:
+            lost = self.library is not None and key_was_open(self.library, who)
+            values.state = "lost" if lost else "error"
+            values.because = (self.library.why if self.library else "") or "nothing here reads it"
+
+    def _hear(self, values: dict[str, Values]) -> None:
+        """Xid errors, kept as long as the watch runs."""
+        if self.library is None:
+            return
+        for key, code in self.library.heard():
+            self._xids.setdefault(key, []).append(Xid(code=code, time=time.time()))
+        for key in self.library.gpus:
+            if key in values and values[key].state == "active":
+                values[key].put_any(
+                    "errors.xid", [structs.asdict(xid) for xid in self._xids.get(key, [])][-_MOST_XIDS:], "nvml"
+                )
+
+    def _library_error(self) -> Iterable[ReadError]:
+        if self.library is not None and self.library.why:
+            yield ReadError(what="NVML", because=self.library.why)
+
+    # -- processes -------------------------------------------------------------------------------------
+    def _processes(self, now: float, gpus: dict[str, WatchedGpu], failed: dict[str, str]) -> list[WatchedProcess]:
+        """Processes of all makers' GPUs; one on several GPUs is one process."""
+        found: list[GpuProcess] = []
+        if self.library is not None:
+            tasks = [
+                ("processes of " + key, self._listing(key, found))
+                for key in self.library.gpus
+                if key not in failed and self._awake(gpus, key)
+            ]
+            self.rounds.run(tasks)
+        if any(gpu.vendor in ("amd", "intel") and gpu.state == "active" for gpu in gpus.values()):
+            found += self.holders.processes(now)
+        numbers = {key: index for index, key in enumerate(sorted(self.known))}
+        by_pid: dict[int, list[GpuProcess]] = {}
+        for row in found:
+            if row.gpu in numbers:
+                by_pid.setdefault(row.pid, []).append(row)
+        answer = [self._process(pid, rows, numbers, now) for pid, rows in sorted(by_pid.items())]
+        self.programs.next(by_pid)
+        return answer
+
+    def _awake(self, gpus: dict[str, WatchedGpu], key: str) -> bool:
+        gpu = gpus.get(key)
+        return gpu is None or gpu.state == "active"
+
+    def _listing(self, key: str, found: list[GpuProcess]) -> Callable[[], None]:
+        gpu = self.library.gpus[key] if self.library else None
+        return lambda: found.extend(list(gpu.processes()) if gpu else [])
+
+    def _process(self, pid: int, rows: list[GpuProcess], numbers: dict[str, int], now: float) -> WatchedProcess:
+        gpus = [
+            ProcessGpu(
+                index=numbers[row.gpu], type=row.type, **({"partition": row.partition} if row.partition else {}),  # type: ignore[arg-type]
+                **({"memory": ProcessMemory(**row.memory)} if row.memory else {}), **({"utilisation": ProcessUtilisation(**row.use)} if row.use else {}),  # type: ignore[arg-type]
+            )
+            for row in sorted(rows, key=lambda row: numbers[row.gpu])
+        ]  # fmt: skip
+        running = self.programs.now(pid, now)
+        if running is None:
+            return WatchedProcess(
+                pid=pid, gpus=gpus, because="no such process in this namespace of processes, or it has just ended"
+            )
+        program = running.program
+        known = {
+            "user": program.user,
+            "container": program.container,
+            "slurm_job": program.slurm_job,
+            "command": program.command,
+        }
+        parts = {name: value for name, value in known.items() if value}
+        if running.cpu is not None:
+            parts["cpu"] = running.cpu  # type: ignore[assignment]
+        return WatchedProcess(pid=pid, start=program.start, name=program.name, rss=running.rss, gpus=gpus, **parts)  # type: ignore[arg-type]
+
+    def close(self) -> None:
+        """Let the driver's library go."""
+        if self.library is not None:
+            self.library.close()
+
+
+def key_was_open(library: Library, who: Identity) -> bool:
+    """Whether a GPU answered the library before."""
+    return who.key in library.once
+
+
+def _errors(gpus: list[WatchedGpu], values: dict[str, Values], keys: list[str]) -> Iterable[ReadError]:
+    for gpu, key in zip(gpus, keys, strict=True):
+        for what, because in values[key].troubles:
+            yield ReadError(gpu=gpu.index, what=what, because=because)
+        if gpu.state in ("lost", "error"):
+            yield ReadError(gpu=gpu.index, what="gpu", because=values[key].because)
+
+
+def _mac(live: bool) -> "_Mac | None":
+    import sys
+
+    return _Mac() if live and sys.platform == "darwin" else None
+
+
+class _Mac:
+    """Accelerators of a Mac, which are on no bus that can be read."""
+
+    def __init__(self) -> None:
+        from rigup.machine.local import Local
+        from rigup.watch import apple
+
+        self.host = Local()
+        rows = apple.accelerators(self.host.run(apple.ARGV).body or "")
+        self.known = {who.key: who for who in (apple.identity(row, index) for index, row in enumerate(rows))}
+        self._memory = apple.main_memory(self.host)
+
+    def reader(self, key: str) -> Reader:
+        """What reads an accelerator."""
+        from rigup.watch.apple import AppleGpu
+
+        return AppleGpu(self.host, int(key), self._memory)
