@@ -22,7 +22,7 @@ class Service(NamedTuple):
         words: the command line, given the file of the key; called where the service is made.
         key: whether a key is made for it.
         notes: what is said once it is there, given the file of the key, or "".
-        kept: what is said once it is gone.
+        kept: what is said once it is gone; "" for nothing.
 
     """
 
@@ -45,7 +45,11 @@ def service(wanted: Service, *, removal: bool, yes: bool, as_json: bool) -> int:
     words = () if removal else wanted.words(str(key or ""))
     if not user_service.has_systemd():
         told = _("No systemd runs this machine, so nothing was changed.")
-        more = _("Let what starts programs here run this, with a key of your own in its file: {command}")
+        more = (
+            _("Let what starts programs here run this, with a key of your own in its file: {command}")
+            if wanted.key
+            else _("Let what starts programs here run this: {command}")
+        )
         _say([told, *([] if removal else [more.format(command=shlex.join(words))])])
         return 1
     if removal and not unit.exists():
@@ -63,7 +67,7 @@ def _notes(wanted: Service, yes: bool, removal: bool, key: str) -> list[str]:
     if not yes:
         return [_("With --yes it is done.")]
     if removal:
-        return [wanted.kept]
+        return [wanted.kept] if wanted.kept else []
     looked = _("`systemctl --user status {name}` shows it, `journalctl --user -u {name}` what it says.")
     found = [looked.format(name=f"rigup-{wanted.command}"), *wanted.notes(key)]
     return [*found, _("It runs while you are logged in; `loginctl enable-linger` lets it run from the start of the machine.")]  # fmt: skip
