@@ -9,6 +9,7 @@ from rigup.language import N_, _
 
 SUBCOMMANDS = {
     "check": ("rigup.cli.train_check", N_("Tell what would go wrong with a training script under its batch script.")),
+    "new": ("rigup.cli.train_new", N_("Write a project that trains as it is, on one GPU and on many.")),
 }
 """By name: the module with the command, and its help in a sentence."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rigup.train.runtime.huggingface import huggingface_callback
     from rigup.train.runtime.lightning import recorder, requeue
     from rigup.train.runtime.loading import ResumableLoader
+    from rigup.train.runtime.ranks import Ranks, join
     from rigup.train.runtime.recording import Recording
 
 _WHERE = {
@@ -26,10 +27,12 @@ _WHERE = {
     "AllocationError": "allocation",
     "Bottleneck": "bottleneck",
     "Checkpoints": "checkpoints",
+    "Ranks": "ranks",
     "Recording": "recording",
     "ResumableLoader": "loading",
     "allocation": "allocation",
     "huggingface_callback": "huggingface",
+    "join": "ranks",
     "recorder": "lightning",
     "requeue": "lightning",
     "trainer_args": "arguments",
@@ -40,10 +43,12 @@ __all__ = [
     "AllocationError",
     "Bottleneck",
     "Checkpoints",
+    "Ranks",
     "Recording",
     "ResumableLoader",
     "allocation",
     "huggingface_callback",
+    "join",
     "recorder",
     "requeue",
     "trainer_args",

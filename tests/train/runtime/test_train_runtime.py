@@ -101,6 +101,23 @@ def _histories(folder, ranks):
         assert sum(line.samples for line in stepped) > 0
 
 
+@pytest.mark.training
+def test_two_joined_processes_train_as_one_does(python, tmp_path):
+    """Losses and weights to 1e-6; the first process alone prints and writes, and a failure to write reaches all."""
+    answers = []
+    for count in (0, 2):
+        done = run(python, HERE / "programs" / "joined_training.py", tmp_path, torchrun=count)
+        assert done.returncode == 0, done.stderr[-3000:]
+        answers.append(json.loads(done.stdout))
+    alone, joined = answers
+    assert alone["losses"] == pytest.approx(joined["losses"], abs=1e-6)
+    assert alone["losses"][-1] < alone["losses"][0] / 2
+    assert alone["weights"].keys() == joined["weights"].keys()
+    for name, weight in alone["weights"].items():
+        assert weight == pytest.approx(joined["weights"][name], abs=1e-6)
+    assert [path.name for path in tmp_path.iterdir()] == ["model.pt"]
+
+
 def test_nothing_but_torch_is_imported_at_the_top():
     """Lightning and transformers are imported where they are used, and rigup.torch is the only part of rigup."""
     for path in RUNTIME:
