@@ -7,21 +7,21 @@ from html import escape
 from msgspec import UNSET
 
 from rigup.cli.layout import columns, padded, width, wrapped
-from rigup.language import _, current
+from rigup.language import N_, _, current
 from rigup.schemas.cluster import Cluster, ClusterDoctor, ClusterNode, ClusterPartition, Idle, NodeGroup, Worth
 from rigup.sizes import size
 from rigup.visible import visible
 
 _LETTERS = {
-    "idle": ".",
-    "mixed": "o",
-    "allocated": "#",
-    "down": "x",
-    "drained": "d",
-    "reserved": "r",
-    "maintenance": "m",
-    "planned": "p",
-    "unknown": "?",
+    N_("idle"): ".",
+    N_("mixed"): "o",
+    N_("allocated"): "#",
+    N_("down"): "x",
+    N_("drained"): "d",
+    N_("reserved"): "r",
+    N_("maintenance"): "m",
+    N_("planned"): "p",
+    N_("unknown"): "?",
 }
 _MOST_REASONS = 6
 _TENTH_TERA = 1e11
