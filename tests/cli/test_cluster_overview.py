@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import UNSET
 
 from rigup.cli import run
 from rigup.cluster.asking import from_files
@@ -52,10 +53,11 @@ def test_a_busy_cluster_as_data(asked):
     }
     assert answer["queue"]["by_reason"]["Priority"] == 11  # ten tasks of an array among them
     assert [row["reason"] for row in answer["poison"]] == ["PartitionTimeLimit"]
-    assert {row["cause"]: row["nodes"] for row in answer["findings"]} == {
-        "slurm-node-drained": ["rocm07"],
-        "slurm-node-down": ["rocm09"],
+    assert {row["cause"]: row["place"] for row in answer["findings"]} == {
+        "slurm-node-drained": "rocm07",
+        "slurm-node-down": "rocm09",
     }
+    assert {row["worth"] for row in answer["idle"]} == {row["card"]["rate"] for row in answer["idle"]}
     assert not re.search(r"rigtest\b(?!\")|\"user\"", json.dumps(answer["poison"]))
 
 
@@ -139,6 +141,14 @@ def test_limits_and_reservations_that_hold_for_you():
     assert overview(dump, [], 150, You("bob")).partitions[0].gpus["l40"].usable == 12
 
 
+def test_gpus_of_which_nobody_tells_who_has_them_are_neither_idle_nor_taken(asked, tmp_path):
+    nodes = [Node(name="n0", states=("IDLE",), gpus=(Gpus("l40", 4),), partitions=("gpu",))]
+    gpus = overview(Dump(nodes=nodes), [], 0, You()).partitions[0].gpus["l40"]
+    assert (gpus.total, gpus.allocated, gpus.idle, gpus.usable) == (4, UNSET, UNSET, UNSET)
+    (tmp_path / "nodes.txt").write_text("NodeName=n0 State=IDLE Gres=gpu:l40:4 CfgTRES=cpu=8 Partitions=gpu\n")
+    assert "l40 ?/4" in asked("--from", str(tmp_path))[1]
+
+
 def test_worth_is_of_the_best_known_kind():
     found = worths(["l40", "mi50", "", "a100_1g.5gb", "no-such-card"])
     assert set(found) == {"l40", "mi50"}
@@ -211,7 +221,7 @@ def test_a_real_slurm(slurm, asked, monkeypatch, tmp_path):
         assert gpus["cuda"]["l40"]["usable"] == 8
         assert answer["queue"]["running"] == 1
         assert {row["name"]: row["state"] for row in answer["nodes"]}["rocm07"] == "drained"
-        assert [(row["text"], row["nodes"]) for row in answer["findings"]] == [("Drained: GPU 3 hangs.", ["rocm07"])]
+        assert [(row["title"], row["place"]) for row in answer["findings"]] == [("Drained: GPU 3 hangs.", "rocm07")]
         assert {row["name"]: row["preemptible"] for row in answer["partitions"]}["scavenge"] is True
         assert len(answer["sources"]) == len({row["command"] for row in answer["sources"]})
     finally:

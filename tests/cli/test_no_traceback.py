@@ -179,7 +179,7 @@ ODD_COMMANDS = [
     ("launch", ODD), ("launch", "run", "a\0b"), ("launch", "env", "--print"), ("launch", "stone", "--print", "--", "a\0b", ODD), ("launch", "status", ODD), ("launch", "status", "a\0b"), ("launch", "logs", "/dev/null"),
     ("train", "new", ODD, "x"), ("train", "new", "minimal", "/dev/null"), ("train", "new", "minimal", "a\0b"), ("train", "new", "lora", "x", "--partition", ODD), ("train",), ("train", ODD), ("train", "check", ODD), ("train", "check", "/dev/null"), ("train", "check", "/dev/null", ODD), ("train", "check", "/dev/null", "--cluster", ODD), ("train", "check", "a\0b"), ("train", "check", "/dev/null", "/dev/null", "--fix", "--json"),
     ("advise", ODD), ("advise", "--scenario", ODD), ("advise", "--rates", ODD), ("advise", "--rates", "/dev/null", "--on", ODD), ("advise", "--rates", "/dev/null", "--work", ODD),
-    ("cluster", "--from", ODD), ("cluster", "--from", "/dev/null"), ("cluster", "--html", ODD), ("cluster", ODD),
+    ("cluster", "--from", ODD), ("cluster", "--from", "/dev/null"), ("cluster", "--html", ODD), ("cluster", "report", "--from", "/dev/null"), ("cluster", "report", "--days", ODD), ("cluster", ODD),
     ("container", "lint", ODD), ("container", "lint", "/dev/null"), ("container", "run", "torch", "--for", ODD), ("container", "run", "torch", "--gpu", ODD, "--name", ODD),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip

@@ -142,7 +142,10 @@ def test_the_doctor_of_a_real_slurm(slurm, monkeypatch, tmp_path, capsys):
         answer = json.loads(capsys.readouterr().out)
     finally:
         slurm.run("scontrol", "update", "nodename=cuda02", "state=resume")
+    assert answer["schema"] == "rigup.doctor/1"
+    assert answer["verdict"] == "degraded"
     (group,) = answer["groups"]
+    assert {row["cause"] for row in answer["findings"] if row["place"] == "cuda01"} == set(group["findings"])
     assert group["nodes"] == ["cuda01"]
     assert {"fact": "GPUs", "value": "0", "usual": "4"} in group["differs"]  # make-believe GPUs are none
     assert [(row["nodes"], "fan" in row["because"]) for row in answer["not_asked"]] == [(["cuda02"], True)]

@@ -64,18 +64,17 @@ def command(
     metavar="FILE",
     help="Hosts for ssh in place of Slurm's nodes, a name or a range a line.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster-doctor/1).")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.pass_context
 def doctor(context: click.Context, /, partition: str, hosts: IO[str] | None, as_json: bool) -> int:
     """Examine every node, and tell what is wrong or not as on its sisters.
 
     One srun asks all nodes that have a processor free, or ssh the hosts of a file. Nothing is changed or left there.
     """
-    import msgspec
-
     if as_json:
         choose("en")
     from rigup.cli.cluster_report import doctor_text
+    from rigup.cli.data import data_text
     from rigup.cli.hosts import error as failure_told
     from rigup.workflows.cluster_doctor import of_hosts, of_slurm
     from rigup.workflows.clusters import NoCluster, kept_folder
@@ -89,6 +88,49 @@ def doctor(context: click.Context, /, partition: str, hosts: IO[str] | None, as_
             )
     except NoCluster as error:
         raise click.UsageError(str(error), context) from error
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode() if as_json else doctor_text(answer))
-    wrong = any(group.findings or group.differs for group in answer.groups)
-    return 2 if not answer.groups else int(wrong)
+    click.echo(data_text(answer) if as_json else doctor_text(answer))
+    return {"unknown": 2, "healthy": 0}.get(answer.verdict, 1)
+
+
+@command.command("report")
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(exists=True),
+    metavar="PATH",
+    help="Dumps of sacct: files, or a folder of them.",
+)
+@click.option("--days", type=click.IntRange(1, 3660), default=7, show_default=True, help="How far back.")
+@click.option("--accounts", is_flag=True, help="Add sums by account, for administrators.")
+@click.option("--names", is_flag=True, help="Show other people's names, too.")
+@click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster-report/1).")
+@click.pass_context
+def report(
+    context: click.Context, /, sources: tuple[str, ...], days: int, accounts: bool, names: bool, page: str | None, as_json: bool
+) -> int:  # fmt: skip
+    """Tell which GPUs and how much memory jobs asked for and did not use, and how long they waited.
+
+    From Slurm's accounting, and from the histories of your own trainings. Nothing is changed.
+    """
+    if as_json:
+        choose("en")
+    from rigup.cli.cluster_usage import report_page, report_text
+    from rigup.cli.data import data_text
+    from rigup.workflows.cluster_reporting import cluster_report
+    from rigup.workflows.clusters import NoCluster
+
+    try:
+        with click_errors():
+            answer = cluster_report(list(sources), days, accounts, names)
+            if page is not None:
+                with open(page, "w", encoding="utf-8") as file:
+                    file.write(report_page(answer))
+    except NoCluster as error:
+        raise click.UsageError(str(error), context) from error
+    if as_json:
+        click.echo(data_text(answer))
+    else:
+        click.echo(report_text(answer) if page is None else _("Written: {path}").format(path=page))
+    return 0

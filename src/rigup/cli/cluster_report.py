@@ -7,21 +7,23 @@ from html import escape
 from msgspec import UNSET
 
 from rigup.cli.layout import columns, padded, width, wrapped
-from rigup.language import _, current
-from rigup.schemas.cluster import Cluster, ClusterDoctor, ClusterNode, ClusterPartition, Idle, NodeGroup, Worth
+from rigup.language import N_, _, current
+from rigup.machine.slurm.hostlist import expand, fold
+from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, GpuCount, Idle, Worth
+from rigup.schemas.doctor import Doctor, NodeGroup
 from rigup.sizes import size
 from rigup.visible import visible
 
 _LETTERS = {
-    "idle": ".",
-    "mixed": "o",
-    "allocated": "#",
-    "down": "x",
-    "drained": "d",
-    "reserved": "r",
-    "maintenance": "m",
-    "planned": "p",
-    "unknown": "?",
+    N_("idle"): ".",
+    N_("mixed"): "o",
+    N_("allocated"): "#",
+    N_("down"): "x",
+    N_("drained"): "d",
+    N_("reserved"): "r",
+    N_("maintenance"): "m",
+    N_("planned"): "p",
+    N_("unknown"): "?",
 }
 _MOST_REASONS = 6
 _TENTH_TERA = 1e11
@@ -47,7 +49,7 @@ def _free(answer: Cluster) -> int:
     counted: dict[str, int] = {}
     for partition in answer.partitions:
         for name, count in partition.gpus.items():
-            counted[name] = max(counted.get(name, 0), count.usable)
+            counted[name] = max(counted.get(name, 0), count.usable or 0)
     return sum(counted.values())
 
 
@@ -77,7 +79,7 @@ def _idle_row(row: Idle) -> list[str]:
         row.type or "gpu",
         str(total),
         on_nodes,
-        _worth(row.worth) if isinstance(row.worth, Worth) else _("not in the catalogue"),
+        _worth(row.card) if isinstance(row.card, Worth) else _("not in the catalogue"),
     ]
 
 
@@ -102,7 +104,7 @@ def _partition_lines(answer: Cluster) -> list[str]:
 
 
 def _partition_row(partition: ClusterPartition) -> list[str]:
-    gpus = ", ".join(f"{name or 'gpu'} {count.idle}/{count.total}" for name, count in partition.gpus.items())
+    gpus = ", ".join(_gpus_of(name, count) for name, count in partition.gpus.items())
     limit = _("no limit") if partition.max_time is None else span(partition.max_time)
     return [
         partition.name,
@@ -111,6 +113,10 @@ def _partition_row(partition: ClusterPartition) -> list[str]:
         limit,
         "; ".join(_remarks(partition)),
     ]
+
+
+def _gpus_of(name: str, count: GpuCount) -> str:
+    return f"{name or 'gpu'} {'?' if count.idle is UNSET else count.idle}/{count.total}"
 
 
 def _remarks(partition: ClusterPartition) -> Iterator[str]:
@@ -171,10 +177,11 @@ def _limit_lines(answer: Cluster) -> list[str]:
 
 def _finding_lines(answer: Cluster) -> list[str]:
     lines = []
+    by_title: dict[str, list[str]] = {}
     for finding in answer.findings:
-        lines += wrapped(
-            _("{nodes}: {text}").format(nodes=visible(", ".join(finding.nodes)), text=visible(finding.text))
-        )
+        by_title.setdefault(finding.title, []).append(finding.place)
+    for title, nodes in by_title.items():
+        lines += wrapped(_("{nodes}: {text}").format(nodes=visible(", ".join(fold(nodes))), text=visible(title)))
     for row in answer.reservations:
         lines += wrapped(_("Reservation {name}: {start} to {end}, {nodes}.").format(
             name=visible(row.name), start=_time(row.start), end=_time(row.end), nodes=visible(", ".join(row.nodes)) or "-"))  # fmt: skip
@@ -214,12 +221,15 @@ def map_text(answer: Cluster) -> str:
     return "\n".join(lines)
 
 
-def doctor_text(answer: ClusterDoctor) -> str:
+def doctor_text(answer: Doctor) -> str:
     """A group a paragraph: `8 nodes well`, then whom something is to be said of."""
     lines: list[str] = []
-    for group in answer.groups:
-        lines += _group_lines(group)
-    for silent in answer.not_asked:
+    titles: dict[str, list[str]] = {}
+    for finding in answer.findings:
+        titles.setdefault(finding.place, []).append(finding.title)
+    for group in answer.groups or ():
+        lines += _group_lines(group, titles.get(expand(group.nodes[0])[0], []))
+    for silent in answer.not_asked or ():
         lines += wrapped(
             _("Not examined: {nodes}. {because}").format(
                 nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)
@@ -230,9 +240,9 @@ def doctor_text(answer: ClusterDoctor) -> str:
     return "\n".join(lines) or _("There is no node to examine.")
 
 
-def _group_lines(group: NodeGroup) -> list[str]:
+def _group_lines(group: NodeGroup, titles: list[str]) -> list[str]:
     names = visible(", ".join(group.nodes))
-    told = [finding.title for finding in group.findings]
+    told = list(titles)
     for row in group.differs:
         if row.fact == "GPUs":
             told.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))

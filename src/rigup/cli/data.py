@@ -12,4 +12,15 @@ def data_text(answer: Any, with_values: bool = False) -> str:
 
     plain = msgspec.to_builtins(answer, enc_hook=str) if isinstance(answer, msgspec.Struct) else answer
     shown = plain if with_values else outward(plain)
-    return json.dumps(shown, ensure_ascii=False, indent=1, default=str)
+    return indented(shown)
+
+
+def indented(shown: Any) -> str:
+    """What json.dumps writes with an indent of one blank, several times faster: C encodes it in one line, C indents the line.
+
+    What is no JSON in the strict sense (NaN, half of a surrogate pair) is left to json.dumps alone.
+    """
+    try:
+        return msgspec.json.format(json.dumps(shown, ensure_ascii=False, default=str), indent=1)
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return json.dumps(shown, ensure_ascii=False, indent=1, default=str)

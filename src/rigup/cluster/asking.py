@@ -55,6 +55,30 @@ def from_files(
     paths: list[str], zone: tzinfo | None = None, read: Callable[[Path], str] | None = None
 ) -> tuple[Dump, list[AskedCommand], int]:
     """What files hold, or all files of folders, whichever of Slurm's commands wrote them. Raises NoCluster and OSError."""
+    dump, sources, newest = _read_files(paths, zone, read)
+    if dump.nodes is None:
+        raise NoCluster(
+            _(
+                "No answer of Slurm about nodes is among the files. `sinfo --json` or `scontrol -o -d show nodes` writes one."
+            )
+        )
+    return dump, sources, dump.now or _last_word(dump) or int(newest)
+
+
+def records_from_files(paths: list[str], zone: tzinfo | None = None) -> tuple[Dump, list[AskedCommand]]:
+    """What files hold of the accounting. Raises NoCluster and OSError."""
+    dump, sources, _newest = _read_files(paths, zone, None)
+    if dump.records is None:
+        raise NoCluster(
+            _("No answer of sacct is among the files. `sacct -a -P -o ALL` or `sacct -a --json` writes one.")
+        )
+    return dump, sources
+
+
+def _read_files(
+    paths: list[str], zone: tzinfo | None, read: Callable[[Path], str] | None
+) -> tuple[Dump, list[AskedCommand], float]:
+    """All that is known among the files, what was read, and when the newest was written."""
     dump, sources, newest = Dump(), [], 0.0
     for path in _files(paths):
         began = time.monotonic()
@@ -65,13 +89,7 @@ def from_files(
             sources.append(
                 AskedCommand(command=path.name, seconds=round(time.monotonic() - began, 3), whole=found is not None)
             )
-    if dump.nodes is None:
-        raise NoCluster(
-            _(
-                "No answer of Slurm about nodes is among the files. `sinfo --json` or `scontrol -o -d show nodes` writes one."
-            )
-        )
-    return dump, sources, dump.now or _last_word(dump) or int(newest)
+    return dump, sources, newest
 
 
 def _last_word(dump: Dump) -> int:

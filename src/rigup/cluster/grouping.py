@@ -12,6 +12,7 @@ import msgspec
 
 from rigup.machine.difference import subject_of
 from rigup.machine.fingerprint import Fingerprint, Row
+from rigup.schemas.shared import Finding
 
 # What follows from a difference that is told by itself: files of a driver, lists that a card stands in, names and addresses.
 _ECHOES = frozenset((
@@ -44,12 +45,13 @@ Part = dict[Fact, str]  # facts of one kind, with their values as text
 
 
 class Examined(NamedTuple):
-    """A node that answered: what lasts of it, what is wrong (cause, title), its GPUs by name, how many Slurm expects of it."""
+    """A node that answered: what lasts of it, what is wrong (cause, title), its GPUs by name, how many Slurm expects of it, the findings whole."""
 
     fingerprint: Fingerprint
     findings: tuple[tuple[str, str], ...] = ()
     gpus: tuple[str, ...] = ()
     expected: int | None = None
+    whole: tuple[Finding, ...] = ()
 
 
 class Differs(NamedTuple):

@@ -1,6 +1,7 @@
 """The state of a cluster, worked out of what Slurm told: pure, from values to values."""
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from msgspec import UNSET, UnsetType
@@ -13,13 +14,13 @@ from rigup.machine.slurm.values import Dump, Job, Limit, Node, Partition, Reserv
 from rigup.schemas.cluster import (
     AskedCommand,
     Cluster,
-    ClusterFinding,
     ClusterNode,
     ClusterPartition,
     ClusterReservation,
     GpuCount,
     Idle,
     NodeGpus,
+    NodeState,
     Poison,
     Queue,
     Share,
@@ -27,6 +28,7 @@ from rigup.schemas.cluster import (
     Worth,
     YourLimit,
 )
+from rigup.schemas.shared import Evidence, Finding
 
 NEVER = frozenset(
     (
@@ -51,7 +53,7 @@ class You(NamedTuple):
 
 class _Seen(NamedTuple):
     node: Node
-    state: str
+    state: NodeState
     idle: dict[str, int]  # by type, of a node that is up
     usable: bool
 
@@ -162,9 +164,9 @@ def _counts(rows: list[_Seen]) -> dict[str, GpuCount]:
         idle.update(row.idle)
         usable.update(row.idle if row.usable else {})
     return {
-        name: GpuCount(
-            total=count, allocated=UNSET if name in dark else allocated[name], idle=idle[name], usable=usable[name]
-        )
+        name: GpuCount(total=count, allocated=allocated[name], idle=idle[name], usable=usable[name])
+        if name not in dark
+        else GpuCount(total=count)
         for name, count in sorted(total.items())
     }
 
@@ -173,7 +175,7 @@ def _node(row: _Seen, worth: dict[str, Worth]) -> ClusterNode:
     node = row.node
     device = next((worth[gpus.type].device for gpus in node.gpus if gpus.type in worth), None)
     return ClusterNode(
-        name=node.name, state=row.state, reason=_known(node.reason), since=_known(node.reason_since), partitions=list(node.partitions),  # type: ignore[arg-type]
+        name=node.name, state=row.state, reason=_known(node.reason), since=_known(node.reason_since), partitions=list(node.partitions),
         cpus=Share(total=_known(node.cpus), allocated=_known(node.cpus_allocated)),
         memory=Share(total=_known(node.memory), allocated=_known(node.memory_allocated)),
         gpus=[NodeGpus(type=gpus.type, total=gpus.total, allocated=_known(gpus.allocated)) for gpus in node.gpus], device=_known(device),
@@ -191,7 +193,8 @@ def _idle(partition: str, rows: list[_Seen], worth: dict[str, Worth]) -> list[Id
             partition=partition,
             type=name,
             nodes={str(count): number for count, number in sorted(counts.items(), reverse=True)},
-            worth=worth.get(name, UNSET),
+            worth=worth[name].rate if name in worth else UNSET,
+            card=worth.get(name, UNSET),
         )
         for name, counts in sorted(by_type.items())
     ]
@@ -239,22 +242,22 @@ def _limit(limit: Limit, limits: list[Limit]) -> YourLimit | None:
     return told if any(bound is not UNSET for bound in bounds) else None
 
 
-def _findings(rows: Any) -> list[ClusterFinding]:
-    """Nodes that are away, one finding a state and reason."""
-    by_reason: dict[tuple[str, str], list[str]] = defaultdict(list)
+def _findings(rows: Iterable[_Seen]) -> list[Finding]:
+    """Nodes that are away, one finding each, the greatest group of one state and reason first."""
+    by_reason: dict[tuple[NodeState, str], list[Node]] = defaultdict(list)
     for row in rows:
         if row.state in ("down", "drained"):
-            by_reason[row.state, row.node.reason].append(row.node.name)
-    findings = []
-    for (state, reason), names in sorted(by_reason.items(), key=lambda item: -len(item[1])):
-        words = reason or _("nobody wrote a reason")
-        text = _("Down: {reason}.") if state == "down" else _("Drained: {reason}.")
-        findings.append(
-            ClusterFinding(
-                cause="slurm-node-" + state,
-                severity="warning",
-                text=text.format(reason=words.rstrip(".")),
-                nodes=fold(names),
-            )
-        )
-    return findings
+            by_reason[row.state, row.node.reason].append(row.node)
+    groups = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    return [_finding(node, state) for (state, _reason), nodes in groups for node in nodes]
+
+
+def _finding(node: Node, state: NodeState) -> Finding:
+    template = _("Down: {reason}.") if state == "down" else _("Drained: {reason}.")
+    title = template.format(reason=(node.reason or _("nobody wrote a reason")).rstrip("."))
+    evidence = Evidence(fact="SlurmNode.states", value=" ".join(node.states), source="slurm", line=None)
+    return Finding(
+        cause="slurm-node-" + state, severity="warning", title=title, subject=node.name, place=node.name, confidence="certain", guess=False,
+        because=_("Slurm starts no job on it."), make_sure="", in_vain="", evidence=[evidence], explains=[],
+        mends=_("Mend what the reason names; then `scontrol update NodeName={node} State=RESUME` gives it back.").format(node=node.name), fixes=[],
+    )  # fmt: skip

@@ -47,6 +47,7 @@ ANSWERS = {
     "launch-list": Form("Jobs that were launched from a folder.", "launch", ("LaunchList",)),
     "train-check": Form("What would go wrong with a training script under its batch script.", "train_check", ("TrainCheck",)),
     "advise": Form("Which allocation of a cluster ends a piece of work soonest.", "advise", ("Advise",)),
+    "cluster-report": Form("What was asked for on a cluster and not used, and how long jobs waited.", "cluster_report", ("ClusterReport",)),
     "cluster": Form("What of a cluster stands idle, who may use it, and what waits.", "cluster", ("Cluster",)),
     "cluster-doctor": Form("What is wrong with the nodes of a cluster, and what differs between them.", "cluster", ("ClusterDoctor",)),
     "train-new": Form("A training project that was made.", "train_project", ("TrainNew",)),

@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from rigup.schemas.shared import Finding
+
 NodeState = Literal["idle", "mixed", "allocated", "down", "drained", "reserved", "maintenance", "planned", "unknown"]
 
 
@@ -43,15 +45,15 @@ class GpuCount(Struct, frozen=True, kw_only=True):
     Attributes:
         total: configured.
         allocated: by gres_used; left out where the dump does not tell.
-        idle: total less allocated, on nodes that are up.
-        usable: idle where also a processor and memory are left and no reservation stands in the way.
+        idle: total less allocated, on nodes that are up; left out with allocated.
+        usable: idle where also a processor and memory are left and no reservation stands in the way; left out with allocated.
 
     """
 
     total: int
     allocated: int | UnsetType = UNSET
-    idle: int
-    usable: int
+    idle: int | UnsetType = UNSET
+    usable: int | UnsetType = UNSET
 
 
 class ClusterPartition(Struct, frozen=True, kw_only=True):
@@ -172,14 +174,16 @@ class Idle(Struct, frozen=True, kw_only=True):
         partition: where they stand.
         type: the GRES type.
         nodes: how many nodes have so many idle: {"8": 5} is five nodes with eight.
-        worth: of one of them, where the catalogue knows it.
+        worth: the rate of one of them against the best known kind, where a rate is known.
+        card: one of them, where the catalogue knows it.
 
     """
 
     partition: str
     type: str
     nodes: dict[str, int]
-    worth: Worth | UnsetType = UNSET
+    worth: float | UnsetType = UNSET
+    card: Worth | UnsetType = UNSET
 
 
 class Queue(Struct, frozen=True, kw_only=True):
@@ -262,23 +266,6 @@ class YourLimit(Struct, frozen=True, kw_only=True):
     group: str | UnsetType = UNSET
 
 
-class ClusterFinding(Struct, frozen=True, kw_only=True):
-    """What is wrong with nodes, as the controller tells it.
-
-    Attributes:
-        cause: its id.
-        severity: how bad it is.
-        text: a sentence.
-        nodes: ranges of names.
-
-    """
-
-    cause: str
-    severity: Literal["error", "warning", "note"]
-    text: str
-    nodes: list[str]
-
-
 class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.cluster/1"):
     """What of a cluster stands idle, who may use it, and what waits.
 
@@ -293,7 +280,7 @@ class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.
         poison: waiting jobs that can never run.
         reservations: in force and to come.
         limits: that hold for you.
-        findings: nodes that are away, the greatest group first.
+        findings: nodes that are away, one a node, in the form of `rigup.doctor/1`; `place` is the node.
 
     """
 
@@ -307,75 +294,4 @@ class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.
     poison: list[Poison]
     reservations: list[ClusterReservation]
     limits: list[YourLimit]
-    findings: list[ClusterFinding]
-
-
-class NodeDiffers(Struct, frozen=True, kw_only=True):
-    """A fact of nodes that is not as on their sisters.
-
-    Attributes:
-        fact: what it is.
-        value: on these nodes; None: it is not there.
-        usual: on most nodes that should be alike.
-
-    """
-
-    fact: str
-    value: str | None
-    usual: str | None
-
-
-class NodeFinding(Struct, frozen=True, kw_only=True):
-    """A finding of the doctor.
-
-    Attributes:
-        cause: its id, as `rigup explain` takes it.
-        title: one line.
-
-    """
-
-    cause: str
-    title: str
-
-
-class NodeGroup(Struct, frozen=True, kw_only=True):
-    """Nodes of which the same is to be said.
-
-    Attributes:
-        nodes: ranges of names.
-        count: how many they are.
-        findings: what is wrong with each.
-        differs: what is not as on their sisters.
-
-    """
-
-    nodes: list[str]
-    count: int
-    findings: list[NodeFinding]
-    differs: list[NodeDiffers]
-
-
-class NodeNotAsked(Struct, frozen=True, kw_only=True):
-    """Nodes that gave no answer.
-
-    Attributes:
-        nodes: ranges of names.
-        because: why.
-
-    """
-
-    nodes: list[str]
-    because: str
-
-
-class ClusterDoctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.cluster-doctor/1"):
-    """What is wrong with the nodes of a cluster.
-
-    Attributes:
-        groups: the largest first.
-        not_asked: nodes that gave no answer, by why.
-
-    """
-
-    groups: list[NodeGroup]
-    not_asked: list[NodeNotAsked]
+    findings: list[Finding]

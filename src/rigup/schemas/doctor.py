@@ -109,6 +109,51 @@ class SinceOk(Struct, frozen=True, kw_only=True):
     unchanged_since: str | UnsetType = UNSET
 
 
+class NodeDiffers(Struct, frozen=True, kw_only=True):
+    """A fact of nodes that is not as on their sisters.
+
+    Attributes:
+        fact: what it is.
+        value: on these nodes; None: it is not there.
+        usual: on most nodes that should be alike.
+
+    """
+
+    fact: str
+    value: str | None
+    usual: str | None
+
+
+class NodeGroup(Struct, frozen=True, kw_only=True):
+    """Nodes of a cluster of which the same is to be said.
+
+    Attributes:
+        nodes: ranges of names.
+        count: how many they are.
+        findings: ids of what is wrong with each; the doctor's `findings` tell more, with the node as `place`.
+        differs: what is not as on their sisters.
+
+    """
+
+    nodes: list[str]
+    count: int
+    findings: list[str]
+    differs: list[NodeDiffers]
+
+
+class NodeNotAsked(Struct, frozen=True, kw_only=True):
+    """Nodes of a cluster that gave no answer.
+
+    Attributes:
+        nodes: ranges of names.
+        because: why.
+
+    """
+
+    nodes: list[str]
+    because: str
+
+
 class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.doctor/1"):
     """What a machine is, and what is wrong with it.
 
@@ -125,6 +170,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         unanswered: programs that did not answer.
         program: how it ended, where one was run.
         since_ok: what has changed since all was well, where that was asked for.
+        groups: of a cluster alone: its nodes by what is to be said of them, the largest group first; then `place` of a finding is its node.
+        not_asked: of a cluster alone: nodes that gave no answer, by why.
 
     """
 
@@ -140,6 +187,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     unanswered: list[Unanswered]
     program: Program | UnsetType = UNSET
     since_ok: SinceOk | UnsetType = UNSET
+    groups: list[NodeGroup] | UnsetType = UNSET
+    not_asked: list[NodeNotAsked] | UnsetType = UNSET
 
 
 class NotAsked(Struct, frozen=True, kw_only=True):

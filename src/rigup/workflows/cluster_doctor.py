@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
+from msgspec.structs import replace
+
 from rigup.cluster.asking import NoCluster
-from rigup.cluster.grouping import Examined, grouped
+from rigup.cluster.grouping import Examined, Group, grouped
 from rigup.cluster.states import UP, state_of
 from rigup.language import _
 from rigup.machine.collect.ssh import Failure
@@ -12,13 +14,14 @@ from rigup.machine.slurm.asking import Slurm
 from rigup.machine.slurm.hostlist import expand, fold
 from rigup.machine.slurm.values import Node
 from rigup.machine.store import Facts
-from rigup.schemas.cluster import ClusterDoctor, NodeDiffers, NodeFinding, NodeGroup, NodeNotAsked
+from rigup.schemas.doctor import Doctor, NodeDiffers, NodeGroup, NodeNotAsked, Verdict
+from rigup.schemas.machine import Machine
 
 _SIDE_BY_SIDE = 8
 _MOST_HOSTS = 20_000
 
 
-def of_slurm(partition: str = "", kept: str = "") -> ClusterDoctor:
+def of_slurm(partition: str = "", kept: str = "") -> Doctor:
     """Every node that has room for the question, asked by one srun.
 
     Raises:
@@ -41,7 +44,7 @@ def of_slurm(partition: str = "", kept: str = "") -> ClusterDoctor:
     return _answer(examined, classes.values(), away)
 
 
-def of_hosts(text: str, refused: Callable[[Failure], str]) -> ClusterDoctor:
+def of_hosts(text: str, refused: Callable[[Failure], str]) -> Doctor:
     """Hosts of a file, a name or a range a line, each by the person's own ssh. `refused` tells why one gave no answer."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -129,22 +132,34 @@ def _examined(facts: Facts, expected: int | None) -> Examined:
     from rigup.machine.kinds import Gpu
 
     doctor = answer(Diagnosis(facts, *judged(facts)))
-    findings = tuple((finding.cause, finding.title) for finding in doctor.findings if finding.severity != "note")
+    whole = tuple(finding for finding in doctor.findings if finding.severity != "note")
+    findings = tuple((finding.cause, finding.title) for finding in whole)
     gpus = tuple(str(gpu.get("name") or "GPU") for gpu in facts.of(Gpu))
-    return Examined(fingerprint(facts), findings, gpus, expected)
+    return Examined(fingerprint(facts), findings, gpus, expected, whole)
 
 
-def _answer(examined: Mapping[str, Examined], alike: Iterable[list[str]], away: Mapping[str, str]) -> ClusterDoctor:
+def _answer(examined: Mapping[str, Examined], alike: Iterable[list[str]], away: Mapping[str, str]) -> Doctor:
     silent: dict[str, list[str]] = defaultdict(list)
     for name, because in away.items():
         silent[because].append(name)
-    return ClusterDoctor(
+    groups = grouped(examined, alike)
+    findings = [replace(finding, place=name) for name, node in examined.items() for finding in node.whole]
+    return Doctor(
+        verdict=_verdict(groups), machine=Machine(displays=[], drivers=[]), failed_verifications=[], findings=findings, skipped=[], unexplained=[],
+        unexplained_said=[], near=[], troubles=[], unanswered=[],
         groups=[
             NodeGroup(
-                nodes=fold(group.nodes), count=len(group.nodes), findings=[NodeFinding(cause=cause, title=title) for cause, title in group.findings],
+                nodes=fold(group.nodes), count=len(group.nodes), findings=[cause for cause, _title in group.findings],
                 differs=[NodeDiffers(fact=row.fact, value=row.value, usual=row.usual) for row in group.differs],
             )
-            for group in grouped(examined, alike)
+            for group in groups
         ],
         not_asked=[NodeNotAsked(nodes=fold(names), because=because) for because, names in silent.items()],
     )  # fmt: skip
+
+
+def _verdict(groups: list[Group]) -> Verdict:
+    """Of all nodes together: unknown where none was examined."""
+    if not groups:
+        return "unknown"
+    return "degraded" if any(group.findings or group.differs for group in groups) else "healthy"

@@ -20,7 +20,7 @@ def cluster(paths: list[str], names: bool = False) -> Cluster:
         OSError: a file cannot be read.
 
     """
-    you = _you(names)
+    you = you_here(names)
     if paths:
         dump, sources, now = from_files(paths)
         return overview(dump, sources, now, You(names=names))
@@ -28,7 +28,7 @@ def cluster(paths: list[str], names: bool = False) -> Cluster:
     return overview(dump, sources, now, you)
 
 
-def _you(names: bool) -> You:
+def you_here(names: bool) -> You:
     """The account that asks, as `id` tells it."""
     import re
 

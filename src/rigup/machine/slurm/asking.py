@@ -93,6 +93,12 @@ class Slurm:
         who = ("-a",) if everybody else ()
         self._ask((*_EPOCH, "sacct", *who, "-P", "-D", "-S", since, "-o", _RECORDS), seconds=120.0)
 
+    def administrates(self, user: str) -> bool:
+        """Whether the accounting database calls the user an operator or administrator."""
+        argv = ("sacctmgr", "-n", "-P", "show", "user", "where", "name=" + user, "format=AdminLevel")
+        words = (self._host.run(argv, SECONDS).body or "").split() if user else []
+        return bool(words) and words[0].casefold() in ("operator", "administrator")
+
     def limits(self, user: str) -> None:
         """What the user's associations and the QOS allow; nothing without an accounting database."""
         form = "Account,User,Partition,QOS,DefaultQOS,MaxJobs,MaxSubmit,MaxWall,MaxTRES,GrpTRES"
