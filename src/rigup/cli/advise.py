@@ -12,7 +12,7 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
-    from rigup.schemas.advise import Advise, Advised
+    from rigup.schemas.advise import Advise
     from rigup.train.advise.inputs import Question
 
 _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
@@ -20,6 +20,7 @@ _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 
 @click.command("advise")
 @click.argument("script", default="", metavar="[SCRIPT]")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORD...]")
 @click.option("--rates", default="", metavar="TABLE", help="A TOML file of measured rates: seconds of an epoch.")
 @click.option("--scenario", default="", metavar="DIR", help="A folder of dumps: no Slurm is called.")
 @click.option("--work", default="20 epochs", metavar="N epochs", help="How much there is to do.")
@@ -29,9 +30,9 @@ _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 @click.option("--accept-preemption", is_flag=True, help="Partitions whose jobs are preempted may be first.")
 @click.option("--test-only", is_flag=True, help="Also ask `sbatch --test-only` of the first; it uses up a job id.")
 @click.option("--picture", default="", metavar="FILE", help="Also draw it: a .png, .svg or .pdf.")
-@click.option("--launch", is_flag=True, help="Hand the first allocation to `rigup launch`.")
+@click.option("--launch", is_flag=True, help="Hand the first to `rigup launch`, with WORDs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.advise/1).")
-def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any) -> int:
+def command(script: str, words: tuple[str, ...], picture: str, launch: bool, as_json: bool, **wish: Any) -> int:
     """Tell which partition, how many nodes and GPUs end the work soonest, and when: as intervals of 10 to 90 %.
 
     Speed is a law fitted to measured rates, waiting the queue replayed. What cannot be told apart is called a tie, and
@@ -41,6 +42,8 @@ def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any)
         choose("en")  # data is the same in every language
     if launch and not script:
         raise click.UsageError(_("--launch needs SCRIPT: what is to be launched."))
+    if launch and (as_json or wish["scenario"]):
+        raise click.UsageError(_("--launch starts a job on this cluster: it goes with neither --json nor --scenario."))
     with click_errors():
         answer = _answer(wish)
     if picture:
@@ -52,16 +55,17 @@ def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any)
 
         click.echo(shown(answer))
     if launch and answer.best:
-        return _launched(answer.allocations[0], script)
+        return _launched(answer, [script, *words])
     return 0 if answer.allocations else 1
 
 
 def _answer(wish: dict[str, Any]) -> "Advise":
     from rigup.machine.local import Local
+    from rigup.machine.slurm.asking import MOST
     from rigup.train.advise.answer import advice
     from rigup.train.advise.scenario import scenario
 
-    host = Local()
+    host = Local(most=MOST)
     if wish["scenario"]:
         return advice(scenario(host, wish["scenario"]))
     if not wish["rates"]:
@@ -80,6 +84,7 @@ def _answer(wish: dict[str, Any]) -> "Advise":
 
 def _question(host: Any, wish: dict[str, Any]) -> "Question":
     """What the options ask of the cluster at hand. Raises click.UsageError and InputError."""
+    from rigup.cluster.asking import kept_folder
     from rigup.train.advise import live
     from rigup.train.advise.inputs import InputError, Question, Work, allocation
     from rigup.train.advise.scenario import rates
@@ -94,7 +99,7 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
         raise InputError(_("{path} cannot be read.").format(path=wish["rates"][:200]))
     measured = rates(text, wish["rates"])
     asked = [allocation(words) for words in wish["allocations"]]
-    state = live.now(host)
+    state = live.now(host, live.you(host), kept_folder())
     known = live.devices(state)
     work = Work(
         float(found["count"]), wish["startup"], requeue=wish["requeue"], accept_preemption=wish["accept_preemption"]
@@ -116,13 +121,15 @@ def _draw(answer: "Advise", path: Path) -> None:
         raise click.ClickException(_("{path}: {why}.").format(path=path, why=error.strerror)) from error
 
 
-def _launched(first: "Advised", script: str) -> int:
+def _launched(answer: "Advise", words: list[str]) -> int:
     """Run `rigup launch` with the choice; its exit status is ours."""
     import subprocess
 
-    minutes = -(-first.asked // 60)
+    first = answer.allocations[0]
     argv = [
-        sys.executable, "-m", "rigup", "launch", "run", "--partition", first.partition, "--nodes", str(first.nodes),
-        "--gpus", f"{first.device}:{first.gpus_per_node}", "--time", str(minutes), "--", script,
+        "launch", "run", "--partition", first.partition, "--nodes", str(first.nodes),
+        "--gpus", f"{first.device}:{first.gpus_per_node}", "--cpus", str(answer.job.cpus_per_gpu),
+        "--time", str(-(-first.asked // 60)), *([] if answer.job.requeue else ["--no-requeue"]),
     ]  # fmt: skip
-    return subprocess.run(argv, check=False).returncode
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, "-m", "rigup", *argv, *words], check=False).returncode
