@@ -1,7 +1,9 @@
 """`rigup advise`: which allocation of the cluster ends a piece of work soonest, and which costs least."""
 
+import gc
 import re
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +14,29 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
-    from rigup.schemas.advise import Advise, Advised
-    from rigup.train.advise.inputs import Question
+    from collections.abc import Iterator
+
+    from rigup.schemas.advise import Advise
+    from rigup.train.advise.inputs import Question, Rate
 
 _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 
 
 @click.command("advise")
 @click.argument("script", default="", metavar="[SCRIPT]")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORD...]")
 @click.option("--rates", default="", metavar="TABLE", help="A TOML file of measured rates: seconds of an epoch.")
+@click.option(
+    "--history",
+    "histories",
+    multiple=True,
+    metavar="RUN",
+    help="A folder of a recorded training run: its rate and memory count.",
+)
+@click.option("--samples", type=click.IntRange(1), default=None, metavar="N", help="Of an epoch; --history needs it.")
+@click.option("--gpu-memory", default="", metavar="SIZE", help="That every GPU needs, such as 14G.")
+@click.option("--memory", default="", metavar="SIZE", help="Of the node, for each GPU.")
+@click.option("--cpus", type=click.IntRange(1, 4096), default=1, metavar="N", help="Processors for each GPU.")
 @click.option("--scenario", default="", metavar="DIR", help="A folder of dumps: no Slurm is called.")
 @click.option("--work", default="20 epochs", metavar="N epochs", help="How much there is to do.")
 @click.option("--startup", type=click.FloatRange(0, 1e7), default=60.0, metavar="SECONDS", help="Of every start.")
@@ -29,9 +45,9 @@ _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 @click.option("--accept-preemption", is_flag=True, help="Partitions whose jobs are preempted may be first.")
 @click.option("--test-only", is_flag=True, help="Also ask `sbatch --test-only` of the first; it uses up a job id.")
 @click.option("--picture", default="", metavar="FILE", help="Also draw it: a .png, .svg or .pdf.")
-@click.option("--launch", is_flag=True, help="Hand the first allocation to `rigup launch`.")
+@click.option("--launch", is_flag=True, help="Hand the first to `rigup launch`, with WORDs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.advise/1).")
-def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any) -> int:
+def command(script: str, words: tuple[str, ...], picture: str, launch: bool, as_json: bool, **wish: Any) -> int:
     """Tell which partition, how many nodes and GPUs end the work soonest, and when: as intervals of 10 to 90 %.
 
     Speed is a law fitted to measured rates, waiting the queue replayed. What cannot be told apart is called a tie, and
@@ -41,7 +57,9 @@ def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any)
         choose("en")  # data is the same in every language
     if launch and not script:
         raise click.UsageError(_("--launch needs SCRIPT: what is to be launched."))
-    with click_errors():
+    if launch and (as_json or wish["scenario"]):
+        raise click.UsageError(_("--launch starts a job on this cluster: it goes with neither --json nor --scenario."))
+    with click_errors(), _without_collector():
         answer = _answer(wish)
     if picture:
         _draw(answer, Path(picture))
@@ -52,20 +70,37 @@ def command(script: str, picture: str, launch: bool, as_json: bool, **wish: Any)
 
         click.echo(shown(answer))
     if launch and answer.best:
-        return _launched(answer.allocations[0], script)
+        return _launched(answer, [script, *words])
     return 0 if answer.allocations else 1
+
+
+@contextmanager
+def _without_collector() -> "Iterator[None]":
+    """No search for cycles: among the rows of a large queue there are none, and it takes a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _answer(wish: dict[str, Any]) -> "Advise":
     from rigup.machine.local import Local
+    from rigup.machine.slurm.asking import MOST
     from rigup.train.advise.answer import advice
     from rigup.train.advise.scenario import scenario
 
-    host = Local()
+    host = Local(most=MOST)
     if wish["scenario"]:
         return advice(scenario(host, wish["scenario"]))
-    if not wish["rates"]:
-        raise click.UsageError(_("Give --rates TABLE with measured seconds of an epoch, or --scenario DIR."))
+    if not wish["rates"] and not wish["histories"]:
+        raise click.UsageError(
+            _("Give --rates TABLE with measured seconds of an epoch, --history RUN, or --scenario DIR.")
+        )
+    if wish["histories"] and not wish["samples"]:
+        raise click.UsageError(_("--history needs --samples N: how many an epoch has."))
     question = _question(host, wish)
     answer = advice(question)
     if wish["test_only"] and answer.best:
@@ -80,29 +115,51 @@ def _answer(wish: dict[str, Any]) -> "Advise":
 
 def _question(host: Any, wish: dict[str, Any]) -> "Question":
     """What the options ask of the cluster at hand. Raises click.UsageError and InputError."""
+    from rigup.cluster.asking import kept_folder
     from rigup.train.advise import live
-    from rigup.train.advise.inputs import InputError, Question, Work, allocation
-    from rigup.train.advise.scenario import rates
+    from rigup.train.advise.inputs import Question, Work, allocation
+    from rigup.train.advise.recorded import as_rates, recorded
 
     found = _WORK.fullmatch(wish["work"].strip())
     if not found or not float(found["count"]):
         raise click.UsageError(
             _("{word} is no amount of work: write a number of epochs.").format(word=repr(wish["work"])[:80])
         )
-    text = host.read(wish["rates"]).body
-    if text is None:
-        raise InputError(_("{path} cannot be read.").format(path=wish["rates"][:200]))
-    measured = rates(text, wish["rates"])
+    runs = [recorded(host, folder) for folder in wish["histories"]]
+    measured = _measured(host, wish["rates"])
     asked = [allocation(words) for words in wish["allocations"]]
-    state = live.now(host)
+    state = live.now(host, live.you(host), kept_folder())
     known = live.devices(state)
+    measured += as_rates(runs, known, wish["samples"] or 1)
+    memory = _size(wish["gpu_memory"]) or max((run.peak for run in runs), default=0)
     work = Work(
-        float(found["count"]), wish["startup"], requeue=wish["requeue"], accept_preemption=wish["accept_preemption"]
-    )
+        float(found["count"]), wish["startup"], requeue=wish["requeue"], accept_preemption=wish["accept_preemption"],
+        cpus_per_gpu=wish["cpus"], gpu_memory=memory or None, host_memory_per_gpu=_size(wish["memory"]),
+    )  # fmt: skip
     all_rates = live.with_catalogue(measured, known)
     rated = {rate.device for rate in all_rates}
     candidates = asked or [one for one in live.candidates(state, work) if one.device in rated]
     return Question(work, candidates, known, all_rates, state)
+
+
+def _measured(host: Any, path: str) -> "list[Rate]":
+    """The rates of a table, none where none is given. Raises InputError."""
+    from rigup.train.advise.inputs import InputError
+    from rigup.train.advise.scenario import rates
+
+    text = host.read(path).body if path else ""
+    if text is None:
+        raise InputError(_("{path} cannot be read.").format(path=path[:200]))
+    return rates(text, path)
+
+
+def _size(words: str) -> int | None:
+    """Bytes. Raises click.UsageError."""
+    from rigup.machine.slurm.words import size
+
+    if words and not size(words, "G"):
+        raise click.UsageError(_("{word} is no size: write it as 14G.").format(word=repr(words)[:80]))
+    return size(words, "G")
 
 
 def _draw(answer: "Advise", path: Path) -> None:
@@ -116,13 +173,17 @@ def _draw(answer: "Advise", path: Path) -> None:
         raise click.ClickException(_("{path}: {why}.").format(path=path, why=error.strerror)) from error
 
 
-def _launched(first: "Advised", script: str) -> int:
+def _launched(answer: "Advise", words: list[str]) -> int:
     """Run `rigup launch` with the choice; its exit status is ours."""
     import subprocess
 
-    minutes = -(-first.asked // 60)
+    first = answer.allocations[0]
     argv = [
-        sys.executable, "-m", "rigup", "launch", "run", "--partition", first.partition, "--nodes", str(first.nodes),
-        "--gpus", f"{first.device}:{first.gpus_per_node}", "--time", str(minutes), "--", script,
+        "launch", "run", "--partition", first.partition, "--nodes", str(first.nodes),
+        "--gpus", f"{first.device}:{first.gpus_per_node}", "--cpus", str(answer.job.cpus_per_gpu),
+        "--time", str(-(-first.asked // 60)), *([] if answer.job.requeue else ["--no-requeue"]),
     ]  # fmt: skip
-    return subprocess.run(argv, check=False).returncode
+    if answer.job.host_memory_per_gpu:
+        argv += ["--mem", f"{-(-answer.job.host_memory_per_gpu * first.gpus_per_node >> 20)}M"]
+    sys.stdout.flush()
+    return subprocess.run([sys.executable, "-m", "rigup", *argv, *words], check=False).returncode

@@ -17,11 +17,11 @@ def shown(answer: Advise) -> str:
 
 
 def duration(seconds: float) -> str:
-    """`45 s`, `12 min`, `3.4 h`, `2.1 d`."""
+    """`45 s`, `4.2 min`, `12 min`, `3.4 h`, `2.1 d`."""
     if seconds < 90:
         return _("{count} s").format(count=round(seconds))
-    if seconds < 5400:
-        return _("{count} min").format(count=round(seconds / 60))
+    if seconds < 7200:
+        return _("{count} min").format(count=f"{seconds / 60:.{0 if seconds >= 600 else 1}f}")
     if seconds < 172_800:
         return _("{count} h").format(count=f"{seconds / 3600:.1f}")
     return _("{count} d").format(count=f"{seconds / 86400:.1f}")
@@ -44,6 +44,7 @@ def _lines(answer: Advise) -> Iterator[str]:
         yield ""
         yield from _table(answer.allocations[:MOST])
         yield ""
+        yield _("Done in, from 10 to 90 %:")
         yield from _bars(answer.allocations[:MOST])
     yield from _beside(answer)
 
@@ -59,6 +60,7 @@ def _table(rows: list[Advised]) -> Iterator[str]:
 
 def _row(one: Advised) -> tuple[str, ...]:
     wait = ("≤ " if one.wait.bound else "") + duration(one.wait.high if one.wait.bound else one.wait.likely)
+    wait = wait if one.wait.high >= 1 else _("none")
     return (
         visible(one.allocation), duration(one.epoch.likely), wait, duration(one.run.likely), duration(one.finish.likely),
         f"{one.gpu_hours:.1f}", f"{one.cost:.1f}", ", ".join(one.risks),
@@ -102,12 +104,22 @@ def _beside(answer: Advise) -> Iterator[str]:
             yield _("{other} would be first if it waited less than {wait}.").format(
                 other=visible(flip.other), wait=duration(flip.other_if_wait_under)
             )
+    yield from _sooner(answer)
+    told = ""
     for opinion in answer.second_opinion:
         says = _("refused") if opinion.says is None else duration(opinion.says)
         replay = _("never") if opinion.replay is None else duration(opinion.replay)
-        yield _("sbatch --test-only of {allocation}: {says}; the replay: {replay}. {because}").format(
-            allocation=visible(opinion.allocation), says=says, replay=replay, because=visible(opinion.because)
+        yield (
+            _("sbatch --test-only of {allocation}: {says}; the replay: {replay}. {because}")
+            .format(
+                allocation=visible(opinion.allocation),
+                says=says,
+                replay=replay,
+                because="" if opinion.because == told else visible(opinion.because),
+            )
+            .rstrip()
         )
+        told = opinion.because
     for job in answer.poison:
         yield _("Job {job} ({name}) can never run ({reason}), and spoils Slurm's own estimates.").format(
             job=job.job, name=visible(job.name), reason=visible(job.reason)
@@ -117,3 +129,15 @@ def _beside(answer: Advise) -> Iterator[str]:
             allocation=visible(following.allocation), minutes=following.minutes, because=following.because
         )
     yield from answer.assumed
+
+
+def _sooner(answer: Advise) -> Iterator[str]:
+    """What would be first if preemption were accepted."""
+    if answer.best and not answer.job.accept_preemption:
+        first = answer.allocations[0].finish.likely
+        soft = [one for one in answer.allocations if one.preemptible and one.finish.likely < first]
+        if soft:
+            name = visible(min(soft, key=lambda one: one.finish.likely).allocation)
+            yield _(
+                "{allocation} would end sooner, but its jobs may be preempted: --accept-preemption lets it be first."
+            ).format(allocation=name)

@@ -1,5 +1,8 @@
 """Against a real Slurm: waiting times predicted, and then seen."""
 
+import ast
+import subprocess
+import sys
 import time
 
 import msgspec
@@ -7,9 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from rigup.cli import main
+from rigup.machine.slurm import asking
+from rigup.machine.slurm.reading import read_answer
 from rigup.machine.slurm.words import moment
 from rigup.schemas.advise import Advise
 from rigup.train.advise import live
+from rigup.train.launch.record import SCRIPT
 
 pytestmark = pytest.mark.slurm
 
@@ -21,8 +27,8 @@ RATES = "".join(
 
 @pytest.fixture
 def asked(slurm, tmp_path, monkeypatch):
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(live, "KEPT", 0.0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(asking, "FRESH", 0.0)
     (tmp_path / "rates.toml").write_text(RATES)
 
     def ask(*allocations, more=()):
@@ -83,3 +89,41 @@ def test_what_the_cluster_has_is_judged_without_being_told(slurm, asked):
     assert answer.slurm == "" or answer.slurm[0].isdigit()
     never = asked("rocm/mi50:11x1", "rocm/l40:1x1", "no/mi50:1x1").never
     assert [one.reason for one in never] == ["no-such-nodes", "no-such-nodes", "no-such-partition"]
+
+
+def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
+    """From rates to a job that ran where it was advised, with its time limit, and its exit status."""
+    program, rates = tmp_path / "train.py", tmp_path / "rates.toml"
+    rates.write_text(RATES)
+    program.write_text(
+        "import os, sys\n"
+        "names = 'SLURM_JOB_PARTITION', 'SLURM_JOB_NUM_NODES', 'SLURM_CPUS_PER_TASK', 'SLURM_STEP_GPUS'\n"
+        "open('seen' + os.environ['SLURM_PROCID'], 'w').write(repr([os.environ.get(name) for name in names]))\n"
+        "sys.exit(int(sys.argv[1]))\n"
+    )
+    words = ["--rates", str(rates), "--work", "2", "--on", "rocm/mi50:2x1", "--launch", str(program)]
+    done = subprocess.run(
+        [sys.executable, "-m", "rigup", "advise", *words, "--", "--python", sys.executable, "--no-preflight", "7"],
+        cwd=tmp_path, env={**slurm.environment, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=200,
+    )  # fmt: skip
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert "Soonest: rocm/mi50:2x1" in done.stdout, done.stdout + done.stderr
+    seen = [ast.literal_eval((tmp_path / f"seen{rank}").read_text()) for rank in range(2)]
+    assert [row[:3] for row in seen] == [["rocm", "2", "1"]] * 2, seen
+    script = next(tmp_path.glob(f"rigup-runs/*/{SCRIPT}")).read_text()
+    assert "--time=" in script
+    assert "--no-requeue" in script
+
+
+def test_a_limit_of_your_association_is_kept(slurm, asked, monkeypatch):
+    """The real cluster has no accounting: its answer is read as sacctmgr writes it."""
+    told = asking.Slurm.limits
+
+    def limits(self, user):
+        told(self, user)
+        head = "Account|User|Partition|QOS|Def QOS|MaxJobs|MaxSubmit|MaxWall|MaxTRES|GrpTRES\n"
+        read_answer(head + f"users|{user}||||||01:00:00|gres/gpu=4|\n", self.dump)
+
+    monkeypatch.setattr(asking.Slurm, "limits", limits)
+    answer = asked("rocm/mi50:1x4", "rocm/mi50:1x5")
+    assert [(one.allocation, one.reason) for one in answer.never] == [("rocm/mi50:1x5", "partition-limit")]

@@ -27,6 +27,7 @@ _SCONTROL_JSON = (23, 2)
 _SINFO_JSON = (21, 8)
 QUEUE_HEAD = "JOBID|PARTITION|USER|ACCOUNT|QOS|STATE|REASON|PRIORITY|NODES|CPUS|TRES_PER_NODE|SUBMIT_TIME|START_TIME|TIME_LIMIT|ARRAY_JOB_ID|ARRAY_TASK_ID|NODELIST|NAME"
 _QUEUE = "%A|%P|%u|%a|%q|%T|%r|%Q|%D|%C|%b|%V|%S|%l|%F|%K|%N|%j"
+_COMPLETED = "JobID,JobName,User,Account,Partition,QOS,State,Submit,Start,End,Elapsed,Timelimit"
 _RECORDS = (
     "JobID,JobName,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,Elapsed,Timelimit,AllocTRES,ReqTRES,"
     "AllocCPUS,NTasks,MaxRSS,TotalCPU,TRESUsageInAve,NodeList"
@@ -98,6 +99,14 @@ class Slurm:
         argv = ("sacctmgr", "-n", "-P", "show", "user", "where", "name=" + user, "format=AdminLevel")
         words = (self._host.run(argv, SECONDS).body or "").split() if user else []
         return bool(words) and words[0].casefold() in ("operator", "administrator")
+
+    def jobs(self) -> None:
+        """Every job that waits or runs, with all that it asks for: features, reservation, nodes, memory."""
+        self._ask((*_EPOCH, "scontrol", "-o", "-d", "-a", "show", "jobs"))
+
+    def completed(self, since: str) -> None:
+        """Jobs of everybody that ended well since a time as sacct takes it, one row each."""
+        self._ask((*_EPOCH, "sacct", "-a", "-X", "-P", "-s", "CD", "-S", since, "-E", "now", "-o", _COMPLETED))
 
     def limits(self, user: str) -> None:
         """What the user's associations and the QOS allow; nothing without an accounting database."""

@@ -21,8 +21,14 @@ Number = int | float | str | None | Set
 Words = str | list[str] | None
 
 
+_CERTAIN = 0xFFFFFF00
+"""Below all of Slurm's numbers for "not set"."""
+
+
 def number(value: Number) -> int | None:
     """The number; None where it is unset, infinite, or Slurm's number for either."""
+    if type(value) is int and 0 <= value < _CERTAIN:  # nearly all of them
+        return value
     if isinstance(value, Set):
         if value.infinite or not value.set:
             return None

@@ -75,9 +75,9 @@ class Backlog:
     def earliest(self, job: Job, from_: float) -> tuple[float, list[int]] | None:
         """When a job starts, and on which nodes; None where it never can. Its nodes are taken off their heap."""
         (queue, slots), free = self._queue(job), self.free
-        found: list[tuple[float, int]] = []
         if len(queue) < job.nodes:
             return None
+        found: list[tuple[float, int]] = []
         last = slots - 1
         while len(found) < job.nodes:
             moment, place = queue[0]

@@ -37,10 +37,11 @@ class History:
     def _used(self, partition: str, quantile: float, already: float) -> float:
         own = self._of.get(partition, [])
         known = own if len(own) >= ENOUGH else self._every
-        longer = known[bisect_right(known, already) :]
-        if quantile >= LIMITS or not longer:
+        begin = bisect_right(known, already)
+        count = len(known) - begin
+        if quantile >= LIMITS or not count:
             return 1.0
-        place = quantile * (len(longer) - 1)
+        place = quantile * (count - 1)
         below = int(place)
-        above = min(below + 1, len(longer) - 1)
-        return longer[below] + (place - below) * (longer[above] - longer[below])
+        low, high = known[begin + below], known[begin + min(below + 1, count - 1)]
+        return low + (place - below) * (high - low)

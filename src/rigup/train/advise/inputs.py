@@ -111,7 +111,10 @@ class Node(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """A partition. `max_time` and `max_nodes` are None where there is no limit; `preempted`: REQUEUE, CANCEL or empty."""
+    """A partition. `max_time`, `max_nodes` and `max_gpus` (of a job) are None where there is no limit.
+
+    `preempted`: REQUEUE, CANCEL or empty. `barred`: why you may not use it, or empty.
+    """
 
     name: str
     up: bool = True
@@ -121,6 +124,8 @@ class Partition(NamedTuple):
     preempted: str = ""
     grace: float = 0.0
     state: str = "UP"
+    max_gpus: int | None = None
+    barred: str = ""
 
 
 class Job(NamedTuple):

@@ -1,86 +1,58 @@
 """The cluster at hand, asked: few calls, each kept for half a minute, so that nobody loops on the controller."""
 
-import hashlib
-import os
+import re
 import time
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.speeds import data_sheet
 from rigup.language import _
-from rigup.machine.baseline import state_folder
-from rigup.machine.host import LIMIT, Host
-from rigup.machine.slurm.reading import read_answer
-from rigup.machine.slurm.values import Dump
+from rigup.machine.host import Host
+from rigup.machine.slurm.asking import Slurm
 from rigup.train.advise.inputs import Allocation, Cluster, Device, InputError, Question, Rate, Second, Work
 from rigup.train.advise.never import usable
+from rigup.train.advise.permitted import You, permitted
 from rigup.train.advise.scenario import second
 from rigup.train.advise.state import cluster
 
-KEPT = 30.0
-"""Seconds for which an answer of Slurm is used again."""
 WITHIN = 30.0
-_PAST_DAYS = 14
-_NEEDED = (
-    ("scontrol", "-o", "-d", "show", "node"),
-    ("scontrol", "-o", "show", "partition"),
-    ("scontrol", "-o", "-d", "show", "job"),
-)
-_MORE = (
-    ("scontrol", "-o", "show", "reservation"),
-    ("sacct", "-a", "-X", "-n", "-P", "-s", "CD", "-S", f"now-{_PAST_DAYS}days", "-o",
-     "JobID,Partition,State,ElapsedRaw,TimelimitRaw,Submit,Start,End,User,Account,QOS,JobName,NNodes,NCPUS,AllocTRES"),
-)  # fmt: skip
+_PAST = "now-14days"
+_EMPTY = "No jobs in the system"  # what scontrol says in place of none
 _PER_NODE = (1, 2, 4, 8, 16)
 _NODES = (1, 2, 3, 4, 6, 8, 12, 16)
 MOST_CANDIDATES = 64
 
 
-def now(host: Host) -> Cluster:
-    """The cluster at this moment. Raises InputError where there is no Slurm, or it does not answer."""
-    dump, moment = Dump(), time.time()
-    zone = datetime.now().astimezone().tzinfo
-    for argv in (*_NEEDED, *_MORE):
-        body, why = _asked(host, argv)
-        if argv in _NEEDED and body is None:
+def now(host: Host, you: You, kept: str = "") -> Cluster:
+    """The cluster at this moment, with what it allows you. `kept`: the folder in which answers wait half a minute.
+
+    Raises InputError where there is no Slurm, or it does not answer.
+    """
+    slurm, moment = Slurm(host, kept), time.time()
+    if not slurm.there:
+        raise InputError(_("Slurm's programs are not on this machine. Ask on a login node, or give --scenario DIR."))
+    for ask in (slurm.nodes, slurm.partitions, slurm.jobs):
+        ask()
+        last = slurm.asked[-1]
+        if not last.whole and not (ask == slurm.jobs and last.said.startswith(_EMPTY)):
+            words = " ".join(last.command)
             raise InputError(
-                _("{command}: {why}. Is this a machine of the cluster?").format(command=" ".join(argv), why=why)
+                _("{command}: {why}. Is this a machine of the cluster?").format(command=words, why=last.said)
             )
-        if body is not None:
-            body = f"{argv[-1].replace(',', '|')}\n{body}" if argv[0] == "sacct" else body
-            read_answer(body, dump, zone) if zone else read_answer(body, dump)
-    dump.jobs = dump.jobs if dump.jobs is not None else []
-    return cluster(dump, moment)
+    slurm.reservations()
+    slurm.completed(_PAST)
+    if you.user:
+        slurm.limits(you.user)
+    slurm.dump.jobs = slurm.dump.jobs or []
+    return permitted(cluster(slurm.dump, moment), slurm.dump, you)
 
 
-def _asked(host: Host, argv: tuple[str, ...]) -> tuple[str | None, str]:
-    """What a command prints, or None and why not; an answer of the last half minute serves."""
-    kept = _place(argv, host.variables().body or "")
-    with suppress(OSError, UnicodeError):
-        if 0 <= time.time() - kept.stat().st_mtime < KEPT:
-            return kept.read_text(), ""
-    answer = host.run(argv, seconds=WITHIN)
-    if answer.body is None or answer.exit:
-        return None, (answer.why or (answer.body or "").strip()[:200] or answer.state)
-    if len(answer.body) >= LIMIT:
-        return None, _("the answer is longer than {count} characters; use dumps, with --scenario").format(count=LIMIT)
-    with suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        fresh = kept.with_suffix(f".{os.getpid()}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(answer.body)
-        fresh.replace(kept)
-    return answer.body, ""
-
-
-def _place(argv: Sequence[str], variables: str) -> Path:
-    """Where an answer is kept: by command and by cluster, as its variables tell."""
-    named = [line for line in variables.splitlines() if line.startswith(("SLURM_CONF=", "SLURM_CLUSTERS="))]
-    key = "\0".join([*argv, *named])
-    return state_folder("slurm") / hashlib.sha256(key.encode(errors="replace")).hexdigest()[:24]
+def you(host: Host) -> You:
+    """The account that asks, as `id` tells it."""
+    account = host.account().body or ""
+    user = re.search(r"uid=\d+\(([^)]*)\)", account)
+    return You(user[1] if user else "", frozenset(re.findall(r"\(([^()]*)\)", account.partition("groups=")[2])))
 
 
 def devices(state: Cluster) -> dict[str, Device]:
@@ -117,7 +89,7 @@ def candidates(state: Cluster, work: Work) -> list[Allocation]:
     found = []
     kinds = sorted({(name, kind) for node in state.nodes for name in node.partitions for kind in node.gpus})
     for partition, device in kinds:
-        if partition not in state.partitions:
+        if partition not in state.partitions or state.partitions[partition].barred:
             continue
         most = max((node.gpus.get(device, 0) for node in state.nodes if partition in node.partitions), default=0)
         for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):

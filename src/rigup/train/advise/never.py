@@ -72,10 +72,16 @@ def _state(question: Question, asked: Allocation) -> str:
 
 
 def _limit(question: Question, asked: Allocation) -> str:
-    most = question.cluster.partitions[asked.partition].max_nodes
-    if most is None or asked.nodes <= most:
-        return ""
-    return _("A job of {partition} may have at most {most} nodes.").format(partition=asked.partition, most=most)
+    partition = question.cluster.partitions[asked.partition]
+    if partition.barred:
+        return partition.barred
+    if partition.max_nodes is not None and asked.nodes > partition.max_nodes:
+        text = _("A job of {partition} may have at most {most} nodes.")
+        return text.format(partition=asked.partition, most=partition.max_nodes)
+    if partition.max_gpus is not None and asked.total > partition.max_gpus:
+        text = _("A job of yours may have at most {most} GPUs in {partition}.")
+        return text.format(partition=asked.partition, most=partition.max_gpus)
+    return ""
 
 
 def _device(question: Question, asked: Allocation) -> Device:

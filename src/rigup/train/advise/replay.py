@@ -345,13 +345,13 @@ def _backlogged(queue: Queue, quantile: float, mine: Sequence[Mine], keys: Seque
             backlog.hold(run.job, min(run.ends, queue.now + queue.grace(run.job)) if soft else run.ends)
         throttles = _Throttles(runs)
         for _key, job in takewhile(lambda pair, key=key: pair[0] < key, queue.waiting):  # type: ignore[misc]
-            length = min(job.limit, queue.expected(job, quantile, queue.now))
-            begin = throttles.free(job, queue.now)
-            start = backlog.filled(job, length, begin)
+            length = job.limit * queue.history.used(job.partitions[0], quantile) if job.limit > 1 else 1.0
+            begin = throttles.free(job, queue.now) if job.throttle else queue.now
+            start = backlog.filled(job, length, begin) if job.nodes == 1 else None
             if start is None and (placed := backlog.earliest(job, begin)):
                 start = placed[0]
                 backlog.place(job, length, *placed)
-            if start is not None:
+            if start is not None and job.throttle:
                 throttles.add(job, start + length)
         for number, one in enumerate(mine):
             if keys[number] == key:

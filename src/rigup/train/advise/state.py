@@ -1,6 +1,7 @@
 """The state of a cluster as advice needs it, from what was read of Slurm's answers."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 
 from rigup.language import _
@@ -103,9 +104,9 @@ def _tasks(one: values.Job, partitions: dict[str, Partition], now: float) -> Ite
 
 
 def _job(one: values.Job, partitions: dict[str, Partition], now: float) -> Job:
-    gpu = max(one.gpus_per_node, key=lambda asked: asked.count, default=None)
-    limits = [one.time_limit, *(partitions[name].max_time for name in one.partitions if name in partitions)]
-    limit = next((seconds for seconds in limits if seconds), UNLIMITED)
+    kinds = one.gpus_per_node
+    gpu = max(kinds, key=lambda asked: asked.count) if len(kinds) > 1 else kinds[0] if kinds else None
+    limit = one.time_limit or _limit_of(one.partitions, partitions)
     return Job(
         id=one.id, name=one.name, partitions=one.partitions, nodes=max(1, len(one.nodes) if one.running else one.node_count),
         limit=float(limit), gpu=gpu.type if gpu else "", gpus=gpu.count if gpu else 0,
@@ -117,6 +118,13 @@ def _job(one: values.Job, partitions: dict[str, Partition], now: float) -> Job:
     )  # fmt: skip
 
 
+def _limit_of(names: Iterable[str], partitions: dict[str, Partition]) -> float:
+    """What a job's limit is where it has none of its own."""
+    limits = [partitions[name].max_time for name in names if name in partitions]
+    return next((seconds for seconds in limits if seconds), UNLIMITED)
+
+
+@lru_cache(1024)
 def _features(text: str) -> frozenset[str]:
     """Features that a node must have; an expression with a choice in it is not judged."""
     return frozenset() if set(text) & set("|[](){}*!,") else frozenset(word for word in text.split("&") if word)
