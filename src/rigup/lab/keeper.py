@@ -7,6 +7,7 @@ carries connections to the node where the job runs.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import select
@@ -295,7 +296,8 @@ def main() -> None:
             return
         program = os.path.join(os.path.dirname(sys.executable), "jupyter-lab")
         if not os.path.exists(program):
-            _say(error="lacks-jupyter", log="", python=sys.executable)
+            has_pip = importlib.util.find_spec("pip") is not None
+            _say(error="lacks-jupyter" if has_pip else "lacks-jupyter-and-pip", log="", python=sys.executable)
             return
         if not os.path.isdir(os.path.expanduser(asked["folder"])):
             _say(error="no-folder", log="")

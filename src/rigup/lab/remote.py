@@ -79,6 +79,13 @@ def python_there(environment: str) -> str:
     return f'for python in {tried}; do [ -x "$python" ] && break; done; [ -x "$python" ] || {{ echo {missing} >&2; exit 3; }}; exec "$python"'
 
 
+def install_command(host: str, python: str, has_pip: bool) -> str:
+    """What a person types here to bring Jupyter Lab into an environment there; without pip in it uv is asked."""
+    words = [python, "-m", "pip", "install"] if has_pip else ["uv", "pip", "install", "--python", python]
+    there = shlex.join([*words, "jupyterlab", "ipykernel"])
+    return shlex.join(["ssh", host, there]) if host else there
+
+
 class Connection:
     """Holds on to the server. One that breaks leaves the server for a while; `again` takes hold of it once more.
 
@@ -161,14 +168,18 @@ class Connection:
         self.close()
         log = cleaned(str(told.get("log") or ""))
         texts = {
-            "lacks-jupyter": _("{python} on {host} has no Jupyter Lab. Install it there: {python} -m pip install jupyterlab"),
+            "lacks-jupyter": _("{python} on {host} has no Jupyter Lab. Install it there: {command}"),
             "lacks-srun": _("There is no srun on {host}: only the login node of a Slurm cluster takes --partition, --time and --gpus."),
             "no-folder": _("There is no folder {path} on {host}."),
             "gone": _("The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted, or its job is over."),
         }  # fmt: skip
-        text = texts.get(str(told.get("error")), _("Jupyter did not start on {host}."))
+        text = texts.get(str(told.get("error")).removesuffix("-and-pip"), _("Jupyter did not start on {host}."))
+        python = str(told.get("python"))[:300]
+        command = install_command(self.wish.host, python, told.get("error") == "lacks-jupyter")
         kind = ServerGone if told.get("error") == "gone" else LabError
-        raise kind(text.format(python=str(told.get("python"))[:300], host=self.wish.place, path=self.wish.folder), log)
+        raise kind(
+            text.format(python=cleaned(python), host=self.wish.place, path=self.wish.folder, command=command), log
+        )
 
     def _receive(self, process: "subprocess.Popen[bytes]", lines: "queue.Queue[bytes]") -> None:
         assert process.stdout is not None  # noqa: S101
