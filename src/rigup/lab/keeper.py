@@ -138,8 +138,11 @@ _FOR_NODE = ("token", "folder", "variables", "patience", "title")
 def _carry(server: "subprocess.Popen[bytes]", port: int, folder: str) -> None:
     """Once the server answers on its node, take connections for it: at the run's socket, and at a port of loopback where one is wished."""
     assert server.stdout is not None  # noqa: S101
+    line = server.stdout.readline(_MOST_LOG)
+    if not line:  # srun ended, and said why
+        return
     try:
-        place = json.loads(server.stdout.readline(_MOST_LOG))
+        place = json.loads(line)
         doors = [socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)]
         if port:
             doors.append(socket.socket())
