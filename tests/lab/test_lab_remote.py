@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import time
 import urllib.request
 from contextlib import suppress
@@ -127,7 +129,17 @@ def test_a_server_that_nobody_holds_ends_by_itself(elsewhere, jupyter_python, la
 
 def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_python, capsys):
     assert run(["lab", "--host", "node7", "--env", str(made_with_ipykernel)]) == 1
-    assert "has no Jupyter Lab" in " ".join(capsys.readouterr().err.split())
+    said = " ".join(capsys.readouterr().err.split())
+    assert "has no Jupyter Lab" in said
+    assert (
+        f"ssh node7 'uv pip install --python {made_with_ipykernel}/bin/python jupyterlab ipykernel'" in said
+    )  # no pip is in it
+    bare = Path("environment with pip")
+    subprocess.run([sys.executable, "-m", "venv", bare], check=True)
+    assert run(["lab", "--host", "node7", "--env", str(bare.absolute())]) == 1
+    assert "/bin/python'\"'\"' -m pip install jupyterlab ipykernel'" in "".join(
+        capsys.readouterr().err.replace("\n", " ")
+    )
     assert run(["lab", "--host", "node7", "--env", prefix(jupyter_python), "--dir", "/no/such folder"]) == 1
     assert "There is no folder /no/such folder on node7" in " ".join(capsys.readouterr().err.split())
     assert run(["lab", "--host", "node7", "--env", "nobody's"]) == 1

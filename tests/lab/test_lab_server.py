@@ -141,3 +141,17 @@ def test_what_an_environment_lacks_is_installed_when_that_is_agreed(lab_process,
         (cell,) = lab.execute(jupyter_python, "import sys; print(sys.prefix)")
         assert cell["printed"].strip() == str(account / "bare")
         assert lab.end(signal.SIGTERM)[0] == 0
+
+
+def test_tools_that_use_no_gpu_are_not_said_to_be_unknown():
+    from packaging.requirements import Requirement
+
+    from rigup.stack.frameworks.unknown import candidates
+    from rigup.stack.site import Site
+
+    def mind(*names):
+        return " ".join(build.mind for build in candidates({name: Requirement(name) for name in names}, Site()))
+
+    assert mind("jupyterlab", "ipykernel").startswith("jupyterlab, ipykernel uses no GPU by itself")
+    assert "do not know package-of-nobody:" in mind("jupyterlab", "package-of-nobody")
+    assert mind("package-of-nobody").startswith("The tables do not know")

@@ -14,7 +14,11 @@ from rigup.language import choose
 @click.option("--dir", "folder", default=".", metavar="FOLDER", help="Where notebooks lie; by default here.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="By default one that is free.")
 @click.option("--host", default="", metavar="[USER@]HOST", help="Start it on another machine, by your own ssh; --env and --dir are that machine's.")  # fmt: skip
-@click.option("--grace", type=click.FloatRange(10, 86400), default=600.0, show_default=True, metavar="SECONDS", help="With --host: how long the server there waits for a broken connection.")  # fmt: skip
+@click.option("--partition", default="", metavar="NAME", help="Run it as a job of a Slurm cluster: here on the login node, or with --host on that one.")  # fmt: skip
+@click.option("--time", "limit", default="", metavar="TIME", help="How long the job may run, as Slurm takes it: 90, 4:00:00, 1-0.")  # fmt: skip
+@click.option("--gpus", default="", metavar="[TYPE:]N", help="GPUs that the job shall have.")
+@click.option("--account", default="", metavar="NAME", help="Whose share of the cluster the job is.")
+@click.option("--grace", type=click.FloatRange(10, 86400), default=600.0, show_default=True, metavar="SECONDS", help="With --host or a job: how long the server waits for a broken connection.")  # fmt: skip
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the token; by default one is made for each run.")  # fmt: skip
 @click.option("--extensions", is_flag=True, help="Install also what shows memory and GPUs, git, and a language server.")
 @click.option("--log", "logged", is_flag=True, help="Pass on what Jupyter says.")
@@ -38,7 +42,7 @@ def command(context: click.Context, /, as_json: bool, **wish: Any) -> int:
         from rigup.cli.lab_service import service
 
         return service(context, wish, as_json=as_json)
-    if wish["host"]:
+    if wish["host"] or any(wish[name] for name in ("partition", "limit", "gpus", "account")):
         from rigup.cli.lab_remote import lab_elsewhere
 
         return lab_elsewhere(wish, as_json)

@@ -1,23 +1,33 @@
-"""`rigup lab --host`: Jupyter Lab on another machine, behind a tunnel that is made again when it breaks."""
+"""`rigup lab --host` and `--partition`: Jupyter Lab on another machine or in a job, behind a tunnel that is made again when it breaks."""
 
 import os
+import re
 import sys
 import time
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone, WrongRequest
-from rigup.cli.lab_serving import say, show_addresses, token_of
+from rigup.cli.lab_serving import install, say, show_addresses, token_of
 from rigup.language import _
 
 if TYPE_CHECKING:
-    from rigup.lab.remote import Connection, Wish
+    from rigup.lab.remote import Connection
 
 _FIRST_WAIT, _MOST_WAIT = 1.0, 30.0  # seconds before a connection is made again
 _LAST_LINES = 12
+_WARNED = (600, 120)  # seconds before the end of a job
+# What srun is given, by the options of this command; a value is joined to its option.
+_SRUN = {
+    "partition": ("--partition={}", re.compile(r"[A-Za-z0-9_][\w.,-]{0,200}", re.ASCII)),
+    "limit": ("--time={}", re.compile(r"\d[\d:-]{0,20}", re.ASCII)),
+    "gpus": ("--gres=gpu:{}", re.compile(r"(?:[A-Za-z][\w.-]{0,60}:)?[1-9]\d{0,3}", re.ASCII)),
+    "account": ("--account={}", re.compile(r"[A-Za-z0-9_][\w.-]{0,100}", re.ASCII)),
+}
 
 
 def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
@@ -29,23 +39,23 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     from rigup.lab.remote import Connection, Wish
     from rigup.lab.server import free_port
 
-    if wish["only"] or wish["extensions"]:
+    if wish["only"] or (wish["extensions"] and wish["host"]):
         raise WrongRequest(_("--print and --extensions are for this machine: run rigup there for them."))
+    srun = _srun(wish)
+    environment, folder, variables = _there(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
     wanted = Wish(
-        variables=_needed(wish["host"], wish["name"]),
-        host=wish["host"], environment=wish["name"], folder=wish["folder"] if wish["folder"] != "." else "~",
+        variables=variables, host=wish["host"], environment=environment, folder=folder, srun=srun,
         token=token_of(wish["token_file"]) or new_token(), port=wish["port"] or free_port(), grace=wish["grace"],
     )  # fmt: skip
-    connection, serves = Connection(wanted), False
+    connection = Connection(wanted, waits=say)
     with stopping():
         try:
             with Waiting(_("Jupyter Lab starts …")):
                 connection.open()
-            serves = True
-            _ready(wanted, as_json)
+            _ready(connection, as_json)
             _hold(connection)
         except KeyboardInterrupt:
-            return _end(connection, serves)
+            return _end(connection)
         except LabError as error:
             if error.log:
                 click.echo("\n".join(error.log.splitlines()[-_LAST_LINES:]), err=True)
@@ -53,6 +63,44 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
         finally:
             connection.close()
     return 0
+
+
+def _srun(wish: dict[str, Any]) -> tuple[str, ...]:
+    """Options of srun; none where no job is asked for."""
+    words = []
+    for name, (option, form) in _SRUN.items():
+        if wish[name] and not form.fullmatch(wish[name]):
+            text = _("{value} is nothing that {option} takes.")
+            asked = "--time" if name == "limit" else f"--{name}"
+            raise WrongRequest(text.format(value=repr(wish[name])[:80], option=asked))
+        words += [option.format(wish[name])] if wish[name] else []
+    return tuple(words)
+
+
+def _here(wish: dict[str, Any], as_json: bool) -> tuple[str, str, dict[str, str]]:
+    """Environment, folder and variables of a job that is asked for from this machine; what is lacking is installed before.
+
+    What the devices of this machine need is not what those of the node do: only the environment's own variables go along.
+    """
+    from rigup.cli.arguments import click_errors
+    from rigup.plan.environments.record import read
+    from rigup.workflows.notebooks import planned
+
+    with click_errors():
+        if not os.path.isdir(wish["folder"]):
+            raise WrongRequest(_("There is no folder {path}.").format(path=wish["folder"]))
+        plan = planned(wish["name"], wish["folder"], wish["extensions"])
+    if plan.lacking and (status := install(plan, wish["yes"], as_json)):
+        raise click.exceptions.Exit(status)
+    record = read(plan.environment.path)
+    kept = {name: value for name, value in (record.variables if record else {}).items() if "VISIBLE" not in name}
+    return str(plan.environment.path), plan.folder, kept
+
+
+def _there(wish: dict[str, Any], is_job: bool) -> tuple[str, str, dict[str, str]]:
+    """The same of another machine; its devices are looked at where the server runs on that machine itself."""
+    folder = wish["folder"] if wish["folder"] != "." else "~"
+    return wish["name"], folder, {} if is_job else _needed(wish["host"], wish["name"])
 
 
 def _needed(host: str, environment: str) -> dict[str, str]:
@@ -72,16 +120,21 @@ def _needed(host: str, environment: str) -> dict[str, str]:
 
 def _hold(connection: "Connection") -> None:
     """Hold on until somebody ends it; a connection that breaks is made again."""
+    warned = [seconds for seconds in _WARNED if connection.ends_at and connection.ends_at - time.time() > seconds]
     while True:
         while connection.hold():
-            pass
+            left = (connection.ends_at or 0) - time.time()
+            if warned and left < warned[0]:
+                warned = [seconds for seconds in warned if seconds < left]
+                text = _("The job ends in {minutes} min, and Jupyter with its kernels: save what you need.")
+                say(text.format(minutes=max(1, round(left / 60))))
         say(
             _("The connection to {host} broke; notebooks there go on. It is made again …").format(
-                host=connection.wish.host
+                host=connection.wish.place
             )
         )
         _made_again(connection)
-        say(_("The connection to {host} is there again.").format(host=connection.wish.host))
+        say(_("The connection to {host} is there again.").format(host=connection.wish.place))
 
 
 def _made_again(connection: "Connection") -> None:
@@ -102,34 +155,41 @@ def _made_again(connection: "Connection") -> None:
             pause = min(2 * pause, _MOST_WAIT)
 
 
-def _end(connection: "Connection", serves: bool) -> int:
+def _end(connection: "Connection") -> int:
     """Let go; where the connection is broken at that moment, the server ends by itself."""
-    if not serves:
-        connection.close()
-        say(_("Stopped. A server that was just starting there ends by itself."))
-        return 130
     ended = False
-    with suppress(KeyboardInterrupt):
-        ended = connection.stop()
+    if connection.reached:
+        with suppress(KeyboardInterrupt):
+            ended = connection.stop()
+    if not connection.ready:
+        connection.close()
+        say(_("Stopped; nothing is left there.") if ended else _("Stopped. A server that was just starting there ends by itself."))  # fmt: skip
+        return 130
     if ended:
         say(_("Jupyter is ended with its kernels."))
     else:
         text = _("{host} is not reached: Jupyter ends there by itself in {seconds} s.")
-        say(text.format(host=connection.wish.host, seconds=round(connection.wish.grace)))
+        say(text.format(host=connection.wish.place, seconds=round(connection.wish.grace)))
     return 0
 
 
-def _ready(wanted: "Wish", as_json: bool) -> None:
+def _ready(connection: "Connection", as_json: bool) -> None:
     from rigup.lab.jupyter import lab_url, server_url
     from rigup.schemas.lab import Lab
 
+    wanted = connection.wish
     url, vscode_url = lab_url(wanted.port, wanted.token), server_url(wanted.port, wanted.token)
+    end = datetime.fromtimestamp(connection.ends_at).astimezone() if connection.ends_at else None
     if as_json:
         answer = Lab(
-            url=url, vscode_url=vscode_url, host=wanted.host, pid=os.getpid(), environment=wanted.environment or None, folder=wanted.folder,
-            argv=[], variables=dict(wanted.variables), ends_at=None,
+            url=url, vscode_url=vscode_url, host=connection.node or wanted.host, pid=os.getpid(), environment=wanted.environment or None,
+            folder=wanted.folder, argv=["srun", *wanted.srun] if wanted.srun else [], variables=dict(wanted.variables),
+            ends_at=end.isoformat(timespec="seconds") if end else None,
         )  # fmt: skip
         click.echo(data_text(answer, with_values=True))  # the token is what it is printed for
     else:
         show_addresses(url, vscode_url)
+        if end:
+            text = _("It runs on {node} until {time}, when its job ends.")
+            say(text.format(node=connection.node, time=end.strftime("%Y-%m-%d %H:%M")))
     sys.stdout.flush()

@@ -17,6 +17,8 @@ _PORT = 8888
 
 def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> int:
     """Make the service that these words start, or take it away; the exit status."""
+    if wish["partition"] or wish["limit"] or wish["gpus"] or wish["account"]:
+        raise WrongRequest(_("A job of a cluster ends, and a service does not: give one of the two."))
     if wish["host"]:
         raise WrongRequest(
             _("A service is of this machine: start one on {host} itself.").format(host=wish["host"][:80])

@@ -37,12 +37,12 @@ def lab(wish: dict[str, Any], as_json: bool) -> int:
     if wish["only"]:
         _show(plan, wish["port"], as_json)
         return 0
-    if plan.lacking and (status := _install(plan, wish["yes"], as_json)):
+    if plan.lacking and (status := install(plan, wish["yes"], as_json)):
         return status
     return _serve(plan, wish, as_json)
 
 
-def _install(plan: "Planned", yes: bool, as_json: bool) -> int:
+def install(plan: "Planned", yes: bool, as_json: bool) -> int:
     """Bring what the environment lacks, after asking; the exit status."""
     from rigup.cli.progress import Waiting
     from rigup.cli.taking import RunOptions, on_record, taken

@@ -1,4 +1,4 @@
-"""Extensions of Jupyter Lab that are installed by one option."""
+"""Jupyter: extensions that are installed by one option, and tools that use no GPU themselves."""
 
 import msgspec
 
@@ -29,3 +29,14 @@ def extensions(makers: frozenset[str]) -> tuple[ExtensionRow, ...]:
     """
     rows = tables.rows("notebooks", "extension", ExtensionRow)
     return tuple(row for row in rows if not row.vendor or row.vendor in makers)
+
+
+class ToolRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that runs what others wrote, and uses no GPU itself."""
+
+    package: str
+
+
+def tools() -> frozenset[str]:
+    """Names of packages, as installers know them. Raises KnowledgeError: the table is malformed."""
+    return frozenset(row.package for row in tables.rows("notebooks", "tool", ToolRow))

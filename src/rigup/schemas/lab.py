@@ -66,11 +66,11 @@ class Lab(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.lab/
     Attributes:
         url: for a browser; its token lets in whoever has it. None where nothing was started.
         vscode_url: for "Existing Jupyter Server" in VS Code; None where nothing was started.
-        host: where the server runs: "" on this machine, else as ssh was given it.
+        host: where the server runs: "" on this machine, else as ssh was given it; of a job, the node.
         pid: of rigup, which ends the server when it ends.
         environment: the folder of the environment; None in a container.
         folder: the one that notebooks lie in.
-        argv: the command that starts the server.
+        argv: the command that starts the server; of a job, srun with what is asked of the cluster; empty on another machine.
         variables: that it is given; the token is not among them.
         ends_at: when the allocation of a cluster ends, ISO 8601; None where there is none.
 

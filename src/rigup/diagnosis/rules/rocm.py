@@ -243,6 +243,14 @@ def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
     return meant and gfx_of_decimal(value) is None and not quoted
 
 
+@rule("wrong-hsa-override")
+def override_of_a_kernel_is_empty(
+    override: Variable = one(name=OVERRIDE, at="kernel"), _card: Gpu = one(vendor="amd")
+) -> Verdict:
+    """A kernel.json cannot take a variable away: left empty it is still defined, and read as a version."""
+    return override.value == ""
+
+
 @rule("wrong-hsa-override", strength="likely")
 def shown_chip_contradicts_the_name(card: Gpu = one(vendor="amd")) -> Verdict:
     """Another generation than the card's name means: something pretends."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from packaging.requirements import Requirement
 
 from rigup.knowledge.meant import programs
+from rigup.knowledge.notebooks import tools
 from rigup.language import _
 from rigup.stack.candidate import Candidate
 from rigup.stack.programs import is_library
@@ -22,13 +23,27 @@ def candidates(wishes: Mapping[str, Requirement], _site: Site) -> Iterator[Candi
     if not unheard:
         return
     unheard = [name for name in unheard if name not in known]
+    strange = [name for name in unheard if name not in tools()]
     names = ", ".join(unheard[:_MOST]) + (" …" if len(unheard) > _MOST else "")
-    template = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
     yield Candidate(
         package=names or next(iter(wishes), ""),
         version="",
         kind="unknown",
         packages={},
-        mind=template.format(names=names) if names else "",
+        mind=_mind(strange, unheard),
         source="wheels",
     )
+
+
+def _mind(strange: list[str], unheard: list[str]) -> str:
+    """What to bear in mind of packages that the tables do not know, and of tools that use no GPU themselves."""
+    if strange:
+        names = ", ".join(strange[:_MOST]) + (" …" if len(strange) > _MOST else "")
+        template = _("The tables do not know {names}: whether it uses a GPU, and which, nobody can say.")
+        return template.format(names=names)
+    if unheard:
+        template = _(
+            "{names} uses no GPU by itself: what runs in it does, by the frameworks that its environment holds."
+        )
+        return template.format(names=", ".join(unheard[:_MOST]))
+    return ""
