@@ -227,7 +227,8 @@ class Evaluator:
             return UNKNOWN_VALUE
         value = self.value(binding.value, frame)
         if binding.kind == "with":
-            return Value(made=value.made, marks=value.marks)
+            held = value.fields is not None or value.items is not None  # a configuration that is opened
+            return value if held else Value(made=value.made, marks=value.marks)
         if binding.kind == "for":
             return (
                 Value(marks=value.marks - {COUNT}, alternatives=value.items or ())

@@ -1,7 +1,7 @@
 """Reads shell scripts by tree-sitter's grammar of bash: a tree with lines, also of scripts that are not quite right."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.train.check.shell.arithmetic import calculated
+from rigup.train.check.shell.expansion import expanded, is_parameter, parameters, split
 from rigup.train.check.shell.words import UNKNOWN, Command, Script, Setting, Trap, Word
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ class Reader:
         word = self._word(value) if value is not None else Word(text="", raw="", line=self._line(node))
         if "+=" in _text(node)[: len(_text(name)) + 2]:
             old = self.variables.get(_text(name))
-            word = msgspec.structs.replace(word, text=(old.text if old else "") + word.text)
+            word = _appended(old, word)
         self._set(_text(name), word, self._line(node), exported or _text(name) in self.exported)
 
     def _set(self, name: str, word: Word, line: int, exported: bool) -> None:
@@ -175,7 +176,7 @@ class Reader:
                 words += [self._word(part) for part in child.children]
             elif child.is_named and child.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
                 words.append(self._word(child))
-        words = list(self._split(words))
+        words = [part for word in words for part in split(word, self.variables)]
         if not words:
             return
         self._act(words, node)
@@ -185,17 +186,7 @@ class Reader:
             order=len(self.commands), background=_background(node), variables={**handed, **before},
             repeated=self.loops > 0, conditional=self.branches > 0, piped=_piped(node),
         ))  # fmt: skip
-        self._call(words[0].text)
-
-    def _split(self, words: list[Word]) -> Iterator[Word]:
-        """A bare variable becomes as many words as its value has."""
-        for word in words:
-            if word.raw.startswith("$") and not word.quoted and " " in word.text.strip():
-                yield from (msgspec.structs.replace(word, text=part) for part in word.text.split())
-            elif word.raw.startswith("$") and not word.quoted and word.text == "":
-                continue
-            else:
-                yield word
+        self._call(words)
 
     def _act(self, words: list[Word], node: "Node") -> None:
         """Commands that change the shell itself."""
@@ -205,6 +196,10 @@ class Reader:
             self.traps.append(Trap(handler=texts[0], signals=signals, line=self._line(node)))
         elif name == "set" and ("-a" in texts or "allexport" in texts):
             self.exports_all = True
+        elif name == "set" and "--" in texts:
+            self._hand(words[texts.index("--") + 2 :], self._line(node))
+        elif name == "shift":
+            self._shift(texts[0] if texts else "1")
         elif name == "unset":
             for text in texts:
                 self.variables.pop(text, None)
@@ -214,23 +209,47 @@ class Reader:
                 if text.isidentifier():
                     self.variables[text] = Word(text=UNKNOWN, raw=text, line=self._line(node))
 
-    def _call(self, name: str) -> None:
+    def _call(self, words: list[Word]) -> None:
         """The commands of a function stand where it is called."""
-        function = self.functions.get(name)
+        function = self.functions.get(words[0].text)
         body = function.child_by_field_name("body") if function is not None else None
         if body is not None and self.calls < _MOST_CALLS:
+            before = {name: word for name, word in self.variables.items() if is_parameter(name)}
+            self._hand(words[1:], words[0].line)
             self.calls += 1
             self._walk(body)
             self.calls -= 1
+            self._hand((), 0)
+            self.variables |= before
+            if "@" not in before:
+                for name in ("@", "*", "#"):
+                    self.variables.pop(name, None)
+
+    def _hand(self, words: Sequence[Word], line: int) -> None:
+        """Give the script or a function its positional parameters."""
+        kept = {name: word for name, word in self.variables.items() if not is_parameter(name)}
+        self.variables = kept | parameters(words, line)
+
+    def _shift(self, count: str) -> None:
+        every = self.variables.get("@")
+        texts = every.parts if every is not None else None
+        if every is not None and texts is not None and count.isdigit():
+            self._hand(
+                [msgspec.structs.replace(every, text=text, parts=None) for text in texts[int(count) :]], every.line
+            )
 
     # -- words
     def _word(self, node: "Node") -> Word:
         parts = _Parts(self)
         parts.add(node, 0)
         raw = _text(node)
+        held = None
+        if node.type == "array":
+            words = [self._word(child) for child in node.children if child.is_named and child.type != "comment"]
+            held = tuple(part.text for word in words for part in split(word, self.variables))
         return Word(
-            text="".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
-            quoted=raw[:1] in ("'", '"'),
+            text=" ".join(held) if held is not None else "".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
+            quoted=raw[:1] in ("'", '"'), parts=held,
         )  # fmt: skip
 
     def value_of(self, name: str) -> Word:
@@ -239,6 +258,16 @@ class Reader:
             return word
         value = self.outside(name)
         return Word(text=UNKNOWN if value is None else value, raw="$" + name, line=0, refs=frozenset((name,)))
+
+
+def _appended(old: Word | None, word: Word) -> Word:
+    if old is None:
+        return word
+    if word.parts is None:
+        return msgspec.structs.replace(word, text=old.text + word.text)
+    parts = (*(old.parts if old.parts is not None else (old.text,)), *word.parts)
+    refs, runs = old.refs | word.refs, old.runs | word.runs
+    return msgspec.structs.replace(word, text=" ".join(parts), parts=parts, refs=refs, runs=runs)
 
 
 class _Parts:
@@ -291,7 +320,12 @@ class _Parts:
         word = self.reader.value_of(base)
         self.refs |= word.refs | {base}
         self.runs |= word.runs
-        self.texts.append(_expanded(word.text, text, base))
+        held = expanded(word.text, text, base, base not in self.reader.variables and not word.runs)
+        if re.match(r"\$\{\w+:?=", text) and UNKNOWN not in held:
+            self.reader.variables[base] = msgspec.structs.replace(
+                word, text=held, line=node.start_point[0] + self.reader.first
+            )
+        self.texts.append(held)
 
     def _sum(self, text: str) -> None:
         self.refs |= set(re.findall(r"[A-Za-z_]\w*", text[:500]))
@@ -308,30 +342,6 @@ class _Parts:
         self.runs.add(inner[:500])
         self.refs |= set(re.findall(r"\$\{?([A-Za-z_]\w*)", inner[:500]))
         self.texts.append(UNKNOWN)
-
-
-def _expanded(value: str, text: str, name: str) -> str:
-    """`${NAME:-default}` and what else a shell does to a value; UNKNOWN for what is not followed here."""
-    inner = text[2:-1] if text.startswith("${") else ""
-    rest = inner.removeprefix(name)
-    if not inner or not rest or rest.startswith("["):
-        if rest.startswith("[") and not re.fullmatch(r"\[[@*]\]", rest):
-            return value.split(" ", maxsplit=1)[0] if rest == "[0]" and UNKNOWN not in value else UNKNOWN
-        return value
-    if match := re.fullmatch(r":?[-=](.*)", rest, re.DOTALL):
-        if UNKNOWN in value and value == UNKNOWN:
-            return UNKNOWN
-        return value or match[1].strip("\"'") if "$" not in match[1] else (value or UNKNOWN)
-    if match := re.fullmatch(r"(%%?|##?)(.{1,40})", rest):
-        return _trimmed(value, match[1], match[2])
-    return UNKNOWN
-
-
-def _trimmed(value: str, how: str, pattern: str) -> str:
-    """`%.py` and `#prefix` with a pattern without wildcards; of others nothing is known."""
-    if UNKNOWN in value or re.search(r"[*?\[$]", pattern):
-        return UNKNOWN
-    return value.removesuffix(pattern) if how[0] == "%" else value.removeprefix(pattern)
 
 
 def _unescaped(text: str) -> str:
