@@ -273,3 +273,22 @@ def test_a_configuration_that_is_opened_by_with():
     files = {"c.yaml": "t:\n  devices: 4\n"}
     program = Program(modules_of("t.py", text, files.get), lambda _name: UNKNOWN_VALUE, files.get)
     assert [site.argument("devices").const for site in program.named("run")] == [4]
+
+
+@pytest.mark.parametrize(
+    "text", ["--nodes=${\U00106e41", "x {\U000d53ea\U000a39aa!\x8fk\x10\U000f0628]", "echo ${\U0010ffff"]
+)
+def test_characters_beyond_a_byte_do_not_end_the_process(text):
+    Reader("job", lambda _name: None).read("#!/bin/bash\n" + text)
+
+
+def test_words_are_as_they_are_written_in_any_script():
+    script = Reader("job", lambda _name: None).read('D="данные/à"\npython t.py $D “x” 数据')
+    assert [word.text for word in script.commands[-1].words] == ["python", "t.py", "данные/à", "“x”", "数据"]
+
+
+def test_a_sourced_file_sets_variables_and_functions_with_its_own_lines():
+    files = {"env.sh": '# settings\nN=4\nrun() {\n  python -n $N "$@"\n}\nsource env.sh\n'}
+    script = Reader("job", lambda _name: None, beside=files.get).read("N=2\n. ./env.sh\nrun t.py")
+    last = script.commands[-1]
+    assert ([word.text for word in last.words], last.file, last.line) == (["python", "-n", "4", "t.py"], "env.sh", 4)

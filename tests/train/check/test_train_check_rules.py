@@ -202,3 +202,14 @@ def test_nccl_on_processors():
     job = batch(TORCHRUN, options=("-p plain", "--cpus-per-task=16", "-n 1"))
     assert causes(script, job, CLUSTER) == {"backend-not-for-device"}
     assert causes(script.replace('"nccl"', '"gloo"'), job, CLUSTER) == set()
+
+
+def test_a_program_under_hydra_runs_on_every_rank():
+    hydra = DDP.replace("def main():", "@hydra.main(config_path=None, version_base=None)\ndef main(cfg):").replace(
+        "import os, argparse", "import os, argparse, hydra"
+    )
+    everywhere = hydra.replace(
+        "        if rank == 0:\n            torch.save(", "        if True:\n            torch.save("
+    )
+    assert causes(hydra.replace("    dist.destroy", "    dist.barrier()\n    dist.destroy"), batch(TORCHRUN)) == set()
+    assert causes(everywhere, batch(TORCHRUN)) == {"every-rank-writes-same-file"}

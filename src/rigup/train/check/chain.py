@@ -238,7 +238,7 @@ class Chains:
         plain = {
             name: msgspec.structs.replace(word, refs=frozenset(), runs=frozenset()) for name, word in given.items()
         }
-        script = Reader(file, self.outside, plain, first).read(text)
+        script = Reader(file, self.outside, plain, first, self.read).read(text)
         for each in script.commands:
             own = tuple(
                 msgspec.structs.replace(setting, inner=True) for setting in script.settings if setting.order <= each.order and setting.exported
