@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from click.testing import CliRunner
 
 from rigup.cli import run
@@ -71,3 +72,25 @@ def test_the_group_lists_its_commands():
 
 def test_every_id_has_its_text():
     assert len({row.id for row in tables.rows("train_check/findings", "finding", Text)}) == 35
+
+
+@pytest.mark.slurm
+def test_the_live_cluster_gives_the_limits(slurm, tmp_path, capsys):
+    kind = slurm.kinds[0]
+    sound = [f"--partition={kind.partition}", *TASKS]
+    for options, causes in (
+        (sound, []),
+        ([*sound, f"--nodes={kind.nodes + 1}", "--time=00:10:00"], ["nodes-mismatch", "request-exceeds-partition"]),
+    ):
+        run(
+            [
+                "train",
+                "check",
+                *pair(tmp_path, batch("srun python train.py", options=options)),
+                "--cluster",
+                "here",
+                "--json",
+            ]
+        )
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        assert sorted(each["cause"] for each in findings if each["severity"] != "note") == causes

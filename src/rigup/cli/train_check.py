@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     metavar="FILE|here",
     help="What the partitions have: a file (sinfo --json, scontrol show), or the Slurm of this machine.",
 )
-@click.option("--fix", is_flag=True, help="Mend in the batch script what needs no judgement; shows it and asks first.")
+@click.option("--fix", is_flag=True, help="Mend in the files what needs no judgement; shows it and asks first.")
 @click.option("--yes", is_flag=True, help="Do not ask before --fix.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.train-check/1).")
 def command(script: str, batch: str | None, cluster: str | None, fix: bool, yes: bool, as_json: bool) -> int:

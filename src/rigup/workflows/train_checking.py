@@ -54,8 +54,11 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
             if each.change is not None:
                 by_file.setdefault(each.change.file, []).append(each.change)
         found: dict[Path, tuple[str, str, int]] = {}
-        if self.batch is not None and (own := by_file.get(self.files.batch)):
-            found[self.batch] = (self.files.batch_text, mended(self.files.batch_text, own), len(own))
+        for name, changes in by_file.items():
+            path = Path(self._path(name))
+            text = _text(path)
+            if name == self.files.batch or _is_plain(path, text):
+                found[path] = (text, mended(text, changes), len(changes))
         return found
 
 
@@ -112,6 +115,11 @@ def _text(path: Path) -> str:
     if len(data) > _MOST_BYTES:
         raise RequestError(_("{path}: it is too large for a script.").format(path=path))
     return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+
+
+def _is_plain(path: Path, text: str) -> bool:
+    """Whether a file is UTF-8 with lines that end in a line feed, so that writing it anew changes nothing else."""
+    return "\r" not in text and path.read_bytes() == text.encode()
 
 
 def _reader(folder: Path) -> Callable[[str], str | None]:

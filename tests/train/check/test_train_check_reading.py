@@ -11,9 +11,10 @@ from rigup.train.check.directives import header
 from rigup.train.check.found import Change
 from rigup.train.check.job import job_of
 from rigup.train.check.numbers import minutes
+from rigup.train.check.python.files import hydra_value
 from rigup.train.check.python.modules import UnreadableError, modules_of
 from rigup.train.check.python.program import Program
-from rigup.train.check.python.values import UNKNOWN_VALUE
+from rigup.train.check.python.values import UNKNOWN_VALUE, Place, Value
 from rigup.train.check.shell.reading import Reader
 from rigup.train.check.shell.words import UNKNOWN
 from train.check.pairs import DDP, LIGHTNING, ONE, batch, causes, found
@@ -233,3 +234,61 @@ def test_what_is_mended_is_found_no_more():
     findings = found(ONE, job)
     assert {each.cause for each in findings} == {"sbatch-directive-after-command", "sbatch-directive-malformed"}
     assert found(ONE, mended(job, [each.change for each in findings])) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (('A=(--x "b c")', 'python "${A[@]}" t.py'), ["python", "--x", "b c", "t.py"]),
+        (("A=(--x 1)", "A+=(--y 2)", "python ${A[*]} t.py"), ["python", "--x", "1", "--y", "2", "t.py"]),
+        (("set -- --x 'b c'", 'python "$@" t.py'), ["python", "--x", "b c", "t.py"]),
+        (("set -- a b c", "shift", 'python "${@:2}" "$#"'), ["python", "c", "2"]),
+        (('run() { local n=$1; shift; python -n "$n" "$@"; }', "run 4 t.py"), ["python", "-n", "4", "t.py"]),
+        (("run() { echo; }", "set -- 5", "run 7", "python $1"), ["python", "5"]),
+        (('python -n "${NGPU:-4}"',), ["python", "-n", "4"]),
+        ((': "${NGPU:=4}"', "python -n $((NGPU * 2))"), ["python", "-n", "8"]),
+        (('python -n "${SLURM_GPUS_ON_NODE:-4}"',), ["python", "-n", UNKNOWN]),
+        (("NGPU=$(nproc)", 'python -n "${NGPU:-4}"'), ["python", "-n", UNKNOWN]),
+        (('python "$@"',), ["python", UNKNOWN]),
+    ],
+)  # fmt: skip
+def test_words_of_lists_parameters_and_defaults(lines, words):
+    script = Reader("job", lambda _name: None).read("\n".join(lines))
+    assert [word.text for word in script.commands[-1].words if script.commands[-1].words[0].text == "python"] == words
+
+
+def test_the_group_that_a_command_line_chooses_is_read_and_not_laid_over():
+    files = {
+        "conf/config.yaml": "defaults:\n  - data: small\n",
+        "conf/data/small.yaml": "n: 2\n",
+        "conf/data/big.yaml": "n: 16\n",
+    }
+    made = hydra_value("conf", "config", files.get, {"data": Value(const="big"), "data.m": Value(const=3)})
+    data = (made.fields or {})["data"].fields or {}
+    assert (data["n"].const, data["n"].place, data["m"].const) == (16, Place(file="conf/data/big.yaml", line=1), 3)
+
+
+def test_a_configuration_that_is_opened_by_with():
+    text = "import yaml\nwith open('c.yaml') as f:\n    conf = yaml.safe_load(f)\nrun(**conf['t'])\n"
+    files = {"c.yaml": "t:\n  devices: 4\n"}
+    program = Program(modules_of("t.py", text, files.get), lambda _name: UNKNOWN_VALUE, files.get)
+    assert [site.argument("devices").const for site in program.named("run")] == [4]
+
+
+@pytest.mark.parametrize(
+    "text", ["--nodes=${\U00106e41", "x {\U000d53ea\U000a39aa!\x8fk\x10\U000f0628]", "echo ${\U0010ffff"]
+)
+def test_characters_beyond_a_byte_do_not_end_the_process(text):
+    Reader("job", lambda _name: None).read("#!/bin/bash\n" + text)
+
+
+def test_words_are_as_they_are_written_in_any_script():
+    script = Reader("job", lambda _name: None).read('D="данные/à"\npython t.py $D “x” 数据')
+    assert [word.text for word in script.commands[-1].words] == ["python", "t.py", "данные/à", "“x”", "数据"]
+
+
+def test_a_sourced_file_sets_variables_and_functions_with_its_own_lines():
+    files = {"env.sh": '# settings\nN=4\nrun() {\n  python -n $N "$@"\n}\nsource env.sh\n'}
+    script = Reader("job", lambda _name: None, beside=files.get).read("N=2\n. ./env.sh\nrun t.py")
+    last = script.commands[-1]
+    assert ([word.text for word in last.words], last.file, last.line) == (["python", "-n", "4", "t.py"], "env.sh", 4)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rigup.train.check.answer import mended
 from train.check.pairs import BY_SLURM, CLUSTER, DDP, JOB, LIGHTNING, ONE, TASKS, TORCHRUN, batch, causes, found
 
 SRUN = "srun python train.py"
@@ -202,3 +203,35 @@ def test_nccl_on_processors():
     job = batch(TORCHRUN, options=("-p plain", "--cpus-per-task=16", "-n 1"))
     assert causes(script, job, CLUSTER) == {"backend-not-for-device"}
     assert causes(script.replace('"nccl"', '"gloo"'), job, CLUSTER) == set()
+
+
+def test_a_program_under_hydra_runs_on_every_rank():
+    hydra = DDP.replace("def main():", "@hydra.main(config_path=None, version_base=None)\ndef main(cfg):").replace(
+        "import os, argparse", "import os, argparse, hydra"
+    )
+    everywhere = hydra.replace(
+        "        if rank == 0:\n            torch.save(", "        if True:\n            torch.save("
+    )
+    assert causes(hydra.replace("    dist.destroy", "    dist.barrier()\n    dist.destroy"), batch(TORCHRUN)) == set()
+    assert causes(everywhere, batch(TORCHRUN)) == {"every-rank-writes-same-file"}
+
+
+@pytest.mark.parametrize(
+    ("call", "mended_call"),
+    [
+        ('self.log("val/é", loss)', 'self.log("val/é", loss, sync_dist=True)'),
+        ('self.log("val", loss, prog_bar=True,)', 'self.log("val", loss, prog_bar=True, sync_dist=True)'),
+        ('self.log(\n            "val", loss)  # of a part', 'self.log(\n            "val", loss, sync_dist=True)  # of a part'),
+        ('self.log("val", loss  # of a part\n        )', None),
+    ],
+)  # fmt: skip
+def test_a_logged_figure_is_synchronised_by_fix(call, mended_call):
+    text = LIGHTNING.replace(
+        "    def training_step",
+        f"    def validation_step(self, b, i):\n        loss = self.net(b[0]).mean()\n        {call}\n\n    def training_step",
+        1,
+    )
+    findings = [each for each in found(text, batch(SRUN, options=TASKS)) if each.cause == "metric-not-synchronised"]
+    changes = [each.change for each in findings if each.change is not None]
+    assert len(findings) == 1
+    assert mended(text, changes) == (text if mended_call is None else text.replace(call, mended_call))

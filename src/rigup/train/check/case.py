@@ -9,12 +9,13 @@ import msgspec
 from rigup.train.check import frameworks
 from rigup.train.check.chain import Launch, Layer
 from rigup.train.check.cluster import Partition, Partitions
+from rigup.train.check.demand import demands, if_available
 from rigup.train.check.directives import Directive, Header
 from rigup.train.check.frameworks import ALL, Told, device_count
 from rigup.train.check.job import Job
 from rigup.train.check.numbers import whole
 from rigup.train.check.python.program import Program, Site
-from rigup.train.check.python.values import AVAILABLE, COUNT, Value
+from rigup.train.check.python.values import COUNT, Value
 from rigup.train.check.shell.words import UNKNOWN, Script
 
 _LAUNCHERS = ("torchrun", "accelerate", "deepspeed")
@@ -316,36 +317,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def uses_cuda(self) -> Site | None:
         """A call that fails without a GPU, whatever the job gives."""
         for site in self.program.sites:
-            if self._demands(site) and not self._if_available(site):
+            if demands(site) and not if_available(site):
                 return site
         return None
-
-    def _demands(self, site: Site) -> bool:
-        if (site.last == "cuda" and site.name.startswith(".")) or site.name == "torch.cuda.set_device":
-            return True
-        if site.name.startswith("torch.cuda.") and site.last in ("Stream", "CUDAGraph", "reset_peak_memory_stats"):
-            return True
-        if site.last in ("to", "device") or site.expression("device") is not None:
-            value = site.argument("device", 0)
-            return value is not None and value.text is not None and value.text.startswith("cuda")
-        if site.last == "Accelerator":
-            value = site.argument("mixed_precision")
-            return value is not None and value.const == "fp16"
-        return False
-
-    def _if_available(self, site: Site) -> bool:
-        """It stands under a condition that asks whether there is a GPU, or under any that nobody can follow."""
-        for parent, child in site.module.ancestors(site.node):
-            test = getattr(parent, "test", None)
-            if test is not None and child is not test:
-                value = self.program.at(test, site.module)
-                if (
-                    AVAILABLE in value.marks
-                    or COUNT in value.marks
-                    or (not value.guard and not value.known and not value.marks)
-                ):
-                    return True
-        return False
 
     @cached_property
     def can_use_gpu(self) -> bool:

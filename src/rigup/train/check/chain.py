@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import msgspec
 
 from rigup.train.check.options import Option, program, taken
+from rigup.train.check.shell.expansion import parameters
 from rigup.train.check.shell.reading import Outside, Reader
 from rigup.train.check.shell.words import UNKNOWN, Command, Script, Setting, Word
 
@@ -232,14 +233,12 @@ class Chains:
     ) -> Iterator[Launch]:  # fmt: skip
         """Commands of a shell within: what it expands is expanded there, in each task."""
         given = {**command.variables, **inner.variables, **{setting.name: setting.word for setting in settings}}
-        given |= {str(at): word for at, word in enumerate(positional)}
         if positional:
-            joined = " ".join(word.text for word in positional[1:])
-            given |= {mark: msgspec.structs.replace(positional[0], text=joined) for mark in ("@", "*")}
+            given |= {"0": positional[0], **parameters(positional[1:], positional[0].line)}
         plain = {
             name: msgspec.structs.replace(word, refs=frozenset(), runs=frozenset()) for name, word in given.items()
         }
-        script = Reader(file, self.outside, plain, first).read(text)
+        script = Reader(file, self.outside, plain, first, self.read).read(text)
         for each in script.commands:
             own = tuple(
                 msgspec.structs.replace(setting, inner=True) for setting in script.settings if setting.order <= each.order and setting.exported

@@ -55,7 +55,7 @@ class Conditions:
             self.evaluator.dotted(each.func if isinstance(each, ast.Call) else each, module).rsplit(".", 1)[-1]
             for each in function.decorator_list
         ]
-        return any(name in _ON_ONE or MAIN.fullmatch(name) for name in names)
+        return any(name in _ON_ONE or ("_" in name and MAIN.fullmatch(name)) for name in names)  # not `hydra.main`
 
     def _own_guard(self, node: ast.AST, module: Module) -> str:
         for parent, child in module.ancestors(node):

@@ -91,9 +91,16 @@ def hydra_value(folder: str, name: str, read: Read, overrides: dict[str, Value])
     for entry in (groups.items or ()) if groups else ():
         base = merged(base, _group(folder, entry, read, overrides))
     value = merged(base, value)
+    chosen = {name for entry in (groups.items or () if groups else ()) for name in _group_names(entry)}
     for key, word in overrides.items():
-        value = with_key(value, key.lstrip("+~"), word)
+        if key.lstrip("+~") not in chosen:
+            value = with_key(value, key.lstrip("+~"), word)
     return Value(fields=value.fields, open=value.open, place=value.place)
+
+
+def _group_names(entry: Value) -> list[str]:
+    """The groups that a line of a list of defaults chooses of."""
+    return [key.removeprefix("override ").removeprefix("optional ").strip("/") for key in entry.fields or {}]
 
 
 def _group(folder: str, entry: Value, read: Read, overrides: dict[str, Value]) -> Value:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from rigup.train.check.case import Case
-from rigup.train.check.found import Found
+from rigup.train.check.found import Change, Found
 from rigup.train.check.frameworks import ALL
 from rigup.train.check.python.program import Site
 from rigup.train.check.python.values import Value
@@ -32,7 +32,35 @@ def unsynchronised(case: Case) -> Iterator[Found]:
     for site in found[:1]:
         line = site.module.lines[site.line - 1].strip()
         fixed = line[:-1] + ", sync_dist=True)" if line.endswith(")") else "sync_dist=True"
-        yield Found(cause="metric-not-synchronised", severity="warning", file=site.file, line=site.line, fixes=(fixed,))
+        yield Found(
+            cause="metric-not-synchronised", severity="warning", file=site.file, line=site.line, fixes=(fixed,),
+            change=_synchronised([each for each in found if each.file == site.file]),
+        )  # fmt: skip
+
+
+def _synchronised(sites: list[Site]) -> Change | None:
+    """The calls of a file with sync_dist=True: one change from the first of them to the last."""
+    lines = list(sites[0].module.lines)
+    ends = sorted({site.node.end_lineno or site.line for site in sites})
+    before = list(lines)
+    for site in sorted(
+        sites, key=lambda each: (each.node.end_lineno or 0, each.node.end_col_offset or 0), reverse=True
+    ):
+        _with_argument(site.node, lines)
+    kept = lines[ends[0] - 1 : ends[-1]]
+    return None if lines == before else Change(file=sites[0].file, first=ends[0], last=ends[-1], lines=tuple(kept))
+
+
+def _with_argument(call: ast.Call, lines: list[str]) -> None:
+    """Put sync_dist=True behind the last argument, where only a comma stands between it and the bracket."""
+    parts = [*call.args, *(keyword.value for keyword in call.keywords)]
+    last = max(parts, key=lambda part: (part.end_lineno or 0, part.end_col_offset or 0), default=None)
+    if last is None or last.end_lineno != call.end_lineno or any(word.arg == "sync_dist" for word in call.keywords):
+        return
+    line = lines[(call.end_lineno or 1) - 1].encode()
+    end, bracket = last.end_col_offset or 0, (call.end_col_offset or 1) - 1
+    if line[end:bracket].strip() in (b"", b",") and line[bracket : bracket + 1] == b")":
+        lines[(call.end_lineno or 1) - 1] = (line[:end] + b", sync_dist=True" + line[bracket:]).decode()
 
 
 def _several_devices(case: Case) -> bool:

@@ -1,14 +1,16 @@
 """Reads shell scripts by tree-sitter's grammar of bash: a tree with lines, also of scripts that are not quite right."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from rigup.train.check.shell.arithmetic import calculated
+from rigup.train.check.shell.expansion import expanded, is_parameter, parameters, split
+from rigup.train.check.shell.nodes import in_background, is_piped
 from rigup.train.check.shell.words import UNKNOWN, Command, Script, Setting, Trap, Word
 
 if TYPE_CHECKING:
@@ -41,6 +43,10 @@ def _parser() -> "Parser":
     return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
 
 
+def _nothing(_path: str) -> str | None:
+    return None
+
+
 class Reader:
     """Walks a script once, with the variables as they stand at each command.
 
@@ -49,14 +55,23 @@ class Reader:
         outside: variables that the surroundings set.
         given: variables that are set when it starts, such as its positional parameters.
         first: the number of its first line.
+        beside: the text of a file that it sources.
 
     """
 
-    def __init__(self, file: str, outside: Outside, given: dict[str, Word] | None = None, first: int = 1) -> None:
-        self.file, self.outside, self.first = file, outside, first
+    def __init__(
+        self,
+        file: str,
+        outside: Outside,
+        given: dict[str, Word] | None = None,
+        first: int = 1,
+        beside: Outside = _nothing,
+    ) -> None:
+        self.file, self.outside, self.first, self.beside = file, outside, first, beside
+        self.data = b""
         self.variables = dict(given or {})
         self.exported = set(self.variables)
-        self.functions: dict[str, Node] = {}
+        self.functions: dict[str, tuple[Node, str, int, bytes]] = {}
         self.commands: list[Command] = []
         self.settings: list[Setting] = []
         self.traps: list[Trap] = []
@@ -65,12 +80,32 @@ class Reader:
 
     def read(self, text: str) -> Script:
         """What the script does. Raises NoShellParserError."""
-        data = text.encode(errors="replace")[:MOST_BYTES].replace(b"\0", b" ")
-        self._walk(_parser().parse(data).root_node)
+        self._read(text, self.file, self.first)
         return Script(
             commands=tuple(self.commands), settings=tuple(self.settings), traps=tuple(self.traps),
             whole=len(self.commands) < _MOST_COMMANDS,
         )  # fmt: skip
+
+    def _read(self, text: str, file: str, first: int) -> None:
+        data = text.encode(errors="replace")[:MOST_BYTES].replace(b"\0", b" ")
+        with self._within(file, first, data):
+            self._walk(_parser().parse(_masked(data)).root_node)
+
+    @contextmanager
+    def _within(self, file: str, first: int, data: bytes) -> Iterator[None]:
+        """Nodes are of this file."""
+        before = self.file, self.first, self.data
+        self.file, self.first, self.data = file, first, data
+        self.calls += 1
+        try:
+            yield
+        finally:
+            self.calls -= 1
+            self.file, self.first, self.data = before
+
+    def text_of(self, node: "Node") -> str:
+        """A node as it is written."""
+        return self.data[node.start_byte : node.end_byte].decode(errors="replace")
 
     # -- statements
     def _walk(self, node: "Node") -> None:
@@ -93,7 +128,7 @@ class Reader:
         elif kind == "function_definition":
             name = node.child_by_field_name("name")
             if name is not None:
-                self.functions[_text(name)] = node
+                self.functions[self.text_of(name)] = (node, self.file, self.first, self.data)
         elif kind in _LOOPS:
             self._loop(node)
         elif kind in _BRANCHES:
@@ -111,7 +146,9 @@ class Reader:
         variable = node.child_by_field_name("variable")
         with self._uncertain("loops"):
             if variable is not None:
-                self.variables[_text(variable)] = Word(text=UNKNOWN, raw=_text(variable), line=self._line(variable))
+                self.variables[self.text_of(variable)] = Word(
+                    text=UNKNOWN, raw=self.text_of(variable), line=self._line(variable)
+                )
             self._children(node)
 
     @contextmanager
@@ -132,12 +169,12 @@ class Reader:
 
     # -- variables
     def _declare(self, node: "Node") -> None:
-        exports = node.children[0].type == "export" or "-x" in _text(node).split()[:3]
+        exports = node.children[0].type == "export" or "-x" in self.text_of(node).split()[:3]
         for child in node.children[1:]:
             if child.type == "variable_assignment":
                 self._assign(child, exported=exports)
             elif child.type == "variable_name" and exports:
-                self._export(_text(child), self._line(child))
+                self._export(self.text_of(child), self._line(child))
 
     def _export(self, name: str, line: int) -> None:
         self.exported.add(name)
@@ -149,10 +186,10 @@ class Reader:
         if name is None or name.type != "variable_name":
             return
         word = self._word(value) if value is not None else Word(text="", raw="", line=self._line(node))
-        if "+=" in _text(node)[: len(_text(name)) + 2]:
-            old = self.variables.get(_text(name))
-            word = msgspec.structs.replace(word, text=(old.text if old else "") + word.text)
-        self._set(_text(name), word, self._line(node), exported or _text(name) in self.exported)
+        if "+=" in self.text_of(node)[: len(self.text_of(name)) + 2]:
+            old = self.variables.get(self.text_of(name))
+            word = _appended(old, word)
+        self._set(self.text_of(name), word, self._line(node), exported or self.text_of(name) in self.exported)
 
     def _set(self, name: str, word: Word, line: int, exported: bool) -> None:
         self.variables[name] = word
@@ -170,32 +207,22 @@ class Reader:
             if child.type == "variable_assignment":
                 name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
                 if name is not None and value is not None:
-                    before[_text(name)] = self._word(value)
+                    before[self.text_of(name)] = self._word(value)
             elif child.type == "command_name":
                 words += [self._word(part) for part in child.children]
             elif child.is_named and child.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
                 words.append(self._word(child))
-        words = list(self._split(words))
+        words = [part for word in words for part in split(word, self.variables)]
         if not words:
             return
         self._act(words, node)
         handed = {name: self.variables[name] for name in self.exported if name in self.variables}
         self.commands.append(Command(
             words=tuple(words), file=self.file, line=self._line(node), last=max(node.end_point[0] + self.first, self._line(node)),
-            order=len(self.commands), background=_background(node), variables={**handed, **before},
-            repeated=self.loops > 0, conditional=self.branches > 0, piped=_piped(node),
+            order=len(self.commands), background=in_background(node), variables={**handed, **before},
+            repeated=self.loops > 0, conditional=self.branches > 0, piped=is_piped(node),
         ))  # fmt: skip
-        self._call(words[0].text)
-
-    def _split(self, words: list[Word]) -> Iterator[Word]:
-        """A bare variable becomes as many words as its value has."""
-        for word in words:
-            if word.raw.startswith("$") and not word.quoted and " " in word.text.strip():
-                yield from (msgspec.structs.replace(word, text=part) for part in word.text.split())
-            elif word.raw.startswith("$") and not word.quoted and word.text == "":
-                continue
-            else:
-                yield word
+        self._call(words)
 
     def _act(self, words: list[Word], node: "Node") -> None:
         """Commands that change the shell itself."""
@@ -203,34 +230,71 @@ class Reader:
         if name == "trap" and len(texts) > 1:
             signals = frozenset(text.upper().removeprefix("SIG") for text in texts[1:])
             self.traps.append(Trap(handler=texts[0], signals=signals, line=self._line(node)))
-        elif name == "set" and ("-a" in texts or "allexport" in texts):
-            self.exports_all = True
+        elif name == "set":
+            self._options(words[1:], texts, node)
+        elif name in (".", "source") and texts:
+            self._source(texts[0].removeprefix("./"))
+        elif name == "shift":
+            self._shift(texts[0] if texts else "1")
         elif name == "unset":
-            for text in texts:
-                self.variables.pop(text, None)
-                self.exported.discard(text)
+            self.variables = {held: word for held, word in self.variables.items() if held not in texts}
+            self.exported -= set(texts)
         elif name == "read":
-            for text in texts:
-                if text.isidentifier():
-                    self.variables[text] = Word(text=UNKNOWN, raw=text, line=self._line(node))
+            line = self._line(node)
+            self.variables |= {text: Word(text=UNKNOWN, raw=text, line=line) for text in texts if text.isidentifier()}
 
-    def _call(self, name: str) -> None:
+    def _source(self, path: str) -> None:
+        text = self.beside(path) if UNKNOWN not in path and self.calls < _MOST_CALLS else None
+        if text is not None:
+            self._read(text, path, 1)
+
+    def _options(self, words: list[Word], texts: list[str], node: "Node") -> None:
+        """`set -a` and `set -- …`."""
+        if "-a" in texts or "allexport" in texts:
+            self.exports_all = True
+        if "--" in texts:
+            self._hand(words[texts.index("--") + 1 :], self._line(node))
+
+    def _call(self, words: list[Word]) -> None:
         """The commands of a function stand where it is called."""
-        function = self.functions.get(name)
-        body = function.child_by_field_name("body") if function is not None else None
-        if body is not None and self.calls < _MOST_CALLS:
-            self.calls += 1
-            self._walk(body)
-            self.calls -= 1
+        defined = self.functions.get(words[0].text)
+        body = defined[0].child_by_field_name("body") if defined is not None else None
+        if defined is not None and body is not None and self.calls < _MOST_CALLS:
+            before = {name: word for name, word in self.variables.items() if is_parameter(name)}
+            self._hand(words[1:], words[0].line)
+            with self._within(*defined[1:]):
+                self._walk(body)
+            self._hand((), 0)
+            self.variables |= before
+            if "@" not in before:
+                for name in ("@", "*", "#"):
+                    self.variables.pop(name, None)
+
+    def _hand(self, words: Sequence[Word], line: int) -> None:
+        """Give the script or a function its positional parameters."""
+        kept = {name: word for name, word in self.variables.items() if not is_parameter(name)}
+        self.variables = kept | parameters(words, line)
+
+    def _shift(self, count: str) -> None:
+        every = self.variables.get("@")
+        texts = every.parts if every is not None else None
+        if every is not None and texts is not None and count.isdigit():
+            self._hand(
+                [msgspec.structs.replace(every, text=text, parts=None) for text in texts[int(count) :]], every.line
+            )
 
     # -- words
     def _word(self, node: "Node") -> Word:
         parts = _Parts(self)
         parts.add(node, 0)
-        raw = _text(node)
+        raw = self.text_of(node)
+        held = None
+        if node.type == "array":
+            words = [self._word(child) for child in node.children if child.is_named and child.type != "comment"]
+            held = tuple(part.text for word in words for part in split(word, self.variables))
         return Word(
-            text="".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
-            quoted=raw[:1] in ("'", '"'),
+            text=" ".join(held) if held is not None else "".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
+            quoted=raw[:1] in ("'", '"'), parts=held,
         )  # fmt: skip
 
     def value_of(self, name: str) -> Word:
@@ -239,6 +303,16 @@ class Reader:
             return word
         value = self.outside(name)
         return Word(text=UNKNOWN if value is None else value, raw="$" + name, line=0, refs=frozenset((name,)))
+
+
+def _appended(old: Word | None, word: Word) -> Word:
+    if old is None:
+        return word
+    if word.parts is None:
+        return msgspec.structs.replace(word, text=old.text + word.text)
+    parts = (*(old.parts if old.parts is not None else (old.text,)), *word.parts)
+    refs, runs = old.refs | word.refs, old.runs | word.runs
+    return msgspec.structs.replace(word, text=" ".join(parts), parts=parts, refs=refs, runs=runs)
 
 
 class _Parts:
@@ -251,7 +325,7 @@ class _Parts:
         self.runs: set[str] = set()
 
     def add(self, node: "Node", depth: int) -> None:
-        kind, text = node.type, _text(node)
+        kind, text = node.type, self.reader.text_of(node)
         if depth > _DEEPEST:
             self.texts.append(UNKNOWN)
         elif kind in ("word", "number", "command_name", "test_operator", "extglob_pattern", "regex"):
@@ -286,12 +360,17 @@ class _Parts:
         names = [
             child for child in node.children if child.type in ("variable_name", "special_variable_name", "subscript")
         ]
-        name = _text(names[0]) if names else text.strip("${}")
+        name = self.reader.text_of(names[0]) if names else text.strip("${}")
         base = name.partition("[")[0]
         word = self.reader.value_of(base)
         self.refs |= word.refs | {base}
         self.runs |= word.runs
-        self.texts.append(_expanded(word.text, text, base))
+        held = expanded(word.text, text, base, base not in self.reader.variables and not word.runs)
+        if re.match(r"\$\{\w+:?=", text) and UNKNOWN not in held:
+            self.reader.variables[base] = msgspec.structs.replace(
+                word, text=held, line=node.start_point[0] + self.reader.first
+            )
+        self.texts.append(held)
 
     def _sum(self, text: str) -> None:
         self.refs |= set(re.findall(r"[A-Za-z_]\w*", text[:500]))
@@ -310,64 +389,10 @@ class _Parts:
         self.texts.append(UNKNOWN)
 
 
-def _expanded(value: str, text: str, name: str) -> str:
-    """`${NAME:-default}` and what else a shell does to a value; UNKNOWN for what is not followed here."""
-    inner = text[2:-1] if text.startswith("${") else ""
-    rest = inner.removeprefix(name)
-    if not inner or not rest or rest.startswith("["):
-        if rest.startswith("[") and not re.fullmatch(r"\[[@*]\]", rest):
-            return value.split(" ", maxsplit=1)[0] if rest == "[0]" and UNKNOWN not in value else UNKNOWN
-        return value
-    if match := re.fullmatch(r":?[-=](.*)", rest, re.DOTALL):
-        if UNKNOWN in value and value == UNKNOWN:
-            return UNKNOWN
-        return value or match[1].strip("\"'") if "$" not in match[1] else (value or UNKNOWN)
-    if match := re.fullmatch(r"(%%?|##?)(.{1,40})", rest):
-        return _trimmed(value, match[1], match[2])
-    return UNKNOWN
-
-
-def _trimmed(value: str, how: str, pattern: str) -> str:
-    """`%.py` and `#prefix` with a pattern without wildcards; of others nothing is known."""
-    if UNKNOWN in value or re.search(r"[*?\[$]", pattern):
-        return UNKNOWN
-    return value.removesuffix(pattern) if how[0] == "%" else value.removeprefix(pattern)
-
-
 def _unescaped(text: str) -> str:
     return re.sub(r"\\(\n)|\\(.)", lambda match: match[2] or "", text)
 
 
-def _text(node: "Node") -> str:
-    data: Any = node.text
-    return data.decode(errors="replace") if data else ""
-
-
-def _outermost(node: "Node") -> "Node":
-    """A command with its redirections, and the list and pipeline it ends."""
-    while node.parent is not None and node.parent.type in (
-        "redirected_statement",
-        "pipeline",
-        "list",
-        "negated_command",
-    ):
-        node = node.parent
-    return node
-
-
-def _background(node: "Node") -> bool:
-    here = _outermost(node)
-    if here.parent is not None and here.parent.type in ("subshell", "compound_statement") and not _followed(here):
-        here = _outermost(here.parent)
-    return _followed(here)
-
-
-def _followed(node: "Node") -> bool:
-    after = node.next_sibling
-    return after is not None and after.type == "&"
-
-
-def _piped(node: "Node") -> bool:
-    here = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
-    after = here.next_sibling
-    return after is not None and after.type in ("|", "|&")
+def _masked(data: bytes) -> bytes:
+    """The same with letters for what is not ASCII: the grammar's scanner asks isalpha() of any character, which ends the process beyond a byte."""
+    return re.sub(rb"[\x80-\xff]", b"x", data)

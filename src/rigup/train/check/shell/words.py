@@ -18,6 +18,7 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
         refs: variables that this shell replaces in it, also those behind variables that were set from them.
         runs: texts of the command substitutions in it, also behind variables.
         quoted: whether quotes stand around it.
+        parts: the words of an array or of the positional parameters.
 
     """
 
@@ -27,6 +28,7 @@ class Word(msgspec.Struct, frozen=True, kw_only=True):
     refs: frozenset[str] = frozenset()
     runs: frozenset[str] = frozenset()
     quoted: bool = False
+    parts: tuple[str, ...] | None = None
 
     @property
     def known(self) -> str | None:
