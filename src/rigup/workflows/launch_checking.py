@@ -8,7 +8,8 @@ from rigup.train.launch.script import SCRIPT, batch_script
 from rigup.workflows.errors import RequestError, WorkflowError
 from rigup.workflows.train_checking import checked_text, partitions_here
 
-_SEEN_TO = frozenset(["sbatch-output-folder-missing"])  # the folders of a run are made before it is submitted
+# Of the batch script: the folders of a run are made before it is submitted, and --address is what a person wants.
+_SEEN_TO = frozenset(["sbatch-output-folder-missing", "master-address-hard-coded"])
 _UNHANDLED = "signal-without-handler"
 
 
@@ -26,7 +27,7 @@ def checked_run(run: Run, keep_signal: bool) -> tuple[Run, str]:
         found = checked_text(program.script, batch, text, partitions_here() if batch else {})
     except WorkflowError as error:  # what this Python cannot parse, that of the job may
         return run, _("The script is launched unchecked. {why}").format(why=error)
-    findings = tuple(finding for finding in found.answer.findings if finding.cause not in _SEEN_TO)
+    findings = tuple(each for each in found.answer.findings if each.file != batch or each.cause not in _SEEN_TO)
     if not keep_signal and any(finding.cause == _UNHANDLED for finding in findings):
         shape = msgspec.structs.replace(run.job.shape, signal=None)
         without = msgspec.structs.replace(run, job=msgspec.structs.replace(run.job, shape=shape))

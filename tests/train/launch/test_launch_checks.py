@@ -9,12 +9,12 @@ from launching import OF_RIGUP_TRAIN, PROGRAMS, Folder
 
 from rigup.train.launch.job import Image, Job, Program
 from rigup.train.launch.record import Run
-from rigup.train.launch.shape import JobShape, Signal
+from rigup.train.launch.shape import JobShape, Rendezvous, Signal
 from rigup.workflows.launch_checking import checked_run
 
 SOUND = sorted([*PROGRAMS.glob("*.py"), *OF_RIGUP_TRAIN.glob("*.py")])
 SHAPES = {
-    "processors": JobShape(nodes=2, tasks_per_node=2),
+    "processors": JobShape(nodes=2, tasks_per_node=2, rendezvous=Rendezvous(address="n1")),
     "gpus": JobShape(nodes=2, tasks_per_node=8, gpus_per_node=8, gpu_type="mi50", cpus_per_task=8, time_limit=3600),
     "one": JobShape(signal=None, requeue=False),
 }
