@@ -76,7 +76,10 @@ def command(context: click.Context) -> int:
 )
 @click.option("--fabric", type=click.Choice(["ethernet", "infiniband"]), default=None, help="What joins the nodes.")
 @click.option(
-    "--signal", default="USR1", metavar="NAME", help="What every rank gets before the time limit; none for nothing."
+    "--signal",
+    default="",
+    metavar="NAME",
+    help="What every rank gets before the time limit: USR1 where SCRIPT handles one; none for nothing.",
 )
 @click.option("--lead", type=int, default=120, metavar="SECONDS", help="How long before the limit.")
 @click.option("--no-requeue", "requeue", is_flag=True, default=True, flag_value=False, help="End with the time limit.")
@@ -92,16 +95,20 @@ def command(context: click.Context) -> int:
 @click.option("--hosts", default="", metavar="A,B,...", help="Without Slurm: these machines, by ssh.")
 @click.option("--here", is_flag=True, help="Without Slurm: this machine, by torchrun.")
 @click.option("--no-preflight", "preflight", is_flag=True, default=True, flag_value=False, help="Begin unproven.")
+@click.option(
+    "--no-check", "check", is_flag=True, default=True, flag_value=False, help="Launch what the check finds wrong."
+)
 @click.option("--print", "only", is_flag=True, help="Print the batch script; write and submit nothing.")
 @click.option("--no-follow", is_flag=True, help="Submit, and do not wait.")
 @_JSON
 @click.pass_context
-def run(context: click.Context, /, only: bool, no_follow: bool, as_json: bool, **options: Any) -> int:
+def run(context: click.Context, /, only: bool, check: bool, no_follow: bool, as_json: bool, **options: Any) -> int:
     """Run SCRIPT on every rank of a job: a batch script is written and submitted, its log followed to the end.
 
-    Before the first step ranks prove that they are what was asked for. The exit status is the job's own. Options of
+    SCRIPT is checked before, as `rigup train check` does; errors stop it. Before the first step ranks prove that they are what was asked for. The exit status is the job's own. Options of
     SCRIPT that are spelt like one of these stand behind `--`.
     """
+    from rigup.cli.launch_report import checked
     from rigup.workflows.launching import Words, described
 
     if as_json:
@@ -111,7 +118,8 @@ def run(context: click.Context, /, only: bool, no_follow: bool, as_json: bool, *
     options |= {name: options[name] or "" for name in ("vendor", "fabric")}
     words = Words(**options)
     with click_errors():
-        return _launched(described(words), only, no_follow, as_json)
+        asked = described(words)
+        return _launched(checked(asked, only, bool(words.signal)) if check else asked, only, no_follow, as_json)
 
 
 def _launched(described: Any, only: bool, no_follow: bool, as_json: bool) -> int:

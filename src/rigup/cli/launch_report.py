@@ -28,6 +28,21 @@ def plan_text(run: "Run") -> str:
     return "".join(shlex.join(words) + "\n" for words in commands_elsewhere(run))
 
 
+def checked(run: "Run", only: bool, keep_signal: bool) -> "Run":
+    """The run with what the check found, which is shown. Raises WorkflowError for errors; where nothing is launched they are shown alone."""
+    from rigup.cli.train_check import findings_text
+    from rigup.workflows.launch_checking import checked_run, refusal
+
+    now, remark = checked_run(run, keep_signal)
+    if remark:
+        _tell(remark)
+    if now.findings:
+        click.echo("\n".join(findings_text(now.findings)), err=True)
+    if not only:
+        refusal(now)
+    return now
+
+
 def followed(run: "Run", as_json: bool, wait: bool) -> int:
     """Show the log until the job ends; its exit status. Ctrl-C leaves the job as it is."""
     from rigup.cli.stopping import stopped, stopping

@@ -10,7 +10,9 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
-    from rigup.schemas.train_check import TrainCheck
+    from collections.abc import Iterable
+
+    from rigup.schemas.train_check import TrainCheck, TrainFinding
     from rigup.workflows.train_checking import Checked
 
 
@@ -67,9 +69,27 @@ def checked_text(answer: "TrainCheck") -> str:
     """A finding a paragraph: where, what, what stands there, what it means, what mends it."""
     from rigup.cli.layout import wrapped
 
+    lines = findings_text(answer.findings)
+    if answer.fixed:
+        lines += wrapped(_("Mended in the files: {count}.").format(count=answer.fixed))
+    if not answer.findings:
+        lines += wrapped(_("Nothing that can be seen would go wrong."))
+    if answer.batch is not None and not answer.starts:
+        lines += wrapped(
+            _(
+                "The batch script does not start this script, as far as can be seen: what its ranks would be is not known."
+            )
+        )
+    return "\n".join(lines).rstrip()
+
+
+def findings_text(findings: "Iterable[TrainFinding]") -> list[str]:
+    """Lines of findings, an empty one behind each."""
+    from rigup.cli.layout import wrapped
+
     words = {"error": _("error"), "warning": _("warning"), "note": _("note")}
     lines: list[str] = []
-    for finding in answer.findings:
+    for finding in findings:
         head = _("{file}:{line}: {severity}: {title} ({cause})").format(
             file=finding.file,
             line=finding.line,
@@ -85,14 +105,4 @@ def checked_text(answer: "TrainCheck") -> str:
             lines += wrapped(way.title, "    ")
             lines += [f"        {line}" for line in way.lines]
         lines.append("")
-    if answer.fixed:
-        lines += wrapped(_("Mended in the files: {count}.").format(count=answer.fixed))
-    if not answer.findings:
-        lines += wrapped(_("Nothing that can be seen would go wrong."))
-    if answer.batch is not None and not answer.starts:
-        lines += wrapped(
-            _(
-                "The batch script does not start this script, as far as can be seen: what its ranks would be is not known."
-            )
-        )
-    return "\n".join(lines).rstrip()
+    return lines

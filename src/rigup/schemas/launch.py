@@ -4,6 +4,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from rigup.schemas.train_check import TrainFinding
+
 State = Literal[
     "written", "submitted", "pending", "running", "requeued", "completed", "failed", "cancelled", "timeout", "out-of-memory", "node-fail",
     "preempted", "unknown",
@@ -200,6 +202,8 @@ class Launch(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.l
         exit: of the job; null where it has not ended.
         failing: null where none failed.
         array: runs of an array.
+        checked: whether the script and its batch script were checked before.
+        findings: what the check found.
 
     """
 
@@ -220,6 +224,8 @@ class Launch(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.l
     exit: int | None
     failing: Failing | None
     array: list[Element]
+    checked: bool
+    findings: list[TrainFinding]
 
 
 class LaunchShort(Struct, frozen=True, kw_only=True):

@@ -53,7 +53,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     vendor: str = ""
     fabric: str = ""
-    signal: str = "USR1"
+    signal: str = ""
     lead: int = 120
     requeue: bool = True
     address: str = ""
@@ -129,7 +129,7 @@ def _shape(words: Words, hosts: int, launcher: str) -> "JobShape":
 
     gpu_type, gpus = gpus_of(words.gpus) if words.gpus else ("", 0)
     signal = (
-        Signal(name=words.signal.removeprefix("SIG"), lead=words.lead)
+        Signal(name=words.signal.removeprefix("SIG") or "USR1", lead=words.lead)
         if launcher == "slurm" and words.signal != "none"
         else None
     )

@@ -77,9 +77,12 @@ def checked(script: str, batch: str | None, cluster: str | None) -> Checked:
     """
     script_path, batch_path = Path(script), Path(batch) if batch else None
     partitions = _partitions(cluster) if cluster else {}
-    files = _files(script_path, batch_path)
+    return _judged(_files(script_path, batch_path), partitions, script_path, batch_path)
+
+
+def _judged(files: Files, partitions: Partitions, script: Path, batch: Path | None) -> Checked:
     try:
-        return Checked(found=judged(files, partitions), files=files, script=script_path, batch=batch_path)
+        return Checked(found=judged(files, partitions), files=files, script=script, batch=batch)
     except UnreadableError as error:
         where = f"{script}:{error.line}" if error.line else script
         raise RequestError(
@@ -91,6 +94,27 @@ def checked(script: str, batch: str | None, cluster: str | None) -> Checked:
                 command="pip install 'rigup[train]'"
             )
         ) from error
+
+
+def checked_text(script: str, batch: str, text: str, partitions: Partitions) -> Checked:
+    """Judge a script under a batch script that is not written yet.
+
+    Args:
+        script: the path of the training script.
+        batch: where the batch script will lie; "" for none.
+        text: of the batch script.
+        partitions: of the cluster.
+
+    Raises:
+        RequestError: the script is not there, or cannot be parsed.
+        CannotBeDoneError: what reads shell scripts is not installed.
+
+    """
+    path = Path(script)
+    files = _files(path, None)
+    if batch:
+        files = msgspec.structs.replace(files, batch=os.path.basename(batch), batch_text=text)
+    return _judged(files, partitions, path, Path(batch) if batch else None)
 
 
 def _files(script: Path, batch: Path | None) -> Files:
@@ -195,6 +219,14 @@ class _as_request:  # noqa: N801
         if isinstance(error, OSError | ValueError) and not isinstance(error, RequestError):
             why = getattr(error, "strerror", None) or error
             raise RequestError(_("{path}: {why}.").format(path=self.path, why=why)) from error
+
+
+def partitions_here() -> Partitions:
+    """The partitions of this machine's Slurm; none where it does not answer, or in words that are not understood."""
+    try:
+        return partitions_of(_asked_here())
+    except (CannotBeDoneError, ClusterError):
+        return {}
 
 
 def _asked_here() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
+OF_RIGUP_TRAIN = Path(__file__).parents[1] / "runtime" / "programs"
 
 
 class Folder:
@@ -24,7 +25,7 @@ class Folder:
         if text:
             (self.path / name).write_text(text)
         else:
-            shutil.copy(PROGRAMS / name, self.path)
+            shutil.copy(next(at for at in (PROGRAMS / name, OF_RIGUP_TRAIN / name) if at.exists()), self.path)
         return name
 
     def rigup(self, *words: str, seconds: float = 240, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -62,4 +63,12 @@ def lightning_python() -> str:
     look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('lightning') is None)"
     if subprocess.run([python, "-c", look], check=False).returncode:
         pytest.skip("Lightning is not installed beside the torch of RIGUP_TORCH_PYTHON")
+    return python
+
+
+def train_python() -> str:
+    """An interpreter with torch, Lightning and transformers; the test is skipped where none is named."""
+    python = os.environ.get("RIGUP_TRAIN_PYTHON")
+    if not python:
+        pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning and transformers")
     return python

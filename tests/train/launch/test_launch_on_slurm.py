@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from launching import Folder, lightning_python, torch_python
+from launching import Folder, lightning_python, torch_python, train_python
 
 pytestmark = pytest.mark.slurm
 SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "10")
@@ -72,6 +72,44 @@ def test_a_sampler_for_more_ranks_than_run_is_told_of(folder):
     done, told = folder.launch(program, *SIZE, "--python", torch_python())
     assert (done.returncode, told["state"]) == (1, "failed")
     assert "sampler-replicas: a sampler splits the data among 8 ranks, and 4 run" in told["failing"]["error"]
+
+
+@pytest.mark.training
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [("plain_training.py", ("2", "0")), ("lightning_training.py", ("2",))],
+    ids=["plain", "lightning"],
+)
+def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program, words):
+    """A rank gets the signal at a step: all save, Slurm starts the job again, and its end is that of a job without a signal."""
+    folder.program(program)
+    python, read = train_python(), {}
+    for name, step in (("whole", "1000"), ("cut", "5")):
+        (folder.path / name).mkdir()
+        asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")  # fmt: skip
+        job = json.loads(asked.stdout)["job"]
+        if name == "cut":
+            slurm.wait(job, "PENDING")
+            wait_for(lambda job=job: int(slurm.job(job)["Restarts"]) == 1 and slurm.job(job)["JobState"] == "PENDING")
+            read["before"] = ranks_of(folder.path / name)
+            assert slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now").returncode == 0
+        assert slurm.wait(job)["JobState"] == "COMPLETED", folder.rigup("launch", "logs", str(job)).stdout[-3000:]
+        read[name] = ranks_of(folder.path / name)
+    for whole, before, after in zip(read["whole"], read["before"], read["cut"], strict=True):
+        assert before["read"] + after["read"] == whole["read"], (
+            "each batch once, in the order of a job without a signal"
+        )
+        assert after["count"] == whole["count"]
+        assert max(abs(a - b) for a, b in zip(after["weights"], whole["weights"], strict=True)) < 1e-6
+        assert before["read"]
+        assert after["read"]
+    now = json.loads(folder.rigup("launch", "status", "--json").stdout)
+    assert (now["state"], len(now["attempts"]), now["checked"], now["findings"]) == ("completed", 2, True, [])
+    assert now["numbers"]["signal"]["name"] == "USR1"
+
+
+def ranks_of(path) -> list[dict]:
+    return [json.loads((path / f"told-{rank}.json").read_text()) for rank in range(4)]
 
 
 @pytest.mark.slow

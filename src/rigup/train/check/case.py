@@ -227,7 +227,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         """It is told to stay on processors."""
         accelerator = self.trainer.value("accelerator") if self.trainer is not None else None
         cpu = self.launcher is not None and self.launcher.option("cpu") is not None
-        return cpu or (accelerator is not None and accelerator.const in ("cpu", "mps", "tpu"))
+        given = [site.argument("accelerator") for site in self.program.sites if site.name == "rigup.train.trainer_args"]
+        return cpu or any(value is not None and value.const in ("cpu", "mps", "tpu") for value in (accelerator, *given))
 
     # -- ranks
     @cached_property

@@ -44,6 +44,7 @@ def answer(run: Run, facts: list[JobFacts]) -> Launch:
         ),
         variables={**variables_of(job), **job.program.variables}, preflight=preflights(run.folder), attempts=starts, exit=status,
         failing=_failing(run.folder, state), array=array,
+        checked=run.checked, findings=list(run.findings),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ import msgspec
 from rigup.language import _
 from rigup.machine import private_file
 from rigup.schemas.launch import Attempt, Preflight, State
+from rigup.schemas.train_check import TrainFinding
 from rigup.train import preflight
 from rigup.train.launch.job import Job
 from rigup.train.launch.script import ATTEMPTS, LOG, RECORD, SCRIPT, batch_script
@@ -33,6 +34,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         kind: of the environment, for people.
         last: the state that was seen at its end, for when Slurm has forgotten the job.
         exit: its exit status then.
+        findings: of the check before it was launched; `checked` says whether there was one.
 
     """
 
@@ -43,6 +45,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "none"
     last: State | None = None
     exit: int | None = None
+    checked: bool = False
+    findings: tuple[TrainFinding, ...] = ()
 
     @property
     def folder(self) -> Path:

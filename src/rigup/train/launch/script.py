@@ -10,11 +10,13 @@ from rigup.train.launch.variables import variables_of
 SCRIPT, LOG, RECORD, ATTEMPTS = "job.sbatch", "log.txt", "launch.json", "attempts.tsv"
 PREFLIGHT = "preflight/rigup_preflight.py"
 _START = '"$attempt" "$(date +%s)" "$SLURM_JOB_ID" "$SLURM_JOB_NODELIST"'
+# What a rank's pre-flight sets for the program that it becomes.
+_AS_PREFLIGHT = "export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID WORLD_SIZE=$SLURM_NTASKS LOCAL_WORLD_SIZE=$SLURM_NTASKS_PER_NODE;"
 FIRST_PORT, PORTS = 20_000, 10_000  # below those that the kernel gives to outgoing connections
 
 
-def batch_script(job: Job) -> str:
-    """The script of a checked job, as sbatch takes it."""
+def batch_script(job: Job, bare: bool = False) -> str:
+    """The script of a checked job, as sbatch takes it. `bare`: each rank is its program from the start, as who judges the script reads it."""
     lines = [
         "#!/bin/bash",
         "# Written by `rigup launch`. Change it as you like: `rigup launch resume` submits it as it stands.",
@@ -27,7 +29,7 @@ def batch_script(job: Job) -> str:
         *_address(job.shape),
         "",
         *_arguments(job),
-        *_step(job),
+        *_step(job, bare),
         "",
         *_ending(job),
     ]
@@ -123,7 +125,7 @@ def _arguments(job: Job) -> Iterator[str]:
     yield "esac"
 
 
-def _step(job: Job) -> list[str]:
+def _step(job: Job, bare: bool) -> list[str]:
     """The one step of the job: a rank a task, whose numbers are told again, for srun does not take all of them from the job."""
     shape = job.shape
     options = [
@@ -140,7 +142,10 @@ def _step(job: Job) -> list[str]:
     ]
     inside = _inside(job.image, job.program.folder) if job.image else []
     table = ['"$@"'] if job.rows else []
-    words = [*preflight_words(job), "--", *program_words(job)]
+    if bare:
+        words = ["bash", "-c", f"{_AS_PREFLIGHT} exec {shlex.join([job.program.python, *program_words(job)])}"]
+    else:
+        words = [*preflight_words(job), "--", *program_words(job)]
     return [f"{' '.join(options)} \\", f"    {' '.join([*inside, shlex.join(words), *table])}", "status=$?"]
 
 

@@ -307,11 +307,16 @@ def signal_without_handler(case: Case) -> Iterator[Found]:
         )  # fmt: skip
 
 
+_OF_RIGUP = tuple(f"rigup.train.{name}" for name in ("Checkpoints", "huggingface_callback", "requeue"))
+
+
 def _handled(case: Case, name: str) -> bool | None:
     """Whether Python listens to a signal; None where nobody can tell."""
     if case.family == "lightning" and _lightning_listens(case, name):
         return True
     for site in case.program.sites:
+        if site.name in _OF_RIGUP and name in ("USR1", "USR2", "TERM"):
+            return True
         if site.name == "signal.signal":
             target = case.program.evaluator.dotted(site.expression("signalnum", 0) or site.node.func, site.module)
             if not target.startswith("signal.SIG"):
