@@ -49,7 +49,6 @@ ANSWERS = {
     "advise": Form("Which allocation of a cluster ends a piece of work soonest.", "advise", ("Advise",)),
     "cluster-report": Form("What was asked for on a cluster and not used, and how long jobs waited.", "cluster_report", ("ClusterReport",)),
     "cluster": Form("What of a cluster stands idle, who may use it, and what waits.", "cluster", ("Cluster",)),
-    "cluster-doctor": Form("What is wrong with the nodes of a cluster, and what differs between them.", "cluster", ("ClusterDoctor",)),
     "train-new": Form("A training project that was made.", "train_project", ("TrainNew",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
