@@ -54,6 +54,13 @@ class _Watch(Environments):
     metavar="FILE",
     help="The samples of a recording in place of new ones.",
 )
+@click.option("--plain", is_flag=True, help="Live as a plain table, without graphs and keys.")
+@click.option(
+    "--theme",
+    type=click.Choice(["terminal", "dark", "light", "contrast", "plain"]),
+    default=None,
+    help="Colours of the live view; NO_COLOR takes none.",
+)
 @click.option("--exporter", is_flag=True, help="Serve the samples to Prometheus.")
 @click.option("--listen", default="127.0.0.1:9836", metavar="HOST:PORT", help="Where the exporter listens.")
 @click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
@@ -102,7 +109,7 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
             from rigup.cli.watch_export import export
 
             return export(options["listen"], options["interval"], options["per_process"], options["token_file"])
-        return _stream(options, "csv" if as_csv else "json" if as_json or jsonl else "table")
+        return _stream(context, options, "csv" if as_csv else "json" if as_json or jsonl else "table")
 
 
 @command.command("report")
@@ -142,12 +149,19 @@ def prometheus(what: str) -> int:
     return 0
 
 
-def _stream(options: dict[str, Any], form: str) -> int:
+def _stream(context: click.Context, options: dict[str, Any], form: str) -> int:
     """Samples to standard output, until there are enough or somebody stops it."""
     single = options["once"] or options["tree"] is not None
     count = 1 if single else options["count"]
     status = 0
     drawn_over = form == "table" and not single and sys.stdout.isatty()
+    if drawn_over and not options["plain"]:
+        from rigup.cli.live.start import can_be_live, has_textual, live, without
+
+        if can_be_live(os.environ):
+            return live(options)
+        if not has_textual():
+            context.call_on_close(without)
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(_samples(options, count)) as samples:
         for number, sample in enumerate(samples):
             try:
