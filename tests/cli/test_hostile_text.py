@@ -131,7 +131,7 @@ FORMS = [
     ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
     ["lock", "env", "-o", "-"], ["lock", "no" + NAME], ["lock", NAME + "==1"], ["lock", "env", "-o", "no/" + NAME],
     ["bundle", "no" + NAME, "-o", "x.tar"], ["bundle", "env", "-o", "no/" + NAME],
-    ["watch", NAME], ["watch", "--from", NAME], ["watch", "--once"], ["watch", "report", NAME], ["watch", "report", "log"], ["watch", "--replay", "log"], ["watch", "prometheus", NAME], ["watch", "--exporter", "--listen", NAME], ["watch", "--once", "--interval", NAME], ["watch", "--from", "."], ["bench", "no" + NAME], ["bench", "--compare", NAME], ["bench", "--compare", "bad.json"], ["bench", "--only", NAME], ["bench", "--list"],
+    ["watch", NAME], ["watch", "--from", NAME], ["watch", "--once"], ["watch", "report", NAME], ["watch", "report", "log"], ["watch", "--replay", "log"], ["watch", "prometheus", NAME], ["watch", "cluster", NAME, "--once"], ["watch", "--web", "--listen", NAME], ["watch", "--exporter", "--listen", NAME], ["watch", "--once", "--interval", NAME], ["watch", "--from", "."], ["bench", "no" + NAME], ["bench", "--compare", NAME], ["bench", "--compare", "bad.json"], ["bench", "--only", NAME], ["bench", "--list"],
     ["capture", "--from", "tree", "-o", "out.tar.gz"], ["capture", "--from", "tree", "--list"], ["capture", "--from", "no" + NAME], ["capture", "--from", "log", "--list", "--json"],
     ["capture", "-o", "no/" + NAME], ["capture", "--script", NAME], ["capture", "--script", "posix"], ["capture", "--script", "powershell"],
     ["explain", NAME], ["explain", ALL], ["explain", SAID], ["explain", "--json", ALL],
