@@ -219,8 +219,8 @@ def speed(folder: Path) -> None:
     found = runs(folder)
     for kind, name in ((False, "dense"), (True, "with experts")):
         mine = [(told, 1 / seconds) for _hw, experts, _x, seconds, told in found if experts is kind and told]
-        errors = [abs(told["likely"] / real - 1) for told, real in mine]
-        inside = sum(told["low"] <= real <= told["high"] for told, real in mine)
+        errors = [abs(rate.likely / real - 1) for rate, real in mine]
+        inside = sum(rate.low <= real <= rate.high for rate, real in mine)
         print(
             f"decode, {name}: {len(mine)} runs, median error {100 * statistics.median(errors):.1f} %, {inside} inside the range ({100 * inside / len(mine):.0f} %)"
         )

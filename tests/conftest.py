@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from slurm_cluster import slurm, slurm_session
 from suite import (
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -20,7 +21,7 @@ from suite import (
 )
 from tiny_environments import bare, made, wheels
 
-__all__ = ["bare", "made", "wheels"]
+__all__ = ["bare", "made", "slurm", "slurm_session", "wheels"]
 __all__ += ["pytest_addoption", "pytest_collection_modifyitems", "pytest_configure", "pytest_unconfigure"]
 __all__ += ["pytest_report_to_serializable", "pytest_xdist_auto_num_workers", "pytest_xdist_make_scheduler"]
 

@@ -15,9 +15,28 @@ import packs
 
 HERE = Path(__file__).parent
 HEAVY = frozenset(
-    {"browser", "frameworks", "llm", "packages", "podman", "slow", "ssh", "torch"}
+    {
+        "browser",
+        "frameworks",
+        "jupyter",
+        "llm",
+        "packages",
+        "podman",
+        "prometheus",
+        "slow",
+        "slurm",
+        "ssh",
+        "torch",
+        "training",
+    }
 )  # `--quick` leaves them out
-IMPLIED = {"bare": "packages", "daemon": "ssh", "torch_python": "torch"}  # by the fixture that a test asks for
+IMPLIED = {
+    "bare": "packages",
+    "daemon": "ssh",
+    "jupyter_python": "jupyter",
+    "slurm_session": "slurm",
+    "torch_python": "torch",
+}  # by the fixture that a test asks for
 MANY, ONE_IN = 20, 10  # of a test with more cases than that, one in so many with `--quick`
 LONG = frozenset(
     HERE / folder / f"test_{name}.py"
@@ -111,7 +130,7 @@ def turn(item) -> int:
     """What takes longest begins first, so that no worker is left alone with it at the end."""
     group = group_of(item.path)
     heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-    return 0 if group == "podman" else 1 if group or heavy else 2
+    return 0 if group in {"podman", "slurm"} else 1 if group or heavy else 2
 
 
 @pytest.hookimpl(wrapper=True)
@@ -143,6 +162,8 @@ def group_of(file: Path) -> str:
     text = file.read_text(encoding="utf-8")
     if "pytest.mark.podman" in text:
         return "podman"  # machines of one store
+    if "pytest.mark.slurm" in text:
+        return "slurm"  # one cluster
     return str(file) if 'scope="module"' in text else ""
 
 

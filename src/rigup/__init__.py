@@ -1,13 +1,13 @@
 """rigup takes a machine with any GPU, or none, to a deep-learning environment that is proven to work."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rigup.version import __version__
 
 if TYPE_CHECKING:
     from rigup.cli.notebook import Report
 
-__all__ = ["__version__", "doctor"]
+__all__ = ["__version__", "doctor", "load_ipython_extension"]
 
 
 def doctor(source: str | None = None, *, with_values: bool = False) -> "Report":
@@ -27,3 +27,10 @@ def doctor(source: str | None = None, *, with_values: bool = False) -> "Report":
     report = Report(to_builtins(answer if with_values else outward(answer), enc_hook=str))
     report.here, report.with_values = source is None, with_values
     return report
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext rigup`: give a notebook `%rigup` and `%%rigup`."""
+    from rigup.notebook.magics import load
+
+    load(ipython)

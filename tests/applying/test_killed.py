@@ -99,6 +99,7 @@ def test_after_a_kill_one_environment_is_left_and_nothing_of_a_person_is_lost(
         done = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("dying.py")), folder, how, kind, str(first), str(stride)],
             capture_output=True, text=True, timeout=900, check=False,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
         )  # fmt: skip
     finally:
         shutil.rmtree(folder)

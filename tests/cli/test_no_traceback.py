@@ -175,6 +175,11 @@ ODD_COMMANDS = [
     ("fit", f"http://{ODD}:9/{ODD}"), ("fit", "http://127.0.0.1:99999999/"), ("fit", "qwen3 8b", "--on", ODD), ("fit", "qwen3 8b", "--on", "/dev/null"), ("fit", "qwen3 8b", "--quant", ODD), ("fit", "x", "--tensor-split", "nan,inf"), ("chat", "x", ODD, "--api", f"http://{ODD}:9"), ("chat", "x", "y", "--api", "http://[::1"), ("chat", "x", ODD, "--api", "http://127.0.0.1:9"), ("chat", "x", "y", "--load", ODD), ("chat", "x", "y", "--set", f"stop={ODD}", "--api", "http://127.0.0.1:9"), ("chat", "x", "y", "--image", "a\0b", "--api", "http://127.0.0.1:9"), ("ollama", "doctor", "--from", ODD), ("ollama", "configure", "--set", f"OLLAMA_X={ODD}"), ("ollama", "configure", "--models", "/a\0b"), ("verify", f"v{ODD}"), ("explain", ODD),
     ("explain", "\ud800"), ("knowledge", ODD), ("completion", ODD), ("schema", ODD), ("schema", "\ud800"), ("plan", ODD), ("plan", "torch", "--for", ODD), ("plan", "torch", "--python", ODD), ("fix", ODD), ("--lang", ODD, "doctor"),
     ("container", "run", ODD), ("container", "run", "torch", "--print", "--mount", ODD, "--env", ODD), ("container", "run", "a\0b"), ("container", "run", "torch", "--print", "--", "a\0b", ODD),
+    ("lab", "--env", ODD), ("lab", "--env", "env", "--print"), ("lab", "--env", "env", "--print", "--json"), ("lab", "--dir", "a\0b"), ("lab", "--host", "-" + ODD), ("lab", "kernels"), ("lab", "kernels", "--json"), ("lab", "kernels", "remove", ODD, "-y"), ("lab", "kernels", "add", "env", "--name", ODD), ("lab", "kernels", "fix", "a\0b"),
+    ("launch", ODD), ("launch", "run", "a\0b"), ("launch", "env", "--print"), ("launch", "stone", "--print", "--", "a\0b", ODD), ("launch", "status", ODD), ("launch", "status", "a\0b"), ("launch", "logs", "/dev/null"),
+    ("train",), ("train", ODD), ("train", "check", ODD), ("train", "check", "/dev/null"), ("train", "check", "/dev/null", ODD), ("train", "check", "/dev/null", "--cluster", ODD), ("train", "check", "a\0b"), ("train", "check", "/dev/null", "/dev/null", "--fix", "--json"),
+    ("advise", ODD), ("advise", "--scenario", ODD), ("advise", "--rates", ODD), ("advise", "--rates", "/dev/null", "--on", ODD), ("advise", "--rates", "/dev/null", "--work", ODD),
+    ("cluster", "--from", ODD), ("cluster", "--from", "/dev/null"), ("cluster", "--html", ODD), ("cluster", ODD),
     ("container", "lint", ODD), ("container", "lint", "/dev/null"), ("container", "run", "torch", "--for", ODD), ("container", "run", "torch", "--gpu", ODD, "--name", ODD),
     ("doctor", "--from", ODD), ("doctor", "--from", "a\0b"), ("doctor", "--", "sh", "-c", "printf '\\377'; exit 3"), ("plan", "-r", "a\0b"), ("lock", "torch", "-o", f"{ODD}/x"), (ODD,),
 ]  # fmt: skip
@@ -213,6 +218,7 @@ _WORDS = st.one_of(
 )  # fmt: skip
 _HARMLESS = sorted(
     set(COMMANDS)
+    - {"launch", "run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
     - {"watch", "run", "apply", "fix", "bench", "verify", "lock", "bundle", "capture", "undo", "pull", "serve"}
 )
 _DRY = {"apply": ["--dry-run"], "fix": ["--dry-run"]}

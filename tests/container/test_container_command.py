@@ -111,6 +111,9 @@ def test_groups_are_numbers_for_root_and_kept_without():
     )
     assert {("--group-add", "992"), ("--user", "1000:1000"), ("--device", "/dev/kfd")} <= pairs(docker)
     assert {("--group-add", "keep-groups"), ("--userns", "keep-id")} <= pairs(podman)
+    alone = answered("RX 7900 XTX, ubuntu 24.04", {"engines": [{**PODMAN, "more_ids": False}], "nodes": NODES})
+    assert "keep-id" not in alone.argv
+    assert ("--group-add", "keep-groups") in pairs(alone)
     assert "--user" not in podman.argv
     runc = answered(
         "RX 7900 XTX, ubuntu 24.04",

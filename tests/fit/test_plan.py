@@ -131,9 +131,9 @@ def test_the_finest_quantisation_that_fits_is_named_and_every_change_frees_somet
     assert best_quantisation(model("llama"), Request(), pools, "F16") == "Q8_0"
     assert best_quantisation(model("llama"), Request(), [RAM], "F16") == "F16"
     found = changes(model("llama"), Request(), pools, "F16")
-    assert {one["change"] for one in found} >= {"kv", "context", "quantisation", "outputs"}
-    assert all(one["frees"] > 0 for one in found)
-    assert [one["to"] for one in found if one["change"] == "quantisation"] == ["Q8_0", "Q6_K"]
+    assert {change.change for change in found} >= {"kv", "context", "quantisation", "outputs"}
+    assert all(change.frees > 0 for change in found)
+    assert [change.to for change in found if change.change == "quantisation"] == ["Q8_0", "Q6_K"]
 
 
 # Bytes that `llama-quantize --dry-run` told of the same shape, in MiB.
@@ -186,7 +186,7 @@ def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
     def likely(kind: str, backend: str) -> float:
         pool = msgspec.structs.replace(_card(64 * GIB), backend=backend, bandwidth=4e11)
         asked = Request(gpu_layers=99)
-        return decode(model(kind), asked, planned(model(kind), asked, [pool, RAM]), [pool, RAM])["likely"]
+        return decode(model(kind), asked, planned(model(kind), asked, [pool, RAM]), [pool, RAM]).likely
 
     assert likely("llama", "cuda") == likely("llama", "metal")
     assert (
@@ -196,8 +196,8 @@ def test_layers_of_experts_take_a_time_of_their_own_on_every_back_end() -> None:
 
 def test_as_few_experts_as_must_be_are_put_into_main_memory() -> None:
     deep, pools = model("experts", layers=24), [_card(6 * GIB), RAM]
-    (told,) = [one for one in changes(deep, Request(), pools, "F16") if one["change"] == "cpu_experts"]
-    assert told["whole"]
-    assert 0 < told["to"] < deep.layers
-    fewer = Request(gpu_layers=deep.layers + 1, cpu_experts=told["to"] - 1)
+    (aside,) = [change for change in changes(deep, Request(), pools, "F16") if change.change == "cpu_experts"]
+    assert aside.whole
+    assert 0 < aside.to < deep.layers
+    fewer = Request(gpu_layers=deep.layers + 1, cpu_experts=aside.to - 1)
     assert not fits(planned(deep, fewer, pools, quick=True), pools)

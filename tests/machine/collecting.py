@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from loopback_ssh import program
 from rigup.machine.file_names import plain
 
 SHELLS = {"dash": ["dash"], "bash": ["bash"], "busybox ash": ["busybox", "sh"], "zsh": ["zsh"]}
@@ -65,13 +66,6 @@ def ran(script, root="", programs="", environment=(), by=("sh",), path="/usr/bin
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def program(folder, name, body):
-    """A program of our own making."""
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text("#!/bin/sh\n" + body + "\n")
-    (folder / name).chmod(0o755)
 
 
 def programs_of(root, folder):

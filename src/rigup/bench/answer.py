@@ -44,7 +44,7 @@ BUSY = 0.5
 _LEAST_DROP, _OF_SPREAD = 0.05, 3.0  # a drop is more than that, and more than the spread explains
 
 
-class _Told(Struct, frozen=True):
+class _Reply(Struct, frozen=True):
     """What a measurement told: figures, the sizes that were tried before, and whether there was no time for it."""
 
     results: list[dict[str, Any]] = []
@@ -64,12 +64,16 @@ class _Measured:
 def answer(observed: Observed, doctor: Doctor, watched: dict[str, Watched], full: bool) -> Bench:
     """What was measured just now, without how long it took. `watched`: what was watched, by PCI address, and "cpu"."""
     machine = doctor.machine
-    devices = [_Measured(MeasuredDevice(**structs.asdict(one), results=[])) for one in machine.accelerators or []]
+    devices = [_Measured(MeasuredDevice(**structs.asdict(device), results=[])) for device in machine.accelerators or []]
     cpu = _Measured(MeasuredDevice(name=processor(machine), vendor="cpu", results=[]))
     for seen in observed.frameworks:
         _add(seen, devices, cpu)
-    found = [_finished(one, watched) for one in (*devices, cpu) if one.device.results or one.failed or one.cut]
-    ill = [Ill(cause=one.cause, severity=one.severity, title=one.title) for one in doctor.findings]
+    found = [
+        _finished(measured, watched)
+        for measured in (*devices, cpu)
+        if measured.device.results or measured.failed or measured.cut
+    ]
+    ill = [Ill(cause=finding.cause, severity=finding.severity, title=finding.title) for finding in doctor.findings]
     return Bench(
         mode="full" if full else "quick", environment=environment_of(observed), packages=observed.packages,
         machine=_facts(machine), devices=found, failed=list(_not_begun(observed)),
@@ -78,11 +82,11 @@ def answer(observed: Observed, doctor: Doctor, watched: dict[str, Watched], full
     )  # fmt: skip
 
 
-def _finished(one: _Measured, watched: dict[str, Watched]) -> MeasuredDevice:
-    device = one.device
+def _finished(measured: _Measured, watched: dict[str, Watched]) -> MeasuredDevice:
+    device = measured.device
     where = "cpu" if device.vendor == "cpu" else (device.pci_address or "").lower()[-12:]
     return structs.replace(
-        device, results=_beside(device), failed=one.failed or UNSET, cut=one.cut or UNSET,
+        device, results=_beside(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
         watched=watched.get(where, UNSET),
     )  # fmt: skip
 
@@ -96,43 +100,45 @@ def _not_begun(observed: Observed) -> Iterator[Failed]:
 
 def _facts(machine: Machine) -> dict[str, Facts]:
     """What a figure depends on, and what another machine's is compared by; without what fills pages."""
-    told = {name: to_builtins(getattr(machine, name) or [], enc_hook=str) for name in _UNDER}
+    listed = {name: to_builtins(getattr(machine, name) or [], enc_hook=str) for name in _UNDER}
     return {
         name: [{key: value for key, value in fact.items() if key not in ("flags", "place")} for fact in facts]
-        for name, facts in told.items()
+        for name, facts in listed.items()
         if facts
     }
 
 
 def _add(seen: Seen, devices: list[_Measured], cpu: _Measured) -> None:
-    places = matched([one for one in seen.devices if one.id != "cpu"], [one.device for one in devices])
-    for one in seen.devices:
-        target = cpu if one.id == "cpu" else devices[places[one.id]] if one.id in places else None
+    places = matched(
+        [listed for listed in seen.devices if listed.id != "cpu"], [measured.device for measured in devices]
+    )
+    for listed in seen.devices:
+        target = cpu if listed.id == "cpu" else devices[places[listed.id]] if listed.id in places else None
         if target is None:
-            target = _Measured(MeasuredDevice(name=one.name or one.id, vendor=one.vendor or "", results=[]))
+            target = _Measured(MeasuredDevice(name=listed.name or listed.id, vendor=listed.vendor or "", results=[]))
             devices.append(target)
         for (where, check), record in seen.records.items():
-            if where == one.id:
+            if where == listed.id:
                 _take(target, seen.name, where, check, record)
         if seen.over:
-            target.cut += [check for check in one.planned if (one.id, check) not in seen.records]
+            target.cut += [check for check in listed.planned if (listed.id, check) not in seen.records]
 
 
 def _take(target: _Measured, framework: str, device: str, check: str, record: Record) -> None:
     """One measurement: its figures, how it failed, or that there was no time for it."""
     if record.died or record.error is not None:
-        said = (record.error or {}).get("text") or record.died
-        target.failed.append(Failed(check=check, because=str(said)[:300]))
+        reason = (record.error or {}).get("text") or record.died
+        target.failed.append(Failed(check=check, because=str(reason)[:300]))
     try:
-        told = convert(record.measured or {}, _Told)
-        for one in told.results:
-            swept = {"sweep": told.sweep} if one.get("name") == "matmul" and told.sweep else {}
-            figure = {"framework": framework, "device": device, **one, **swept}
+        reply = convert(record.measured or {}, _Reply)
+        for result in reply.results:
+            swept = {"sweep": reply.sweep} if result.get("name") == "matmul" and reply.sweep else {}
+            figure = {"framework": framework, "device": device, **result, **swept}
             target.device.results.append(convert(figure, Figure))
     except ValidationError:
         target.failed.append(Failed(check=check, because=_("The probe's answer cannot be read.")))
     else:
-        target.cut += [check] if told.cut else []
+        target.cut += [check] if reply.cut else []
 
 
 # -- beside what it is compared with -----------------------------------------------------------------
@@ -143,44 +149,48 @@ def _beside(device: MeasuredDevice) -> list[Figure]:
     name = device.name or ""
     sheet = data_sheet(name, device.memory.vram or None if device.memory else None)
     others = results(name, "cpu" if device.vendor == "cpu" else "gpu")
-    return [_of_others(_of_sheet(_steadied(one), sheet), others) for one in device.results]
+    return [_of_others(_of_sheet(_steadied(result), sheet), others) for result in device.results]
 
 
-def _steadied(one: Figure) -> Figure:
-    return structs.replace(one, steady=not unsteady(one), unsteady=unsteady(one)) if judged(one) else one
+def _steadied(result: Figure) -> Figure:
+    return structs.replace(result, steady=not unsteady(result), unsteady=unsteady(result)) if judged(result) else result
 
 
-def _of_sheet(one: Figure, sheet: Sheet | None) -> Figure:
-    peak = peak_of(sheet, one)
+def _of_sheet(result: Figure, sheet: Sheet | None) -> Figure:
+    peak = peak_of(sheet, result)
     if sheet is None or not peak:
-        return one
-    share = round(one.median / peak, 4)
+        return result
+    share = round(result.median / peak, 4)
     return structs.replace(
-        one, peak=peak, share_of_peak=share, peak_source=sheet.source, implausible=implausible(one, share) or UNSET
+        result,
+        peak=peak,
+        share_of_peak=share,
+        peak_source=sheet.source,
+        implausible=implausible(result, share) or UNSET,
     )
 
 
-def _of_others(one: Figure, others: Sequence[Result]) -> Figure:
+def _of_others(result: Figure, others: Sequence[Result]) -> Figure:
     same = [
         Elsewhere(rate=other.rate, conditions=other.conditions, source=other.source)
         for other in others
-        if (other.name, other.type) == (one.name, one.type or "")
+        if (other.name, other.type) == (result.name, result.type or "")
     ]
-    return structs.replace(one, others=same) if same else one
+    return structs.replace(result, others=same) if same else result
 
 
-def peak_of(sheet: Sheet | None, one: Figure) -> float | None:
+def peak_of(sheet: Sheet | None, result: Figure) -> float | None:
     """What the sheet tells of a figure, in the figure's unit; None where it tells nothing."""
     if sheet is None:
         return None
-    if one.name in MEMORY:
+    if result.name in MEMORY:
         return sheet.bandwidth
-    return sheet.rates.get(one.type or "") if one.name in PRODUCTS else None
+    return sheet.rates.get(result.type or "") if result.name in PRODUCTS else None
 
 
-def implausible(one: Figure, share: float) -> bool:
+def implausible(result: Figure, share: float) -> bool:
     """Whether a figure is beyond what any clock explains: it was not waited for, or the sheet is another device's."""
-    most = _CANNOT_BE * (_SHORT_SUMS if one.type == "float8" else 1)
+    most = _CANNOT_BE * (_SHORT_SUMS if result.type == "float8" else 1)
     return share > most
 
 
@@ -190,37 +200,39 @@ def drops(now: Bench, before: Sequence[Run]) -> list[Drop]:
     for device in now.devices:
         if device.vendor == "cpu" and (now.busy_cores or 0) > BUSY:
             continue
-        for one in device.results:
-            best = max((other for run in before for other in _same(run, device, one)), key=good, default=None)
+        for result in device.results:
+            best = max(
+                (other for run in before for other in _past_results(run, device, result)), key=good, default=None
+            )
             if best is None:
                 continue
-            lost = 1 - good(one) / good(best)
-            chance = max(_OF_SPREAD * max(one.spread or 0.0, best.spread or 0.0), doubt(one), doubt(best))
+            lost = 1 - good(result) / good(best)
+            chance = max(_OF_SPREAD * max(result.spread or 0.0, best.spread or 0.0), doubt(result), doubt(best))
             if lost > max(_LEAST_DROP, chance):
                 found.append(
-                    Drop(device=known(device.name), name=one.name, type=known(one.type), was=best.median, is_=one.median,
-                         unit=one.unit, lost=round(lost, 3))
+                    Drop(device=known(device.name), name=result.name, type=known(result.type), was=best.median, is_=result.median,
+                         unit=result.unit, lost=round(lost, 3))
                 )  # fmt: skip
     return found
 
 
-def known(told: str | UnsetType) -> str | None:
+def known(value: str | UnsetType) -> str | None:
     """A text, or None where there is none."""
-    return None if told is UNSET else told
+    return None if value is UNSET else value
 
 
-def good(one: Figure) -> float:
+def good(result: Figure) -> float:
     """More is better: of what is told in seconds, its inverse."""
-    return 1 / one.median if one.unit == "s" else one.median
+    return 1 / result.median if result.unit == "s" else result.median
 
 
-def _same(run: Run, device: MeasuredDevice, one: Figure) -> Iterator[Figure]:
+def _past_results(run: Run, device: MeasuredDevice, result: Figure) -> Iterator[Figure]:
     for other in run.devices:
         if (other.name, other.pci_address) == (device.name, device.pci_address):
-            yield from (told for told in other.results if same_figure(one, told))
+            yield from (past for past in other.results if same_figure(result, past))
 
 
-def same_figure(one: Figure, other: Figure) -> bool:
+def same_figure(result: Figure, other: Figure) -> bool:
     """Whether both measured one thing; a table's figures tell no framework."""
-    both = (one.name, one.type or "", one.unit) == (other.name, other.type or "", other.unit)
-    return both and (not other.framework or other.framework == one.framework)
+    both = (result.name, result.type or "", result.unit) == (other.name, other.type or "", other.unit)
+    return both and (not other.framework or other.framework == result.framework)

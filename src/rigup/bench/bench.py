@@ -56,15 +56,17 @@ def bench(
     more = {"model": os.path.abspath(model)} if model else None
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
-    told = structs.replace(answer(_something(seen, python), doctor, sensors.told(), full), verify=proven, **busy)
-    return _kept(told, seen, only, began)
+    measurement = structs.replace(
+        answer(_with_devices(seen, python), doctor, sensors.told(), full), verify=proven, **busy
+    )
+    return _kept(measurement, seen, only, began)
 
 
-def _something(seen: Observed, python: str) -> Observed:
+def _with_devices(seen: Observed, python: str) -> Observed:
     """What was seen; raises VerifyError where nothing could be measured at all."""
     if not seen.frameworks:
         raise VerifyError(_no_framework(python))
-    if not any(one.devices for one in seen.frameworks):
+    if not any(framework.devices for framework in seen.frameworks):
         raise VerifyError(_no_devices(seen.frameworks[0]))
     return seen
 
@@ -74,21 +76,21 @@ def _outside() -> tuple[str, ...]:
     return ("llama.cpp",) if shutil.which("llama-bench") else ()
 
 
-def _kept(told: Bench, seen: Observed, only: tuple[str, ...], began: float) -> Bench:
+def _kept(measured: Bench, seen: Observed, only: tuple[str, ...], began: float) -> Bench:
     """Beside this machine's past, and made a part of it."""
-    lost = drops(told, [run_of(run) for run in earlier(seen.prefix)])
-    told = structs.replace(told, drops=lost, seconds=round(time.monotonic() - began, 1))
-    kept = keep(seen.prefix, told) if not only and told.devices else None
-    return structs.replace(told, record=kept or UNSET)
+    lost = drops(measured, [run_of(run) for run in earlier(seen.prefix)])
+    measured = structs.replace(measured, drops=lost, seconds=round(time.monotonic() - began, 1))
+    kept = keep(seen.prefix, measured) if not only and measured.devices else None
+    return structs.replace(measured, record=kept or UNSET)
 
 
 def _no_devices(seen: Seen) -> str:
     """Why a framework that is there lists nothing."""
     if seen.over:
-        told = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
-        return told.format(framework=seen.name, seconds=round(LIMIT))
-    told = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
-    return told.format(framework=seen.name, said=last_line(seen.said))
+        template = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
+        return template.format(framework=seen.name, seconds=round(LIMIT))
+    template = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
+    return template.format(framework=seen.name, said=last_line(seen.said))
 
 
 def _no_framework(python: str) -> str:

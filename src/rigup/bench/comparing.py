@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup.bench.answer import MEMORY, PRODUCTS, good, known, same_figure
-from rigup.bench.records import Run, Told, earlier, nodes, of_node, run_of
+from rigup.bench.records import Document, Run, earlier, nodes, of_node, run_of
 from rigup.knowledge.names import key_of
 from rigup.knowledge.speeds import data_sheet, kinds_of, measured_names, named, results
 from rigup.language import _
@@ -57,23 +57,23 @@ def _latest(runs: list[Run], prefix: str) -> Run:
 
 def _of_file(path: str) -> Run:
     try:
-        told = _decoded(path) if os.path.isfile(path) else {}
+        document = _decoded(path) if os.path.isfile(path) else {}
     except OSError as error:
         raise CompareError(_("{path} cannot be read: {error}.").format(path=path, error=error.strerror)) from error
-    if told.get("schema") == _SCHEMA and isinstance(told.get("devices"), list):
-        return run_of(told)
-    if str(told.get("schema")).startswith("rigup."):
+    if document.get("schema") == _SCHEMA and isinstance(document.get("devices"), list):
+        return run_of(document)
+    if str(document.get("schema")).startswith("rigup."):
         raise CompareError(_("{path} is no answer of `rigup bench --json`.").format(path=path))
     return _of_capture(path)
 
 
-def _decoded(path: str) -> Told:
+def _decoded(path: str) -> Document:
     """The object of a JSON file; {} where it is none."""
     with open(path, "rb") as file:
         body = file.read(_MOST_BYTES)
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
-        told = msgspec.json.decode(body) if body.lstrip()[:1] == b"{" else {}
-        return told if isinstance(told, dict) else {}
+        document = msgspec.json.decode(body) if body.lstrip()[:1] == b"{" else {}
+        return document if isinstance(document, dict) else {}
     return {}
 
 
@@ -86,12 +86,14 @@ def _of_capture(path: str) -> Run:
         machine = diagnose(path).machine
     except SourceError as error:
         raise CompareError(str(error)) from error
-    told_of = [as_device(one.name or "", "gpu", _memory(one)) for one in machine.accelerators or []]
-    told_of += [as_device(str(one.get("model") or one.get("name") or ""), "cpu") for one in machine.cpus or []]
-    if not any(one.results for one in told_of):
-        told = _("{path} is no answer of `rigup bench --json`, and shows no device whose speed a table here tells.")
-        raise CompareError(told.format(path=path))
-    return Run(devices=[one for one in told_of if one.results])
+    told_of = [as_device(device.name or "", "gpu", _memory(device)) for device in machine.accelerators or []]
+    told_of += [
+        as_device(str(processor.get("model") or processor.get("name") or ""), "cpu") for processor in machine.cpus or []
+    ]
+    if not any(device.results for device in told_of):
+        template = _("{path} is no answer of `rigup bench --json`, and shows no device whose speed a table here tells.")
+        raise CompareError(template.format(path=path))
+    return Run(devices=[device for device in told_of if device.results])
 
 
 def _memory(device: SeenDevice) -> int | None:
@@ -106,10 +108,10 @@ def _of_card(word: str) -> Run:
     if len(found) == 1:
         return Run(card=found[0], devices=[as_device(found[0], kind) for kind in kinds_of(found[0]) or ["gpu"]])
     if found:
-        told = _("{name} may be {names}. Give more of its name.")
-        raise CompareError(told.format(name=word, names=_some(found)))
-    told = _("{name} is no file, no machine whose results are kept, and no card that a table here knows. `rigup bench --list` shows what there is.")  # fmt: skip
-    raise CompareError(told.format(name=word))
+        template = _("{name} may be {names}. Give more of its name.")
+        raise CompareError(template.format(name=word, names=_some(found)))
+    template = _("{name} is no file, no machine whose results are kept, and no card that a table here knows. `rigup bench --list` shows what there is.")  # fmt: skip
+    raise CompareError(template.format(name=word))
 
 
 def _some(names: list[str]) -> str:
@@ -131,11 +133,14 @@ def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> Measur
 def _measured(name: str, kind: str) -> Iterator[Figure]:
     """Of what several people measured the best, which is the one that the report shows beside a figure."""
     found = results(name, kind)
-    for figure in dict.fromkeys((one.name, one.type, one.unit) for one in found):
-        one = max((one for one in found if (one.name, one.type, one.unit) == figure), key=lambda one: one.rate)
+    for figure in dict.fromkeys((result.name, result.type, result.unit) for result in found):
+        result = max(
+            (result for result in found if (result.name, result.type, result.unit) == figure),
+            key=lambda result: result.rate,
+        )
         yield Figure(
-            name=one.name, type=one.type, unit=one.unit, median=one.rate, best=one.rate, of="measured",
-            conditions=one.conditions, source=one.source,
+            name=result.name, type=result.type, unit=result.unit, median=result.rate, best=result.rate, of="measured",
+            conditions=result.conditions, source=result.source,
         )  # fmt: skip
 
 
@@ -155,15 +160,15 @@ def _on_paper(name: str, memory: int | None) -> Iterator[Figure]:
 # -- figure by figure ----------------------------------------------------------------------------------
 
 
-def compared(now: Bench, there: Run) -> list[ComparedFigure]:
+def compared(now: Bench, reference: Run) -> list[ComparedFigure]:
     """Each figure that both have, by its median, with how many times as good it is here."""
-    pairs = [*_pairs(now.devices, there.devices)] or zip(now.devices, there.devices, strict=False)
+    pairs = [*_pairs(now.devices, reference.devices)] or zip(now.devices, reference.devices, strict=False)
     return [
-        _beside(device, another, one, told)
+        _pair(device, another, here, theirs)
         for device, another in pairs
-        for one in device.results
-        for told in _of_its_size(device, another, there.card).results
-        if same_figure(one, told)
+        for here in device.results
+        for theirs in _of_its_size(device, another, reference.card).results
+        if same_figure(here, theirs)
     ]
 
 
@@ -177,24 +182,24 @@ def _of_its_size(device: MeasuredDevice, another: MeasuredDevice, card: str) -> 
 def _pairs(mine: list[MeasuredDevice], theirs: list[MeasuredDevice]) -> Iterator[tuple[MeasuredDevice, MeasuredDevice]]:
     """Devices of one name, else those of a kind in their order; one card alone goes with each of this machine's."""
     for kind in (False, True):
-        here = [one for one in mine if _is_cpu(one) == kind]
-        there = [one for one in theirs if _is_cpu(one) == kind]
-        for place, one in enumerate(here):
-            same = [other for other in there if other.name == one.name]
-            found = same or (there if len(there) == 1 else there[place : place + 1])
-            yield from ((one, other) for other in found[:1])
+        here = [device for device in mine if _is_cpu(device) == kind]
+        candidates = [device for device in theirs if _is_cpu(device) == kind]
+        for place, device in enumerate(here):
+            same = [other for other in candidates if other.name == device.name]
+            found = same or (candidates if len(candidates) == 1 else candidates[place : place + 1])
+            yield from ((device, other) for other in found[:1])
 
 
 def _is_cpu(device: MeasuredDevice) -> bool:
     return device.vendor == "cpu"
 
 
-def _beside(device: MeasuredDevice, another: MeasuredDevice, one: Figure, told: Figure) -> ComparedFigure:
+def _pair(device: MeasuredDevice, another: MeasuredDevice, result: Figure, theirs: Figure) -> ComparedFigure:
     """Both figures as the report shows them: the medians."""
     return ComparedFigure(
-        device=known(device.name), other=known(another.name), name=one.name, type=known(one.type), unit=one.unit,
-        here=one.median, there=told.median, times=round(good(one) / good(told), 4), of=told.of or UNSET,
-        conditions=told.conditions or UNSET, source=told.source or UNSET, steady=one.steady, size=one.size,
+        device=known(device.name), other=known(another.name), name=result.name, type=known(result.type), unit=result.unit,
+        here=result.median, there=theirs.median, times=round(good(result) / good(theirs), 4), of=theirs.of or UNSET,
+        conditions=theirs.conditions or UNSET, source=theirs.source or UNSET, steady=result.steady, size=result.size,
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ class PictureError(Exception):
     """No picture can be drawn; the text says what is missing."""
 
 
-def drawn(told: Bench, path: Path) -> None:
+def drawn(answer: Bench, path: Path) -> None:
     """Write a picture of the answer; the form follows the name (.png, .svg, .pdf).
 
     Raises:
@@ -42,14 +42,14 @@ def drawn(told: Bench, path: Path) -> None:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise PictureError(_("A picture needs matplotlib: install rigup with its extra `plot`.")) from error
-    fonts, missing = families(_said(told))
+    fonts, missing = families(_all_text(answer))
     with (
         _readable(missing),
         rc_context({"font.family": fonts, "font.size": 9, "svg.fonttype": "none", "pdf.fonttype": 42}),
     ):
         figure = Figure(figsize=(_WIDE, 4), layout="constrained")
         FigureCanvasAgg(figure)
-        _page(figure, told, missing)
+        _page(figure, answer, missing)
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Glyph .* missing from")  # the rarest: told above as a mark
             try:
@@ -63,34 +63,34 @@ def drawn(told: Bench, path: Path) -> None:
 @contextlib.contextmanager
 def _readable(missing: set[str]) -> Iterator[None]:
     """Where no font has the letters of the person's language, the labels are English."""
-    before, told = current(), logging.getLogger("matplotlib.font_manager")
-    level = told.level
-    told.setLevel(logging.ERROR)  # it tells of fonts that have no bold letters
+    before, logger = current(), logging.getLogger("matplotlib.font_manager")
+    level = logger.level
+    logger.setLevel(logging.ERROR)  # it tells of fonts that have no bold letters
     if set(panels.words()) & missing:
         choose("en")
     try:
         yield
     finally:
         choose(before)
-        told.setLevel(level)
+        logger.setLevel(level)
 
 
-def _said(told: Bench) -> list[str]:
+def _all_text(answer: Bench) -> list[str]:
     """All that the picture may say."""
-    return [panels.words(), _head(told), *_foot(told), *(one.name or "" for one in told.devices),
-            *(str(structs.astuple(figure)) for one in told.devices for figure in one.results),
-            *(line for one in told.devices for line in _left_out(one))]  # fmt: skip
+    return [panels.words(), _head(answer), *_foot(answer), *(device.name or "" for device in answer.devices),
+            *(str(structs.astuple(figure)) for device in answer.devices for figure in device.results),
+            *(line for device in answer.devices for line in _left_out(device))]  # fmt: skip
 
 
-def _page(figure: Any, told: Bench, missing: set[str]) -> None:
+def _page(figure: Any, answer: Bench, missing: set[str]) -> None:
     """Device under device, each as high as what it has; the run's own facts above and below."""
-    devices = told.devices or [MeasuredDevice(results=[])]
-    foot = [without(line, missing) for line in _foot(told)]
-    high = [panels.height(one) + _BARE + _LINE * len(_left_out(one)) for one in devices]
+    devices = answer.devices or [MeasuredDevice(results=[])]
+    foot = [without(line, missing) for line in _foot(answer)]
+    high = [panels.height(device) + _BARE + _LINE * len(_left_out(device)) for device in devices]
     head_high, foot_high = 0.45, _LINE * len(foot) + 0.1
     figure.set_size_inches(_WIDE, sum(high) + head_high + foot_high)
     rows = figure.subfigures(len(devices) + 2, 1, height_ratios=[head_high, *high, foot_high])
-    rows[0].text(0.01, 0.5, without(_head(told), missing), fontsize=13, fontweight="bold", color=_INK, va="center")
+    rows[0].text(0.01, 0.5, without(_head(answer), missing), fontsize=13, fontweight="bold", color=_INK, va="center")
     for row, device in zip(rows[1:-1], devices, strict=True):
         _device(row, device, missing)
     rows[-1].text(0.01, 0.95, "\n".join(foot), fontsize=7.5, color=_FAINT, va="top", linespacing=1.4)
@@ -109,30 +109,38 @@ def _device(row: Any, device: MeasuredDevice, missing: set[str]) -> None:
 
 def _left_out(device: MeasuredDevice) -> list[str]:
     """What was not measured of a device, and why."""
-    told = [failure(one) for one in device.failed or ()]
+    lines = [failure(measurement) for measurement in device.failed or ()]
     if device.cut:
-        told.append(_("No time was left for: {names}.").format(names=", ".join(device.cut)))
-    return [line for one in told for line in textwrap.wrap(one, _LETTERS)[:3]]
+        lines.append(_("No time was left for: {names}.").format(names=", ".join(device.cut)))
+    return [line for part in lines for line in textwrap.wrap(part, _LETTERS)[:3]]
 
 
-def _head(told: Bench) -> str:
+def _head(answer: Bench) -> str:
     """What this is, of which day."""
-    day = told.recorded_at.replace("T", " ")[: len("2026-01-01 00:00")]
+    day = answer.recorded_at.replace("T", " ")[: len("2026-01-01 00:00")]
     return _("Speed of each device, measured {day} UTC").format(day=day) if day else _("Speed of each device")
 
 
-def _foot(told: Bench) -> list[str]:
+def _foot(answer: Bench) -> list[str]:
     """Versions, and how the marks are to be read."""
-    versions = {"rigup": told.rigup, "Python": told.environment.python, **told.packages}
+    versions = {"rigup": answer.rigup, "Python": answer.environment.python, **answer.packages}
     parts = [f"{name} {version}" for name, version in versions.items() if version]
-    parts += [f"{one.get('name')} {one['version']}" for one in told.machine.get("drivers", ()) if one.get("version")]
-    parts += [str(one["name"]) for one in told.machine.get("distributions", ()) if one.get("name")]
-    parts.append("--full" if told.mode == "full" else "--quick")
-    failed = [failure(one) for one in told.failed]
-    if (told.busy_cores or 0) > BUSY:
-        said = _("Other programs kept {cores} cores busy when it began.")
-        failed.append(said.format(cores=told.busy_cores))
+    parts += [
+        f"{driver.get('name')} {driver['version']}"
+        for driver in answer.machine.get("drivers", ())
+        if driver.get("version")
+    ]
+    parts += [
+        str(distribution["name"])
+        for distribution in answer.machine.get("distributions", ())
+        if distribution.get("name")
+    ]
+    parts.append("--full" if answer.mode == "full" else "--quick")
+    failed = [failure(measurement) for measurement in answer.failed]
+    if (answer.busy_cores or 0) > BUSY:
+        template = _("Other programs kept {cores} cores busy when it began.")
+        failed.append(template.format(cores=answer.busy_cores))
     legend = _(
         "Dots are medians; bars reach over the middle half of the samples, of what is unsteady (hollow) over all of them. Lines join the quickest product of each size."
     )
-    return [line for one in (*failed, ", ".join(parts), legend) for line in textwrap.wrap(one, _LETTERS)]
+    return [line for part in (*failed, ", ".join(parts), legend) for line in textwrap.wrap(part, _LETTERS)]

@@ -19,11 +19,11 @@ def families(texts: Iterable[str]) -> tuple[list[str], set[str]]:
 
     wanted = {letter for text in texts for letter in text if not letter.isspace()}
     fonts = font_manager.fontManager.ttflist
-    plain = next((one for one in fonts if one.name == PLAIN and one.style == "normal"), None)
+    plain = next((entry for entry in fonts if entry.name == PLAIN and entry.style == "normal"), None)
     missing = wanted - _letters(plain.fname) if plain else wanted
     chosen = [PLAIN]
     for font in (
-        sorted(filter(_upright, fonts), key=lambda one: not _LIKELY.search(one.name))[:_MOST] if missing else ()
+        sorted(filter(_upright, fonts), key=lambda entry: not _LIKELY.search(entry.name))[:_MOST] if missing else ()
     ):
         has = _letters(font.fname) & missing
         if has:

@@ -35,8 +35,8 @@ def words() -> str:
         "prefill",
         "decode",
     )
-    told = list(map(name_of, names))
-    return " ".join([*told, _side(), _sheet(), _others(), _("unsteady"), _nothing()])
+    labels = list(map(name_of, names))
+    return " ".join([*labels, _side(), _sheet(), _others(), _("unsteady"), _nothing()])
 
 
 def _side() -> str:
@@ -63,23 +63,23 @@ def height(device: MeasuredDevice) -> float:
 
 
 def _high(rows: list[Figure]) -> float:
-    lines = sum(len(_name(one)) for one in rows)
+    lines = sum(len(_name(result)) for result in rows)
     return _AROUND + _ROW * max(len(rows), 0.6 * lines)
 
 
 def _parts(device: MeasuredDevice) -> tuple[list[Figure], list[list[Figure]]]:
     """Products whose size is known, and the rest by unit; a unit that is none of ours stands last."""
-    results = [one for one in device.results if one.median]
-    products = [one for one in results if one.unit == "FLOP/s" and one.size]
-    rest = [one for one in results if one not in products]
-    units = dict.fromkeys([*_UNITS, *(one.unit for one in rest)])
-    groups = [[one for one in rest if one.unit == unit] for unit in units]
+    results = [result for result in device.results if result.median]
+    products = [result for result in results if result.unit == "FLOP/s" and result.size]
+    rest = [result for result in results if result not in products]
+    units = dict.fromkeys([*_UNITS, *(result.unit for result in rest)])
+    groups = [[result for result in rest if result.unit == unit] for unit in units]
     return products, [rows for rows in groups if rows]
 
 
-def device(row: Any, told: MeasuredDevice, missing: set[str]) -> None:
+def device(row: Any, measured: MeasuredDevice, missing: set[str]) -> None:
     """Draw the panels of one device into its part of the page; a sentence where nothing was measured."""
-    products, groups = _parts(told)
+    products, groups = _parts(measured)
     if not products and not groups:
         row.text(0.01, 0.45, _nothing(), color=_INK)
         return
@@ -88,8 +88,8 @@ def device(row: Any, told: MeasuredDevice, missing: set[str]) -> None:
         _products(parts[0].subplots(), products)
     if groups:
         axes = parts[1].subplots(len(groups), 1, squeeze=False, height_ratios=[_high(rows) for rows in groups])
-        for one, rows in zip(axes[:, 0], groups, strict=True):
-            _figures(one, rows, missing)
+        for panel, rows in zip(axes[:, 0], groups, strict=True):
+            _figures(panel, rows, missing)
 
 
 # -- products -------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def device(row: Any, told: MeasuredDevice, missing: set[str]) -> None:
 
 def _products(axes: Any, products: list[Figure]) -> None:
     """Rate over size for each type, both logarithmic; where it was measured for longer a mark with its spread."""
-    for one in products:
-        color, mark = _LOOK.get(one.type or "", _OTHER)
-        sweep = one.sweep or []
+    for result in products:
+        color, mark = _LOOK.get(result.type or "", _OTHER)
+        sweep = result.sweep or []
         axes.plot(
             [point.size for point in sweep],
             [point.rate for point in sweep],
@@ -107,15 +107,15 @@ def _products(axes: Any, products: list[Figure]) -> None:
             linewidth=1.3,
             alpha=0.8,
         )
-        label = None if one.name == "matmul-by-hand" else _label(one)
-        _mark(axes, one.size or 0, one, color=color, marker=mark, label=label, upright=True)
-        if one.peak and label:
-            axes.axhline(one.peak, color=color, linestyle=(0, (1, 2)), linewidth=1)
-    if any(one.peak for one in products):
+        label = None if result.name == "matmul-by-hand" else _label(result)
+        _mark(axes, result.size or 0, result, color=color, marker=mark, label=label, upright=True)
+        if result.peak and label:
+            axes.axhline(result.peak, color=color, linestyle=(0, (1, 2)), linewidth=1)
+    if any(result.peak for result in products):
         axes.plot([], [], color=_SHEET, linestyle=(0, (1, 2)), linewidth=1, label=_sheet())
     _side_of(axes, products)
     _logarithmic(axes, "y", "FLOP/s")
-    shown = [value for one in products for value in (*_ends(one), *_swept(one), one.peak or one.median)]
+    shown = [value for result in products for value in (*_ends(result), *_swept(result), result.peak or result.median)]
     axes.set_ylim(min(shown) / 1.6, max(shown) * 1.6)
     _plain(axes)
     look = {"frameon": False, "fontsize": 7.5, "title_fontsize": 9, "borderaxespad": 0.2, "handletextpad": 0.3,
@@ -130,19 +130,19 @@ def _products(axes: Any, products: list[Figure]) -> None:
     )
 
 
-def _swept(one: Figure) -> list[float]:
-    return [point.rate for point in one.sweep or () if point.rate > 0]
+def _swept(result: Figure) -> list[float]:
+    return [point.rate for point in result.sweep or () if point.rate > 0]
 
 
-def _label(one: Figure) -> str:
-    told = f"{one.type or one.name}: {figure(one.median, one.unit)}"
-    return told + _steadiness(one)
+def _label(result: Figure) -> str:
+    text = f"{result.type or result.name}: {figure(result.median, result.unit)}"
+    return text + _steadiness(result)
 
 
 def _side_of(axes: Any, products: list[Figure]) -> None:
     """Sizes as powers of two, as many as there is room for; a size of its own where there is but one."""
-    sizes = {point.size for one in products for point in one.sweep or ()}
-    sizes |= {one.size for one in products if one.size}
+    sizes = {point.size for result in products for point in result.sweep or ()}
+    sizes |= {result.size for result in products if result.size}
     axes.set_xscale("log", base=2)
     powers = sorted(size for size in sizes if size & (size - 1) == 0) or sorted(sizes)
     axes.set_xticks(powers, [str(size) for size in powers])
@@ -157,18 +157,18 @@ def _side_of(axes: Any, products: list[Figure]) -> None:
 def _figures(axes: Any, rows: list[Figure], missing: set[str]) -> None:
     """A dot for each figure with its spread, its value at the edge, and what the sheet and others say of it."""
     places = range(len(rows))[::-1]
-    for place, one in zip(places, rows, strict=True):
-        color, mark = _LOOK.get(one.type or "", (_LOOK["float32"][0], "o"))
-        _mark(axes, place, one, color=color, marker=mark, label=None, upright=False)
-        if one.peak:
-            axes.plot([one.peak], [place], color=_SHEET, marker="|", markersize=11, linestyle="none")
-        if one.others:
-            most = max(other.rate for other in one.others)
+    for place, result in zip(places, rows, strict=True):
+        color, mark = _LOOK.get(result.type or "", (_LOOK["float32"][0], "o"))
+        _mark(axes, place, result, color=color, marker=mark, label=None, upright=False)
+        if result.peak:
+            axes.plot([result.peak], [place], color=_SHEET, marker="|", markersize=11, linestyle="none")
+        if result.others:
+            most = max(other.rate for other in result.others)
             axes.plot([most], [place], color=_SHEET, marker="x", markersize=5, linestyle="none")
         axes.annotate(
-            _value(one), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=_INK
+            _value(result), (1.01, place), xycoords=("axes fraction", "data"), va="center", fontsize=8, color=_INK
         )
-    names = ["\n".join(without(line, missing) for line in _name(one)) for one in rows]
+    names = ["\n".join(without(line, missing) for line in _name(result)) for result in rows]
     axes.set_yticks(list(places), names)
     axes.set_ylim(-0.6, len(rows) - 0.4)
     _range(axes, rows)
@@ -177,21 +177,21 @@ def _figures(axes: Any, rows: list[Figure], missing: set[str]) -> None:
     _explained(axes, rows)
 
 
-def _value(one: Figure) -> str:
-    return figure(one.median, one.unit) + _steadiness(one)
+def _value(result: Figure) -> str:
+    return figure(result.median, result.unit) + _steadiness(result)
 
 
-def _steadiness(one: Figure) -> str:
-    return " (" + _("unsteady") + ")" if unsteady(one) else ""
+def _steadiness(result: Figure) -> str:
+    return " (" + _("unsteady") + ")" if unsteady(result) else ""
 
 
-def _name(one: Figure) -> list[str]:
-    return textwrap.wrap(name_of(one.name, one.type or ""), _NAME)[:3] or [one.name]
+def _name(result: Figure) -> list[str]:
+    return textwrap.wrap(name_of(result.name, result.type or ""), _NAME)[:3] or [result.name]
 
 
 def _range(axes: Any, rows: list[Figure]) -> None:
     """From zero; where the figures lie far apart on a logarithmic axis."""
-    shown = [value for one in rows for value in (*_ends(one), one.median, one.peak or one.median)]
+    shown = [value for result in rows for value in (*_ends(result), result.median, result.peak or result.median)]
     if max(shown) > _FAR * min(shown):
         _logarithmic(axes, "x", rows[0].unit)
         axes.set_xlim(min(shown) / 1.8, max(shown) * 1.8)
@@ -206,11 +206,11 @@ def _range(axes: Any, rows: list[Figure]) -> None:
 def _explained(axes: Any, rows: list[Figure]) -> None:
     """What the grey marks are, where there are any."""
     marks = {
-        _sheet(): ("|", 9, any(one.peak for one in rows)),
-        _others(): ("x", 5, any(one.others for one in rows)),
+        _sheet(): ("|", 9, any(result.peak for result in rows)),
+        _others(): ("x", 5, any(result.others for result in rows)),
     }
-    for label, (mark, size, there) in marks.items():
-        if there:
+    for label, (mark, size, is_shown) in marks.items():
+        if is_shown:
             axes.plot([], [], color=_SHEET, marker=mark, markersize=size, linestyle="none", label=label)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, fontsize=7.5, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0)
@@ -219,21 +219,23 @@ def _explained(axes: Any, rows: list[Figure]) -> None:
 # -- what both have -------------------------------------------------------------------------------------
 
 
-def _mark(axes: Any, place: float, one: Figure, *, color: str, marker: str, label: str | None, upright: bool) -> None:
+def _mark(
+    axes: Any, place: float, result: Figure, *, color: str, marker: str, label: str | None, upright: bool
+) -> None:
     """The median with its spread; hollow where it is unsteady."""
-    low, high = _ends(one)
-    reach = [[max(one.median - low, 0.0)], [max(high - one.median, 0.0)]]
-    where = ([place], [one.median]) if upright else ([one.median], [place])
+    low, high = _ends(result)
+    reach = [[max(result.median - low, 0.0)], [max(high - result.median, 0.0)]]
+    where = ([place], [result.median]) if upright else ([result.median], [place])
     axes.errorbar(
         *where, **{"yerr" if upright else "xerr": reach}, color=color, marker=marker, markersize=6, capsize=3, linewidth=1.2,
-        linestyle="none", markerfacecolor="white" if unsteady(one) else color, label=label, zorder=3,
+        linestyle="none", markerfacecolor="white" if unsteady(result) else color, label=label, zorder=3,
     )  # fmt: skip
 
 
-def _ends(one: Figure) -> tuple[float, float]:
+def _ends(result: Figure) -> tuple[float, float]:
     """Between which samples lay: the middle half of them; of what is unsteady all."""
-    median = one.median
-    found = [median, *((one.worst or median, one.best or median) if unsteady(one) else one.quartiles or ())]
+    median = result.median
+    found = [median, *((result.worst or median, result.best or median) if unsteady(result) else result.quartiles or ())]
     return min(found), max(found)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from rigup.machine.baseline import file_name, state_folder
 from rigup.schemas.bench import Bench, Figure, MeasuredDevice
 
-Told = dict[str, Any]
+Document = dict[str, Any]
 """A run as the release that made it wrote it."""
 
 _OF_DEVICE = ("name", "vendor", "pci_address", "memory")
@@ -35,36 +35,38 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     devices: list[MeasuredDevice]
 
 
-def run_of(told: Told) -> Run:
+def run_of(document: Document) -> Run:
     """A run of what was written; a device or a figure that cannot be read is left out."""
-    where = told.get("environment")
+    where = document.get("environment")
     return Run(
-        recorded_at=str(told.get("recorded_at") or ""),
+        recorded_at=str(document.get("recorded_at") or ""),
         prefix=str(where.get("prefix") or "") if isinstance(where, dict) else "",
-        devices=[device for one in told["devices"] if isinstance(one, dict) for device in _read(one)],
+        devices=[device for fields in document["devices"] if isinstance(fields, dict) for device in _read(fields)],
     )
 
 
-def _read(told: Told) -> list[MeasuredDevice]:
+def _read(fields: Document) -> list[MeasuredDevice]:
     with contextlib.suppress(msgspec.ValidationError):
-        named = {name: told[name] for name in _OF_DEVICE if told.get(name)}
-        return [msgspec.convert({**named, "results": _figures(told.get("results"))}, MeasuredDevice)]
+        named = {name: fields[name] for name in _OF_DEVICE if fields.get(name)}
+        return [msgspec.convert({**named, "results": _figures(fields.get("results"))}, MeasuredDevice)]
     return []
 
 
-def _figures(told: Any) -> list[Figure]:
+def _figures(rows: Any) -> list[Figure]:
     found: list[Figure] = []
-    for one in told if isinstance(told, list) else []:
+    for fields in rows if isinstance(rows, list) else []:
         with contextlib.suppress(msgspec.ValidationError):
             known = (
-                {name: one[name] for name in _OF_FIGURE if one.get(name) is not None} if isinstance(one, dict) else {}
+                {name: fields[name] for name in _OF_FIGURE if fields.get(name) is not None}
+                if isinstance(fields, dict)
+                else {}
             )
             figure = msgspec.convert({"best": known.get("median"), **known}, Figure)
             found += [figure] if figure.median else []
     return found
 
 
-def earlier(prefix: str) -> list[Told]:
+def earlier(prefix: str) -> list[Document]:
     """Earlier runs in this environment, oldest first; a line that cannot be read is left out. Never raises."""
     return _runs(_path(prefix))
 
@@ -76,7 +78,7 @@ def nodes() -> list[str]:
     return []
 
 
-def of_node(name: str = "") -> list[Told]:
+def of_node(name: str = "") -> list[Document]:
     """All runs of a machine, in whichever environment, oldest first; "" is this one. Never raises."""
     folder = state_folder("bench")
     with contextlib.suppress(OSError):
@@ -85,13 +87,13 @@ def of_node(name: str = "") -> list[Told]:
     return []
 
 
-def _runs(path: Path) -> list[Told]:
-    found: list[Told] = []
+def _runs(path: Path) -> list[Document]:
+    found: list[Document] = []
     with contextlib.suppress(OSError), open(path, "rb") as file:
         for line in file.read(_MOST_BYTES).splitlines()[-_MOST_RUNS:]:
             with contextlib.suppress(msgspec.DecodeError):
-                told = msgspec.json.decode(line)
-                found += [told] if isinstance(told, dict) and isinstance(told.get("devices"), list) else []
+                document = msgspec.json.decode(line)
+                found += [document] if isinstance(document, dict) and isinstance(document.get("devices"), list) else []
     return found
 
 

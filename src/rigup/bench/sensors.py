@@ -61,11 +61,11 @@ def watched(samples: list[Sample]) -> Watched:
     """What the samples come to: least, median and most of each reading, and what held the device back how often."""
     readings = {}
     for name in ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"):
-        values = sorted(float(one[name]) for one in samples if name in one)
+        values = sorted(float(sample[name]) for sample in samples if name in sample)
         if values:
             readings[name] = Readings(least=values[0], median=values[len(values) // 2], most=values[-1])
-    reasons = [str(one["held_back"]) for one in samples if one.get("held_back")]
-    held_back = {one: round(reasons.count(one) / len(samples), 2) for one in sorted(set(reasons))}
+    reasons = [str(sample["held_back"]) for sample in samples if sample.get("held_back")]
+    held_back = {reason: round(reasons.count(reason) / len(samples), 2) for reason in sorted(set(reasons))}
     return Watched(samples=len(samples), **readings, held_back=held_back or UNSET)
 
 
@@ -117,9 +117,9 @@ def _of_amd(host: Host) -> Iterator[tuple[str, Sample]]:
         if (host.read(folder + "/name").body or "").strip() != "amdgpu":
             continue
         address = (host.link(folder.rpartition("/hwmon/")[0]).body or "").rpartition("/")[2]
-        told = {"clock_mhz": _number(host, folder + "/freq1_input", 1e-6), "power_w": _watts(host, folder),
+        readings = {"clock_mhz": _number(host, folder + "/freq1_input", 1e-6), "power_w": _watts(host, folder),
                 "temperature_c": _number(host, folder + "/temp1_input", 1e-3)}  # fmt: skip
-        yield address, _known(told)
+        yield address, _known(readings)
 
 
 def _watts(host: Host, folder: str) -> float | None:
@@ -134,8 +134,8 @@ def _of_processor(host: Host) -> Iterator[tuple[str, Sample]]:
     known = [clock for clock in clocks if clock is not None]
     heats = [_number(host, path + "/temp", 1e-3) for path in host.find("/sys/class/thermal/thermal_zone*")[:32]]
     warm = [heat for heat in heats if heat is not None]
-    told = {"clock_mhz": sum(known) / len(known) if known else None, "temperature_c": max(warm) if warm else None}
-    if sample := _known(told):
+    readings = {"clock_mhz": sum(known) / len(known) if known else None, "temperature_c": max(warm) if warm else None}
+    if sample := _known(readings):
         yield "cpu", sample
 
 
@@ -158,8 +158,8 @@ def _times(host: Host) -> list[int]:
     return [int(word) for word in line[1:9] if word.isdecimal()] if line[:1] == ["cpu"] else []
 
 
-def _known(told: dict[str, float | None]) -> Sample:
-    return {name: value for name, value in told.items() if value is not None}
+def _known(readings: dict[str, float | None]) -> Sample:
+    return {name: value for name, value in readings.items() if value is not None}
 
 
 def _number(host: Host, path: str, scale: float) -> float | None:

@@ -12,7 +12,7 @@ _BEST = 1.25  # times the typical figure that the best may be
 _DRIFT = 0.1  # by which the second half of the samples may be faster or slower than the first
 
 
-def unsteady(one: Figure) -> list[str]:
+def unsteady(result: Figure) -> list[str]:
     """Why the median of a figure tells little; nothing where it does tell, or where the samples are too few to say.
 
     Returns:
@@ -20,28 +20,28 @@ def unsteady(one: Figure) -> list[str]:
         "drift": it became faster or slower while it was measured, by heat or by a clock that had to rise.
 
     """
-    if not judged(one):
+    if not judged(result):
         return []
     found = {
-        "spread": (one.spread or 0.0) > _SPREAD,
-        "best": _times(one) > _BEST,
-        "drift": abs(one.drift or 0.0) > _DRIFT,
+        "spread": (result.spread or 0.0) > _SPREAD,
+        "best": _times(result) > _BEST,
+        "drift": abs(result.drift or 0.0) > _DRIFT,
     }
     return [name for name, true in found.items() if true]
 
 
-def judged(one: Figure) -> bool:
+def judged(result: Figure) -> bool:
     """Whether there are samples enough; a figure that does not say how many is taken as one of many."""
-    return one.samples is UNSET or one.samples >= FEW
+    return result.samples is UNSET or result.samples >= FEW
 
 
-def doubt(one: Figure) -> float:
+def doubt(result: Figure) -> float:
     """The share of a figure that may be chance: the farthest that its samples give reason to think."""
-    return max(one.spread or 0.0, _times(one) - 1, abs(one.drift or 0.0))
+    return max(result.spread or 0.0, _times(result) - 1, abs(result.drift or 0.0))
 
 
-def _times(one: Figure) -> float:
+def _times(result: Figure) -> float:
     """How many times as good the best is; of seconds the fewest are."""
-    if not one.median or not one.best:
+    if not result.median or not result.best:
         return 1.0
-    return one.median / one.best if one.unit == "s" else one.best / one.median
+    return result.median / result.best if result.unit == "s" else result.best / result.median

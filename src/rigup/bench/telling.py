@@ -38,9 +38,9 @@ def _other(name: str) -> str:
     return _("to {device}").format(device=device) if device != name else name
 
 
-def failure(one: Failed) -> str:
+def failure(failed: Failed) -> str:
     """What could not be measured, and why."""
-    return _("{check} could not be measured: {because}").format(check=one.check, because=one.because)
+    return _("{check} could not be measured: {because}").format(check=failed.check, because=failed.because)
 
 
 def figure(value: float, unit: str) -> str:

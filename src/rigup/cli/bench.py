@@ -47,40 +47,40 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
         choose("en")  # data is the same in every language
     if listing:
         return _list(as_json)
-    there = _other(other, environment) if other else None
-    told = _measured(environment, wish)
-    if not told.devices:
+    run = _other(other, environment) if other else None
+    answer = _measured(environment, wish)
+    if not answer.devices:
         raise click.UsageError(_nothing(wish["devices"], wish["only"]))
-    if there is not None:
-        told = _set_beside(told, other, there)
+    if run is not None:
+        answer = _set_beside(answer, other, run)
     if picture:
-        _draw(told, Path(picture))
+        _draw(answer, Path(picture))
     if as_json:
-        click.echo(data_text(told))
+        click.echo(data_text(answer))
     else:
         from rigup.cli.bench_report import text
         from rigup.machine.outward import outward
 
-        click.echo(text(outward(told), _wants_color()), color=_wants_color())
-    return int(bool(told.drops))
+        click.echo(text(outward(answer), _wants_color()), color=_wants_color())
+    return int(bool(answer.drops))
 
 
-def _set_beside(told: "Bench", name: str, there: "Run") -> "Bench":
+def _set_beside(answer: "Bench", name: str, other: "Run") -> "Bench":
     from msgspec import structs
 
     from rigup.bench.comparing import compared
     from rigup.schemas.bench import Compared
 
-    return structs.replace(told, compared=Compared(with_=name, figures=compared(told, there)))
+    return structs.replace(answer, compared=Compared(with_=name, figures=compared(answer, other)))
 
 
 def _nothing(devices: str, only: str) -> str:
-    told = _("Nothing was measured: no device or no measurement here has the name that was asked for ({names}). `rigup verify` lists the devices, `rigup bench --json` names each measurement.")  # fmt: skip
-    return told.format(names=", ".join(filter(None, (devices, only))))
+    template = _("Nothing was measured: no device or no measurement here has the name that was asked for ({names}). `rigup verify` lists the devices, `rigup bench --json` names each measurement.")  # fmt: skip
+    return template.format(names=", ".join(filter(None, (devices, only))))
 
 
-def _names(told: str) -> tuple[str, ...]:
-    return tuple(filter(None, (one.strip() for one in told.split(","))))
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in text.split(","))))
 
 
 def _measured(environment: str, wish: dict[str, Any]) -> "Bench":
@@ -119,23 +119,23 @@ def _list(as_json: bool) -> int:
     from rigup.knowledge.tables import KnowledgeError
 
     try:
-        told = listed()
+        answer = listed()
     except KnowledgeError as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(data_text(told))
+        click.echo(data_text(answer))
     else:
         from rigup.cli.bench_list import text
 
-        click.echo(text(told, _wants_color()), color=_wants_color())
+        click.echo(text(answer, _wants_color()), color=_wants_color())
     return 0
 
 
-def _draw(told: "Bench", path: Path) -> None:
+def _draw(answer: "Bench", path: Path) -> None:
     from rigup.bench.picture import PictureError, drawn
 
     try:
-        drawn(told, path)
+        drawn(answer, path)
     except PictureError as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:

@@ -15,16 +15,16 @@ _MOST_RUNS = 20
 _NO_BREAK = "\ue000"  # stands for a blank at which no line ends; nobody's letter
 
 
-def text(told: BenchList, color: bool = False) -> str:
+def text(answer: BenchList, color: bool = False) -> str:
     """The whole list."""
-    runs = [run_of(run) for run in told.runs[-_MOST_RUNS:]]
-    parts = [_runs(runs), _machines(told.machines), _measured(told.measured), wrapped(_next())]
-    said = "\n\n".join("\n".join(part) for part in parts if part)
-    return said if color else click.unstyle(said)
+    runs = [run_of(run) for run in answer.runs[-_MOST_RUNS:]]
+    parts = [_runs(runs), _machines(answer.machines), _measured(answer.measured), wrapped(_next())]
+    report = "\n\n".join("\n".join(part) for part in parts if part)
+    return report if color else click.unstyle(report)
 
 
-def _head(said: str) -> str:
-    return style(said, bold=True)
+def _head(line: str) -> str:
+    return style(line, bold=True)
 
 
 def _runs(runs: list[Run]) -> list[str]:
@@ -46,10 +46,10 @@ def _run(run: Run) -> str:
 
 def _best(device: MeasuredDevice) -> str:
     """The device's fastest figure of the first kind that it has: products tell more than the rest."""
-    first = [one for one in device.results if one.name == "matmul"] or device.results[:1]
+    first = [result for result in device.results if result.name == "matmul"] or device.results[:1]
     if not first:
         return ""
-    best = max(first, key=lambda one: one.median)
+    best = max(first, key=lambda result: result.median)
     return f"{device.name or ''} {figure(best.median, best.unit)} ({name_of(best.name, best.type or '')})"
 
 
@@ -64,8 +64,8 @@ def _measured(names: list[str]) -> list[str]:
     head = _("Devices that others measured (`rigup knowledge NAME` tells the sources)")
     lines = [_head(head)]
     for family, members in _families(names).items():
-        told = ", ".join(one.replace(" ", _NO_BREAK) for one in members)
-        lines += wrapped(told, f"  {family} ", "    ")
+        unbroken = ", ".join(member.replace(" ", _NO_BREAK) for member in members)
+        lines += wrapped(unbroken, f"  {family} ", "    ")
     return [line.replace(_NO_BREAK, " ") for line in lines]
 
 

@@ -34,8 +34,14 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
         from rigup.schemas.chat import ChatParameter, ChatParameters
 
         rows = [
-            ChatParameter(name=one.name, range=one.told_range(), usual=one.usual, effect=one.effect, names=one.names)
-            for one in parameters()
+            ChatParameter(
+                name=parameter.name,
+                range=parameter.told_range(),
+                usual=parameter.usual,
+                effect=parameter.effect,
+                names=parameter.names,
+            )
+            for parameter in parameters()
         ]
         click.echo(data_text(ChatParameters(parameters=rows)))
     else:
@@ -84,10 +90,10 @@ def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> in
     text = " ".join(message) or asked
     alone = bool(text) or form["as_json"] or not sys.stdin.isatty()
     try:
-        said = _conversation(model, form)
+        conversation = _conversation(model, form)
         if alone:
-            return _once(said, _whole_text(text, form["files"]), form)
-        return _talk(said, form)
+            return _once(conversation, _whole_text(text, form["files"]), form)
+        return _talk(conversation, form)
     except (ParameterError, ConversationError) as error:
         raise click.UsageError(str(error)) from error
     except EndpointError as error:
@@ -99,8 +105,8 @@ def _has_parts() -> None:
     from importlib.util import find_spec
 
     if missing := [name for name in _NEEDED if find_spec(name) is None]:
-        told = _("`rigup chat` needs {missing}: install it with `pip install 'rigup[llm]'`.")
-        raise click.UsageError(told.format(missing=", ".join(missing)))
+        template = _("`rigup chat` needs {missing}: install it with `pip install 'rigup[llm]'`.")
+        raise click.UsageError(template.format(missing=", ".join(missing)))
 
 
 def _failure(error: "EndpointError") -> click.ClickException:
@@ -115,17 +121,17 @@ def _conversation(model: str, form: dict[str, Any]) -> "Conversation":
     from rigup.llm.chat.conversation import Conversation, load
     from rigup.llm.chat.parameters import SYSTEM, named, value_of
 
-    said = load(form["loaded"]) if form["loaded"] else Conversation()
-    said.model = model or said.model
-    pairs = [(name, sign, value) for name, sign, value in (one.partition("=") for one in form["pairs"])]
+    conversation = load(form["loaded"]) if form["loaded"] else Conversation()
+    conversation.model = model or conversation.model
+    pairs = [(name, sign, value) for name, sign, value in (pair.partition("=") for pair in form["pairs"])]
     if odd := [name for name, sign, _value in pairs if not sign]:
         raise click.UsageError(_("{pair} is not NAME=VALUE.").format(pair=repr(odd[0][:80])))
     for name, _sign, value in pairs:
         row = named(name)
-        said.settings[row.name] = value_of(row, value)
+        conversation.settings[row.name] = value_of(row, value)
     if form["system"]:
-        said.settings[SYSTEM] = value_of(named(SYSTEM), form["system"])
-    return said
+        conversation.settings[SYSTEM] = value_of(named(SYSTEM), form["system"])
+    return conversation
 
 
 def _whole_text(text: str, files: tuple[str, ...]) -> str:
@@ -137,10 +143,10 @@ def _whole_text(text: str, files: tuple[str, ...]) -> str:
         raise ConversationError(
             _("{path} is larger than {size} bytes.").format(path=_("Standard input"), size=MOST_TEXT)
         )
-    told = [text_of(path) for path in files]
+    files_read = [text_of(path) for path in files]
     if piped.strip() and text:
-        told.append((_("standard input"), piped))
-    whole = with_files(text or piped.strip(), told)
+        files_read.append((_("standard input"), piped))
+    whole = with_files(text or piped.strip(), files_read)
     if not whole.strip():
         raise click.UsageError(_("There is nothing to ask: give a message, or something on standard input."))
     return whole
@@ -152,31 +158,31 @@ def _piped(most: int) -> str:
     try:
         return sys.stdin.buffer.read(most + 1).decode("utf-8", "replace")
     except OSError as error:  # a folder, a disk that fails
-        told = _("{path}: {why}.").format(path=_("Standard input"), why=error.strerror or str(error))
-        raise ConversationError(told) from error
+        sentence = _("{path}: {why}.").format(path=_("Standard input"), why=error.strerror or str(error))
+        raise ConversationError(sentence) from error
 
 
 @contextmanager
-def _opened(said: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
+def _opened(conversation: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
     """Where the model answers: an endpoint that is named, or an engine that is started and ended here."""
     if form["api"]:
-        made = _endpoint(form)
+        endpoint = _endpoint(form)
         try:
-            yield made, None
+            yield endpoint, None
         finally:
-            made.close()
+            endpoint.close()
         return
-    if not said.model:
+    if not conversation.model:
         raise click.UsageError(_("Name a model (`rigup models` lists those that are here), or an endpoint with --api."))
     from rigup.cli.chat_engine import Engines, say_aside
 
     engines = Engines(
-        form, said.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None
+        form, conversation.settings, say_aside if sys.stderr.isatty() and not form["as_json"] else lambda _text: None
     )
     try:
-        made = engines.start(said.model)
-        said.model = made.called
-        yield made, engines
+        endpoint = engines.start(conversation.model)
+        conversation.model = endpoint.called
+        yield endpoint, engines
     finally:
         engines.stop()
 
@@ -193,16 +199,16 @@ def _endpoint(form: dict[str, Any]) -> "Endpoint":
         if not key:
             raise click.UsageError(_("The variable {name} is not set, or empty.").format(name=name[:80]))
     kind: Kind | None = form["kind"]
-    made = Endpoint(form["api"], key, form["patience"], kind)
-    if made.unprotected:
-        click.echo(_("The key goes to {api} without encryption: whoever is on the way can read it.").format(api=made.base), err=True)  # fmt: skip
-    return made
+    endpoint = Endpoint(form["api"], key, form["patience"], kind)
+    if endpoint.unprotected:
+        click.echo(_("The key goes to {api} without encryption: whoever is on the way can read it.").format(api=endpoint.base), err=True)  # fmt: skip
+    return endpoint
 
 
 # -- a talk --------------------------------------------------------------------------------------------
 
 
-def _talk(said: "Conversation", form: dict[str, Any]) -> int:
+def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     """A talk at the terminal; the exit status."""
     import gc
 
@@ -210,7 +216,7 @@ def _talk(said: "Conversation", form: dict[str, Any]) -> int:
     from rigup.machine.outward import outward_text
 
     gc.enable()  # it may last for days
-    who = outward_text(form["api"] or said.model)
+    who = outward_text(form["api"] or conversation.model)
     if who:
         click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=who), dim=True))  # fmt: skip
     sys.stdout.flush()
@@ -220,63 +226,65 @@ def _talk(said: "Conversation", form: dict[str, Any]) -> int:
 
     files = [text_of(path) for path in form["files"]]
     images = [picture_of(path) for path in form["images"]]
-    with _opened(said, form) as (endpoint, engines):
-        look = Aside(lambda: _made_ready(endpoint, said, form["plain"]))  # keys are taken first
+    with _opened(conversation, form) as (endpoint, engines):
+        look = Aside(lambda: _made_ready(endpoint, conversation, form["plain"]))  # keys are taken first
         if engines is not None:
             look.wait()  # it answers already
-        talk = Talk(endpoint, said, Options(not form["plain"], not form["no_history"], engines), look)
+        talk = Talk(endpoint, conversation, Options(not form["plain"], not form["no_history"], engines), look)
         talk.attach(files, images)
         talk.run()
     return 0
 
 
-def _made_ready(endpoint: "Endpoint", said: "Conversation", plain: bool) -> None:
+def _made_ready(endpoint: "Endpoint", conversation: "Conversation", plain: bool) -> None:
     """What an answer needs, while the first question is typed."""
-    _looked(endpoint, said)
+    _examine_endpoint(endpoint, conversation)
     if not plain:
         import rich.live
         import rich.markdown  # noqa: F401  (loaded before it is needed)
 
 
-def _looked(endpoint: "Endpoint", said: "Conversation") -> None:
+def _examine_endpoint(endpoint: "Endpoint", conversation: "Conversation") -> None:
     """Ask the endpoint what it is; one that lists nothing may answer all the same. Raises EndpointError where nobody answers."""
     from rigup.llm.chat.stream import EndpointError
 
     try:
         about = endpoint.look()
     except EndpointError as error:
-        if error.kind in ("unreachable", "key") or not said.model:
+        if error.kind in ("unreachable", "key") or not conversation.model:
             raise
         return
-    if not said.model and about.models:
-        said.model = about.models[0]
+    if not conversation.model and about.models:
+        conversation.model = about.models[0]
 
 
 # -- one answer ----------------------------------------------------------------------------------------
 
 
-def _once(said: "Conversation", text: str, form: dict[str, Any]) -> int:
+def _once(conversation: "Conversation", text: str, form: dict[str, Any]) -> int:
     """One question and its answer; the exit status."""
     from rigup.llm.chat.conversation import Message, picture_of
 
-    said.messages.append(Message(role="user", text=text, images=[picture_of(path) for path in form["images"]]))
-    with _opened(said, form) as (endpoint, engines):
-        return _asked(endpoint, engines, said, form)
+    conversation.messages.append(Message(role="user", text=text, images=[picture_of(path) for path in form["images"]]))
+    with _opened(conversation, form) as (endpoint, engines):
+        return _answer_once(endpoint, engines, conversation, form)
 
 
-def _asked(endpoint: "Endpoint", engines: "Engines | None", said: "Conversation", form: dict[str, Any]) -> int:
+def _answer_once(
+    endpoint: "Endpoint", engines: "Engines | None", conversation: "Conversation", form: dict[str, Any]
+) -> int:
     from rigup.llm.chat.stream import EndpointError, Piece
 
     got: list[Piece] = []
     shown = None
     because, verdict = None, "whole"
     try:
-        _looked(endpoint, said)
+        _examine_endpoint(endpoint, conversation)
         if not form["as_json"]:
             from rigup.cli.chat_screen import screen
 
             shown = screen(not form["plain"] and sys.stdout.isatty())
-        for piece in endpoint.answer(said.model, said.sent(), said.settings):
+        for piece in endpoint.answer(conversation.model, conversation.sent(), conversation.settings):
             got.append(piece)
             if shown:
                 shown.piece(piece)
@@ -291,27 +299,29 @@ def _asked(endpoint: "Endpoint", engines: "Engines | None", said: "Conversation"
         verdict = "cut"
         because = _("The answer was cut at its longest: max-tokens, or the end of the context.")
     if form["as_json"]:
-        _data(endpoint, said, got, verdict, because)
+        _data(endpoint, conversation, got, verdict, because)
     else:
-        _told(endpoint, said, because)
+        _print_end(endpoint, conversation, because)
     return _STOPPED if verdict == "stopped" else int(verdict not in ("whole", "cut"))
 
 
-def _told(endpoint: "Endpoint", said: "Conversation", because: str | None) -> None:
+def _print_end(endpoint: "Endpoint", conversation: "Conversation", because: str | None) -> None:
     """What went wrong, and what was not sent, beside the answer."""
     from rigup.llm.chat.parameters import request_of
 
-    _body, left = request_of(said.settings, endpoint.about.kind)
+    _body, left = request_of(conversation.settings, endpoint.about.kind)
     if left:
-        told = _("This endpoint does not take {names}; they were not sent.").format(names=", ".join(left))
-        because = sentences(because or "", told)
+        sentence = _("This endpoint does not take {names}; they were not sent.").format(names=", ".join(left))
+        because = sentences(because or "", sentence)
     if because:
         from rigup.cli.layout import wrapped
 
         click.echo("\n".join(wrapped(because)), err=True)
 
 
-def _data(endpoint: "Endpoint", said: "Conversation", got: list[Any], verdict: Any, because: str | None) -> None:
+def _data(
+    endpoint: "Endpoint", conversation: "Conversation", got: list[Any], verdict: Any, because: str | None
+) -> None:
     from rigup.cli.data import data_text
     from rigup.llm.chat.parameters import request_of
     from rigup.schemas.chat import Chat, Used
@@ -319,10 +329,10 @@ def _data(endpoint: "Endpoint", said: "Conversation", got: list[Any], verdict: A
     measure = endpoint.measure
     used = measure.end.usage
     answer = Chat(
-        verdict=verdict, because=because, model=said.model, api=endpoint.base,
-        answer="".join(one.text for one in got if not one.thought), thought="".join(one.text for one in got if one.thought),
+        verdict=verdict, because=because, model=conversation.model, api=endpoint.base,
+        answer="".join(piece.text for piece in got if not piece.thought), thought="".join(piece.text for piece in got if piece.thought),
         finish=measure.end.finish, usage=Used(prompt=used.prompt, completion=used.completion, cached=used.cached),
         context=endpoint.about.context, first=measure.first, seconds=round(measure.seconds, 4),
-        speed=measure.speed, not_sent=request_of(said.settings, endpoint.about.kind)[1],
+        speed=measure.speed, not_sent=request_of(conversation.settings, endpoint.about.kind)[1],
     )  # fmt: skip
     click.echo(data_text(answer, with_values=True))

@@ -25,12 +25,12 @@ class Aside:
             work()
         except Exception as error:  # it is raised where it is waited for
             self.error = error
-        for one in self._over:
-            one()
+        for callback in self._over:
+            callback()
 
-    def when_over(self, told: Callable[[], None]) -> None:
+    def when_over(self, callback: Callable[[], None]) -> None:
         """Be told, from its thread; to be said before it begins."""
-        self._over.append(told)
+        self._over.append(callback)
 
     def wait(self) -> None:
         """Until it is over; what went wrong is raised."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rigup.cli.progress import Waiting
-from rigup.language import _, sentences
+from rigup.language import _
 from rigup.llm.chat.endpoint import Endpoint
 from rigup.llm.chat.parameters import Kind
 from rigup.llm.chat.stream import EndpointError
@@ -35,7 +35,7 @@ class Engines:
     def __init__(self, form: dict[str, Any], settings: dict[str, Any], told: Callable[[str], None]) -> None:
         self._form, self._settings, self.told = form, settings, told
         self._engine: RunningEngine | None = None
-        self.model = self._file = ""
+        self.model = ""
         self._template_text = ""
         self._folder: TemporaryDirectory[str] | None = None
 
@@ -66,8 +66,7 @@ class Engines:
             with Waiting(_("Starting {model} …").format(model=model)):
                 self._engine = start(self._wish(model), told=self.told)
         except (EngineError, FitError, ModelError) as error:
-            absent = isinstance(error, EngineError) and error.kind == "no-engine" and not Path(self._file).exists()
-            raise EndpointError("engine", sentences(str(error), _hint(model) if absent else "")) from error
+            raise EndpointError("engine", str(error)) from error
         self.model = model
         for note in self._engine.notes:
             self.told(note)
@@ -82,9 +81,9 @@ class Engines:
     def _wish(self, model: str) -> "StartRequest":
         from rigup.llm.engines.wish import StartRequest
 
-        self._file, projector = found(model)
+        file, projector = found(model)
         return StartRequest(
-            model=self._file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
+            model=file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
             context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
         )  # fmt: skip
 
@@ -140,13 +139,6 @@ def found(model: str) -> tuple[str, str]:
         str(one.path) for one in held.files if _PROJECTOR in one.path.name.lower() and str(one.path) != str(held.model)
     ]
     return str(held.model), sees[0] if len(sees) == 1 else ""
-
-
-def _hint(model: str) -> str:
-    told = _(
-        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
-    )
-    return told.format(model=model[:100])
 
 
 def say_aside(text: str) -> None:

@@ -49,26 +49,26 @@ class _Commands(Completer):
         if not line.startswith("/") or "\n" in line:
             return
         word = line.rpartition(" ")[2]
-        for one in self._words(line):
-            if one.startswith(word):
-                yield Completion(one, start_position=-len(word))
+        for candidate in self._words(line):
+            if candidate.startswith(word):
+                yield Completion(candidate, start_position=-len(word))
 
 
 class Keys:
     """What a person types, line by line. `ask` raises EOFError at the end, KeyboardInterrupt for Ctrl-C."""
 
-    def __init__(self, words: Callable[[str], Iterable[str]], told: Callable[[], str], keep: bool) -> None:
+    def __init__(self, words: Callable[[str], Iterable[str]], status: Callable[[], str], keep: bool) -> None:
         output = create_output(stdout=unguarded(sys.stdout))
         plain = bool(os.environ.get("NO_COLOR"))
         self._session: PromptSession[str] = PromptSession(
             history=Kept() if keep else InMemoryHistory(), completer=_Commands(words), multiline=True, output=output,
             complete_while_typing=Condition(lambda: self._session.default_buffer.text.startswith("/")),
-            key_bindings=_bindings(), prompt_continuation=_MORE, bottom_toolbar=lambda: self._toolbar(told()),
+            key_bindings=_bindings(), prompt_continuation=_MORE, bottom_toolbar=lambda: self._toolbar(status()),
             color_depth=ColorDepth.DEPTH_1_BIT if plain else None, enable_open_in_editor=True, reserve_space_for_menu=4,
         )  # fmt: skip
 
-    def _toolbar(self, told: str) -> "AnyFormattedText":
-        return told or None
+    def _toolbar(self, text: str) -> "AnyFormattedText":
+        return text or None
 
     def when_drawn(self, begin: Callable[[], None]) -> None:
         """Call it each time that the line has been drawn."""

@@ -82,8 +82,8 @@ class Rendered:
 
         size = self._console.size
         room = max(2, size.height - 3)
-        told = Text(self._blocks.unfinished(room, size.width), style="dim" if self._thought else "")
-        lines = told.wrap(self._console, max(8, size.width))
+        text = Text(self._blocks.unfinished(room, size.width), style="dim" if self._thought else "")
+        lines = text.wrap(self._console, max(8, size.width))
         return Text("\n").join(lines[-room:])
 
     def _print(self, block: str) -> None:
@@ -92,8 +92,8 @@ class Rendered:
 
         self._live.update(Text(""), refresh=True)
         try:
-            told: Any = Text(block, style="dim") if self._thought else _markdown(block)
-            self._console.print(Padding(told, (0, 0, 1, 0)))
+            content: Any = Text(block, style="dim") if self._thought else _markdown(block)
+            self._console.print(Padding(content, (0, 0, 1, 0)))
         except (RecursionError, ValueError, KeyError, IndexError):  # what no renderer can take is shown as it is
             self._console.print(Text(block))
 
@@ -114,9 +114,9 @@ def _markdown(block: str) -> Any:
     from markdown_it import MarkdownIt
     from rich.markdown import Markdown
 
-    made = Markdown("", hyperlinks=False)
-    made.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(block)
-    return made
+    markdown = Markdown("", hyperlinks=False)
+    markdown.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(block)
+    return markdown
 
 
 def screen(markdown: bool) -> Screen:
@@ -151,7 +151,7 @@ def context_told(taken: int, context: int | None) -> str:
     """How full the context is."""
     if context is None:
         return _("context {taken}").format(taken=taken)
-    told = _("context {taken} of {whole} ({share} %)").format(
+    sentence = _("context {taken} of {whole} ({share} %)").format(
         taken=taken, whole=context, share=round(100 * taken / context)
     )
-    return told if taken < _NEARLY_FULL * context else style(told, fg="yellow")
+    return sentence if taken < _NEARLY_FULL * context else style(sentence, fg="yellow")

@@ -103,7 +103,7 @@ class Talk:
         if not blank:
             return sorted("/" + name for name in COMMANDS)
         if command in ("/set", "/unset"):
-            return [one.name for one in parameters()]
+            return [parameter.name for parameter in parameters()]
         return self._models() if command == "/model" else ()
 
     def _models(self) -> list[str]:
@@ -127,8 +127,8 @@ class Talk:
 
         if name not in COMMANDS:
             near = difflib.get_close_matches(name, COMMANDS, 1)
-            told = _("There is no command /{name}; /help lists them, and // begins a message with a slash.")
-            say(style(told.format(name=visible(name)[:40]) + (f" /{near[0]}?" if near else ""), fg="red"))
+            template = _("There is no command /{name}; /help lists them, and // begins a message with a slash.")
+            say(style(template.format(name=visible(name)[:40]) + (f" /{near[0]}?" if near else ""), fg="red"))
             return
         COMMANDS[name].act(self, rest)
 
@@ -137,44 +137,46 @@ class Talk:
     def answer(self) -> None:
         """The model's answer to what was said; one that breaks off or is stopped stays as far as it came."""
         shown = screen(self._options.markdown)
-        made = talks.Message(role="assistant", text="")
+        message = talks.Message(role="assistant", text="")
         trouble = ""
         try:
             with self._interrupts.stop():
                 for piece in self.endpoint.answer(self.said.model, self.said.sent(), self.said.settings):
-                    _keep(made, piece.text, piece.thought)
+                    _keep(message, piece.text, piece.thought)
                     shown.piece(piece)
         except KeyboardInterrupt:
-            trouble, made.cut = _("Stopped."), True
+            trouble, message.cut = _("Stopped."), True
         except EndpointError as error:
             ended = self._options.engines.why() if self._options.engines else ""
-            trouble, made.cut = sentences(str(error), ended), True
+            trouble, message.cut = sentences(str(error), ended), True
         finally:
             shown.end()
         self._last = self.endpoint.measure
-        if made.text or made.thought:
-            self.said.messages.append(made)
-        self._measure(made, trouble)
+        if message.text or message.thought:
+            self.said.messages.append(message)
+        self._measure(message, trouble)
 
-    def _measure(self, made: "Message", trouble: str) -> None:
+    def _measure(self, message: "Message", trouble: str) -> None:
         """What it took, and what went wrong."""
         if trouble:
             say(style(trouble, fg="yellow"))
             say(style(_("/retry asks again."), dim=True))
         elif self.endpoint.measure.end.finish == "length":
             say(style(_("The answer was cut at its longest: max-tokens, or the end of the context."), fg="yellow"))
-        elif not made.text:
+        elif not message.text:
             say(style(_("The model said nothing."), fg="yellow"))
-        if told := measured(self.endpoint.measure, self.endpoint.about.context):
-            click.echo(style(told, dim=True))
+        if figures := measured(self.endpoint.measure, self.endpoint.about.context):
+            click.echo(style(figures, dim=True))
         click.echo()
 
     # -- commands ----------------------------------------------------------------------------------------
 
     def help(self, _rest: str) -> None:
         """All commands."""
-        for name, one in COMMANDS.items():
-            click.echo("\n".join(wrapped(_(one.told), f"  {('/' + name + ' ' + _(one.words)).strip():<22}", " " * 24)))
+        for name, command in COMMANDS.items():
+            click.echo(
+                "\n".join(wrapped(_(command.told), f"  {('/' + name + ' ' + _(command.words)).strip():<22}", " " * 24))
+            )
         say(
             _(
                 "Enter sends; Alt-Enter, Ctrl-J or a backslash before Enter begins another line. Ctrl-C stops an answer, Ctrl-D leaves."
@@ -322,11 +324,11 @@ COMMANDS = {
 }
 
 
-def _keep(made: "Message", text: str, thought: bool) -> None:
+def _keep(message: "Message", text: str, thought: bool) -> None:
     if thought:
-        made.thought += text
+        message.thought += text
     else:
-        made.text += text
+        message.text += text
 
 
 def say(text: str) -> None:
@@ -342,7 +344,7 @@ def parameter_lines(settings: dict[str, object], kind: str = "") -> str:
         value = settings.get(row.name, row.usual)
         shown = str(value).replace("\n", " ")
         taken = not kind or row.name == SYSTEM or bool(row.names.get(kind))
-        told = f"{row.name:<18} {shown[:20] or '-':<8} {row.told_range()}"
+        head = f"{row.name:<18} {shown[:20] or '-':<8} {row.told_range()}"
         effect = sentences("" if taken else _("This endpoint does not take it."), _(row.effect))
-        lines += [style(told, bold=row.name in settings), *wrapped(effect, "    ", "    ")]
+        lines += [style(head, bold=row.name in settings), *wrapped(effect, "    ", "    ")]
     return "\n".join(lines)

@@ -85,7 +85,7 @@ def run(context: click.Context, /, what: str, profile: str | None, only: bool, a
     if shown:
         click.echo(shown_text(answer))
         return int(answer.verdict == "impossible")
-    typed = dict(one.partition("=")[::2] for one in options["variables"] if "=" in one)
+    typed = dict(option.partition("=")[::2] for option in options["variables"] if "=" in option)
     return started(answer, typed)
 
 
@@ -105,14 +105,14 @@ def build(wishes: tuple[str, ...], tag: str, engine: str | None, profile: str | 
 
     from rigup.workflows.containers import building
 
-    found = engine or next((one for one in ("docker", "podman") if shutil.which(one)), "podman")
+    found = engine or next((program for program in ("docker", "podman") if shutil.which(program)), "podman")
     with click_errors():
-        made = building(wishes, profile, found, tag)
+        image = building(wishes, profile, found, tag)
     if only:
-        click.echo(made.recipe, nl=False)
+        click.echo(image.recipe, nl=False)
         return 0
     with click_errors():
-        return subprocess.run(made.argv, input=made.recipe.encode(), check=False).returncode
+        return subprocess.run(image.argv, input=image.recipe.encode(), check=False).returncode
 
 
 @command.command("doctor")
@@ -161,4 +161,4 @@ def _findings(answer: "ContainerLint", as_json: bool) -> int:
         from rigup.cli.container_report import linted_text
 
         click.echo(linted_text(answer))
-    return int(any(one.severity != "note" for one in answer.findings))
+    return int(any(finding.severity != "note" for finding in answer.findings))

@@ -14,21 +14,23 @@ from rigup.schemas.container import Container, ContainerLint, From
 
 def shown_text(answer: Container) -> str:
     """The command that can be pasted, then why each part is in it."""
-    lines = [line for told in _before(answer) for line in wrapped(told)]
+    lines = [line for notice in _before(answer) for line in wrapped(notice)]
     for file in answer.files:
         lines += [_("{path}:").format(path=file.path), *("    " + line for line in file.text.splitlines()), ""]
     lines += [_line(answer), ""]
-    for one in answer.because:
-        told = _("{part}: {why}").format(part=shlex.join(one.part), why=one.why)
-        lines += wrapped(told, "  ", "      ")
+    for reason in answer.because:
+        sentence = _("{part}: {why}").format(part=shlex.join(reason.part), why=reason.why)
+        lines += wrapped(sentence, "  ", "      ")
     return "\n".join(lines).rstrip()
 
 
 def _before(answer: Container) -> list[str]:
     """What has to be known before it is run."""
-    found = [_("Warning: {text}").format(text=one.text) for one in answer.warnings]
-    unserved = [one for one in answer.devices if not one.served]
-    found += [_("{device} is not served: {because}").format(device=one.name, because=one.because) for one in unserved]
+    found = [_("Warning: {text}").format(text=warning.text) for warning in answer.warnings]
+    unserved = [device for device in answer.devices if not device.served]
+    found += [
+        _("{device} is not served: {because}").format(device=device.name, because=device.because) for device in unserved
+    ]
     if answer.verdict == "possible":
         found.append(_("It works after these steps:"))
         for step in answer.steps:
@@ -42,8 +44,8 @@ def _before(answer: Container) -> list[str]:
 def _line(answer: Container) -> str:
     """The command as a shell takes it, with what stands in front of it."""
     exports = [
-        f'{name}="${told.from_}"' if isinstance(told, From) else f"{name}={shlex.quote(told)}"
-        for name, told in answer.exports.items()
+        f'{name}="${value.from_}"' if isinstance(value, From) else f"{name}={shlex.quote(value)}"
+        for name, value in answer.exports.items()
     ]
     return " ".join([*exports, shlex.join(answer.argv)])
 
@@ -56,12 +58,12 @@ def started(answer: Container, typed: Mapping[str, str]) -> int:
         typed: variables with their values; those that the command takes by name are put into its environment.
 
     """
-    for told in _before(answer):
-        click.echo("\n".join(wrapped(told)), err=True)
+    for notice in _before(answer):
+        click.echo("\n".join(wrapped(notice)), err=True)
     if answer.verdict != "ready":
         return 1
     os.environ.update(
-        {name: typed[name] for name, told in answer.environment.items() if isinstance(told, From) and name in typed}
+        {name: typed[name] for name, value in answer.environment.items() if isinstance(value, From) and name in typed}
     )
     for name, given in answer.exports.items():
         value = os.environ.get(given.from_) if isinstance(given, From) else given
@@ -77,12 +79,20 @@ def linted_text(answer: ContainerLint) -> str:
     """A finding a paragraph: where, what, and what mends it."""
     words = {"error": _("error"), "warning": _("warning"), "note": _("note")}
     lines = []
-    for one in answer.findings:
-        told = _("{file}:{line}: {severity}: {title} ({cause})")
-        head = told.format(
-            file=one.file, line=one.line[0], severity=words[one.severity], title=one.title, cause=one.cause
+    for finding in answer.findings:
+        template = _("{file}:{line}: {severity}: {title} ({cause})")
+        head = template.format(
+            file=finding.file,
+            line=finding.line[0],
+            severity=words[finding.severity],
+            title=finding.title,
+            cause=finding.cause,
         )
-        lines += [*wrapped(head, "", "    "), *wrapped(one.evidence[0], "    "), *wrapped(one.fixes[0].title, "    ")]
+        lines += [
+            *wrapped(head, "", "    "),
+            *wrapped(finding.evidence[0], "    "),
+            *wrapped(finding.fixes[0].title, "    "),
+        ]
     if answer.fixed:
         lines += wrapped(_("Mended in the files: {count}.").format(count=answer.fixed))
     return "\n".join(lines or wrapped(_("Nothing is wrong with it.")))

@@ -221,21 +221,9 @@ def _say(leftovers: list["Leftover"], gone: bool, as_json: bool) -> None:
 @click.option("--inside", is_flag=True, help="Keep it in the environment, for a Jupyter that runs there.")
 def kernel(name: str, called: str, title: str, inside: bool) -> int:
     """Register an environment as a kernel for notebooks, with the variables that its devices need."""
-    from rigup.plan.environments.found import name_of
-    from rigup.plan.environments.kernels import kernels_folder, register
-    from rigup.plan.environments.running import merged
-    from rigup.workflows.environments import surroundings_of
+    from rigup.workflows.notebooks import register
 
     with click_errors():
-        env = environment(name)
-        word = called or "".join(
-            letter if letter.isascii() and letter.isalnum() else "-" for letter in name_of(env.path)
-        ).strip("-")
-        variables = {setting.name: setting.value for setting in surroundings_of(env).variables}
-        variables["PATH"] = merged(surroundings_of(env), os.environ)["PATH"]
-        folder = env.path / "share" / "jupyter" / "kernels" if inside else kernels_folder(os.environ)
-        path = register(
-            env, word or "rigup", title or _("Python ({name})").format(name=name_of(env.path)), variables, folder
-        )
+        path = register(environment(name), called, title, inside=inside)
     click.echo(_("{path} is written. Choose the kernel in the notebook.").format(path=path))
     return 0

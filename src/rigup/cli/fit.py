@@ -10,8 +10,11 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
+    from rigup.cli.fit_more import Answer
     from rigup.fit.judge import Asked
     from rigup.fit.request import Request
+    from rigup.schemas.fit import Fit
+    from rigup.schemas.fit_more import FitTrain
 
 _DEFAULT_CONTEXT, _DEFAULT_SEQUENCE = 8192, 2048
 _CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
@@ -91,10 +94,10 @@ def command(
         from rigup.machine.outward import outward
 
         click.echo(report(outward(fit), _wants_color()), color=_wants_color())
-    return int(fit["fits"] is False)
+    return int(fit.fits is False)
 
 
-def _answer(model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]) -> dict[str, Any]:
+def _answer(model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]) -> "Answer":
     """What is asked: of pictures, of training, of an engine. Raises FitError where it is not known."""
     from rigup.cli.fit_asked import asked_of, pictures_of
     from rigup.fit.judge import Asked
@@ -113,7 +116,7 @@ def _answer(model: str, where: str | None, wish: dict[str, Any], is_given: dict[
     return _engine_answer(asked, model, where, wish, is_given)
 
 
-def _training_answer(asked: "Asked", where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+def _training_answer(asked: "Asked", where: str | None, wish: dict[str, Any]) -> "FitTrain":
     from rigup.fit.trained import judged_training
     from rigup.fit.training import Wish
     from rigup.fit.where import pools_on
@@ -126,7 +129,7 @@ def _training_answer(asked: "Asked", where: str | None, wish: dict[str, Any]) ->
     return judged_training(asked, training, pools_on(where))
 
 
-def _serving_answer(asked: "Asked", model: str, where: str | None, wish: dict[str, Any]) -> dict[str, Any]:
+def _serving_answer(asked: "Asked", model: str, where: str | None, wish: dict[str, Any]) -> "Fit":
     from rigup.fit.engines import judged_by_vllm
     from rigup.fit.vllm import Wish
     from rigup.fit.where import pools_on
@@ -144,7 +147,7 @@ def _trained_for(asked: "Asked", most: int) -> int:
 
 def _engine_answer(
     asked: "Asked", model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]
-) -> dict[str, Any]:
+) -> "Fit":
     from rigup.fit.engine import engine_pythons
     from rigup.fit.engines import judged_by
     from rigup.fit.where import pools_on
@@ -161,7 +164,7 @@ def _engine_answer(
     return judged_by(wish["engine"], asked, request, pools, model, questions=not wish["formula"], pythons=pythons)
 
 
-def _draw(fit: dict[str, Any], page: str | None, picture: str | None) -> None:
+def _draw(fit: "Answer", page: str | None, picture: str | None) -> None:
     """The bars as a page, as a picture, where they are wanted."""
     if not page and not picture:
         return
@@ -177,18 +180,18 @@ def _draw(fit: dict[str, Any], page: str | None, picture: str | None) -> None:
 
 def _list(where: str | None, context: int, use: str | None, as_json: bool) -> int:
     from rigup.cli.progress import Waiting
-    from rigup.fit.ranking import SCHEMA, ranked
+    from rigup.fit.ranking import ranked
     from rigup.fit.where import pools_on
 
     with Waiting(_("Trying well-known models …")):
-        models = ranked(pools_on(where), context, use)
+        ranking = ranked(pools_on(where), context, use)
     if as_json:
-        click.echo(data_text({"schema": SCHEMA, "models": models}))
+        click.echo(data_text(ranking))
     else:
         from rigup.cli.fit_report import list_text
 
-        click.echo(list_text(models, _wants_color()), color=_wants_color())
-    return int(not models)
+        click.echo(list_text(ranking.models, _wants_color()), color=_wants_color())
+    return int(not ranking.models)
 
 
 def _request(asked: "Asked", wish: dict[str, Any]) -> "Request":

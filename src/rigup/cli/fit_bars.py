@@ -3,14 +3,15 @@
 import html
 import os
 from pathlib import Path
-from typing import Any
 
-from rigup.cli.fit_more import report
+from msgspec import structs
+
+from rigup.cli.fit_more import Answer, report
 from rigup.cli.fit_report import size
 from rigup.fit.errors import FitError
 from rigup.language import N_, _
+from rigup.schemas.fit_more import FitImages, FitTrain
 
-Answer = dict[str, Any]
 _COLOURS = {
     "weights": ("#3b6ea8", N_("weights")), "parameters": ("#3b6ea8", N_("weights")), "gradients": ("#7a5195", N_("gradients")),
     "optimizer": ("#bc5090", N_("optimizer's state")), "kv": ("#d9822b", N_("cache")), "recurrent": ("#e0a458", N_("state")),
@@ -29,15 +30,15 @@ _STYLE = (
 
 def bars(fit: Answer) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """Each memory's name, what it has room for, and what of it is taken by what."""
-    if fit["schema"] == "rigup.fit-images/1":
-        parts = [("weights", part["bytes"]) for part in fit["parts"]]
-        return [(fit["device"] or "-", fit["free"] or 0, [*parts, ("compute", max(fit["work"], fit["decoding"]))])]
-    if fit["schema"] == "rigup.fit-train/1":
-        taken = [(name, count) for name, count in fit["memory"].items() if name in _COLOURS]
-        return [(device["name"], device["room"] or 0, taken) for device in fit["devices"]]
+    if isinstance(fit, FitImages):
+        parts = [("weights", part.bytes) for part in fit.parts]
+        return [(fit.device or "-", fit.free or 0, [*parts, ("compute", max(fit.work, fit.decoding))])]
+    if isinstance(fit, FitTrain):
+        taken = [(name, count) for name, count in structs.asdict(fit.memory).items() if name in _COLOURS]
+        return [(device.name, device.room or 0, taken) for device in fit.devices]
     return [
-        (device["name"], device["free"] or 0, [(name, device[name]) for name in _COLOURS if device.get(name)])
-        for device in fit["devices"]
+        (device.name, device.free or 0, [(name, count) for name in _COLOURS if (count := getattr(device, name, 0))])
+        for device in fit.devices
     ]
 
 
@@ -49,7 +50,7 @@ def as_page(fit: Answer, path: str) -> None:
     key = "".join(
         f'<span><i style="background:{colour}"></i>{html.escape(word)}</span>' for word, colour in keys.items()
     )
-    title = html.escape(str(fit["model"]["name"]))
+    title = html.escape(str(fit.model.name))
     body = f'<h1>{title}</h1>{"".join(parts)}<p class="key">{key}</p><pre>{html.escape(report(fit))}</pre>'
     head = f'<!doctype html><html><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'  # fmt: skip
     _write(path, f"{head}<body>{body}</body></html>\n".encode())
@@ -109,7 +110,7 @@ def as_picture(fit: Answer, path: str) -> None:
     axes.set_yticks(range(len(rows)), [name for name, _room, _taken in rows])
     axes.invert_yaxis()
     axes.set_xlabel("GiB")
-    axes.set_title(str(fit["model"]["name"]), loc="left", fontsize=11)
+    axes.set_title(str(fit.model.name), loc="left", fontsize=11)
     axes.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     try:

@@ -1,15 +1,15 @@
 """What `rigup fit` says of whatever was asked: training, models that make pictures, and engines."""
 
-from typing import Any
-
 import click
 
 from rigup.cli.fit_report import change_lines, size, text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import N_, _
+from rigup.schemas.fit import Fit
+from rigup.schemas.fit_more import FitImages, FitTrain
 
-Answer = dict[str, Any]
+Answer = Fit | FitTrain | FitImages
 _TRAINED = {
     "parameters": N_("weights"), "gradients": N_("gradients"), "optimizer": N_("optimizer's state"),
     "activations": N_("activations"), "temporary": N_("work space"),
@@ -23,74 +23,71 @@ _PARTS = {"denoiser": N_("what draws (U-Net or transformer)"), "vae": N_("what m
 
 def report(fit: Answer, color: bool = False) -> str:
     """The report of whatever was asked: of pictures, of training, of an engine."""
-    forms = {"rigup.fit-train/1": train_text, "rigup.fit-images/1": images_text}
-    return forms.get(fit["schema"], text)(fit, color)
+    if isinstance(fit, FitTrain):
+        return train_text(fit, color)
+    return images_text(fit, color) if isinstance(fit, FitImages) else text(fit, color)
 
 
-def train_text(fit: Answer, color: bool = False) -> str:
+def train_text(fit: FitTrain, color: bool = False) -> str:
     """The report of a training step."""
-    request, memory = fit["request"], fit["memory"]
+    request, memory = fit.request, fit.memory
     fields = {
-        "model": fit["model"]["name"], "size": size(memory["total"]), "samples": request["samples"], "context": request["context"],
-        "kind": request["train"], "optimizer": request["optimizer"], "precision": request["precision"],
+        "model": fit.model.name, "size": size(memory.total), "samples": request.samples, "context": request.context,
+        "kind": request.train, "optimizer": request.optimizer, "precision": request.precision,
     }  # fmt: skip
-    if fit["fits"] is False:
+    if fit.fits is False:
         sentence = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
     else:
         sentence = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
-    parts = [f"{_(word)} {size(memory[name])}" for name, word in _TRAINED.items() if memory[name]]
+    parts = [f"{_(word)} {size(getattr(memory, name))}" for name, word in _TRAINED.items() if getattr(memory, name)]
     lines = [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
     lines += wrapped(_("At its peak: {parts}.").format(parts=", ".join(parts)), "  ", "  ")
-    for pool in fit["devices"]:
-        room = _("{memory}: room for {size} of tensors").format(memory=pool["name"], size=size(pool["room"] or 0))
+    for pool in fit.devices:
+        room = _("{memory}: room for {size} of tensors").format(memory=pool.name, size=size(pool.room or 0))
         lines += wrapped(
-            room
-            if pool["room"] is not None
-            else _("{memory}: how much is free is not known").format(memory=pool["name"])
+            room if pool.room is not None else _("{memory}: how much is free is not known").format(memory=pool.name)
         )
-    if fit["largest_batch"] is not None:
+    if fit.largest_batch is not None:
         lines += [
             "",
             *wrapped(
-                _("The largest batch that fits on each device: {count} sequences.").format(count=fit["largest_batch"])
+                _("The largest batch that fits on each device: {count} sequences.").format(count=fit.largest_batch)
             ),
         ]
-    lines += change_lines(
-        fit["changes"], _("What each change by itself would free, and what it costs (✓: then it fits):")
-    )
-    lines += ["", *(line for note in fit["notes"] for line in wrapped(note))]
+    lines += change_lines(fit.changes, _("What each change by itself would free, and what it costs (✓: then it fits):"))
+    lines += ["", *(line for note in fit.notes for line in wrapped(note))]
     report_text = "\n".join(lines)
     return report_text if color else click.unstyle(report_text)
 
 
-def images_text(fit: Answer, color: bool = False) -> str:
+def images_text(fit: FitImages, color: bool = False) -> str:
     """The report of a model that makes pictures."""
-    model = fit["model"]
+    model = fit.model
     fields = {
-        "model": model["name"],
-        "family": model["family"] or _("a kind that is not known here"),
-        "side": model["side"],
+        "model": model.name,
+        "family": model.family or _("a kind that is not known here"),
+        "side": model.side,
     }
     head = _("{model} ({family}) makes pictures; for one of {side} x {side} pixels it takes about:").format(**fields)
     lines = [style(line, bold=True) for line in wrapped(head)]
-    for choice in fit["ways"]:
-        mark = {True: "✓", False: "✗", None: " "}[choice["fits"]]
-        word = _WAYS[choice["way"]]
-        way = _("{size} on the card: {way}").format(size=size(choice["card"]), way=_(word))
+    for choice in fit.ways:
+        mark = {True: "✓", False: "✗", None: " "}[choice.fits]
+        word = _WAYS[choice.way]
+        way = _("{size} on the card: {way}").format(size=size(choice.card), way=_(word))
         lines += wrapped(way, f"  {mark} ", "    ")
-    if fit["device"] and fit["free"] is not None:
-        lines += wrapped(_("{memory} has {free} free.").format(memory=fit["device"], free=size(fit["free"])))
-    elif not fit["device"]:
+    if fit.device and fit.free is not None:
+        lines += wrapped(_("{memory} has {free} free.").format(memory=fit.device, free=size(fit.free)))
+    elif not fit.device:
         lines += wrapped(_("This machine has no card that is known here."))
-    names = [_(word) for word in (_PARTS.get(part["name"], part["name"]) for part in fit["parts"])]
+    names = [_(word) for word in (_PARTS.get(part.name, part.name) for part in fit.parts)]
     wide = max(map(columns, names), default=0)
     lines += ["", *wrapped(_("Its weights, loaded in half precision:"))]
     lines += [
-        f"  {padded(name, wide)}  {size(part['bytes'])}  ({', '.join(part['types'])})"
-        for name, part in zip(names, fit["parts"], strict=True)
+        f"  {padded(name, wide)}  {size(part.bytes)}  ({', '.join(part.types)})"
+        for name, part in zip(names, fit.parts, strict=True)
     ]
     lines += ["", *wrapped(_("An estimate: weights are the header's, work space is reckoned and was not measured."))]
-    if not any(part["name"] == "text encoders" for part in fit["parts"]):
+    if not any(part.name == "text encoders" for part in fit.parts):
         lines += wrapped(_("The file has no text encoder: those that are loaded beside it come on top."))
     report_text = "\n".join(lines)
     return report_text if color else click.unstyle(report_text)

@@ -1,15 +1,17 @@
 """The answer of `rigup fit` as a person reads it: the verdict, a bar for each memory, how fast, and what else would go."""
 
 import shlex
-from typing import Any
+from collections.abc import Sequence
 
 import click
+from msgspec import UNSET
 
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _
+from rigup.schemas.fit import Change, Fit, Pool, Range, Ranked, VllmRequest
+from rigup.schemas.fit_more import TrainChange
 
-Answer = dict[str, Any]
 _GIB = 1 << 30
 _BAR, _LEAST_BAR = 40, 12
 _PARTS = {
@@ -20,23 +22,23 @@ _MARKS = {"weights": "█", "kv": "▓", "recurrent": "▓", "compute": "▒", "
 _SMALL = 0.005  # of a gibibyte; what is less is not named
 
 
-def text(fit: Answer, color: bool = False) -> str:
+def text(fit: Fit, color: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(fit), *(_memory(device) for device in fit["devices"]), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
+        _head(fit), *(_memory(device) for device in fit.devices), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
     ]  # fmt: skip
     report = "\n\n".join("\n".join(part) for part in parts if part)
     return report if color else click.unstyle(report)
 
 
-def list_text(models: list[Answer], color: bool = False) -> str:
+def list_text(models: list[Ranked], color: bool = False) -> str:
     """The models that a machine holds, one a line."""
     if not models:
         return "\n".join(wrapped(_("No model of the table fits this machine whole.")))
     head = wrapped(
         _("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:")
     )
-    rows = [(model["name"], model["quantisation"], size(model["total"]), _rate(model["decode"])) for model in models]
+    rows = [(model.name, model.quantisation, size(model.total), _rate(model.decode)) for model in models]
     wide = [max(columns(row[place]) for row in rows) for place in range(4)]
     lines = [
         f"  {padded(name, wide[0])}  {padded(kind, wide[1])}  {' ' * (wide[2] - columns(total))}{total}  {rate}".rstrip()
@@ -46,20 +48,20 @@ def list_text(models: list[Answer], color: bool = False) -> str:
     return report if color else click.unstyle(report)
 
 
-def _rate(rate: Answer | None) -> str:
-    return _("{low} to {high} tokens/s").format(low=round(rate["low"]), high=round(rate["high"])) if rate else ""
+def _rate(rate: Range | None) -> str:
+    return _("{low} to {high} tokens/s").format(low=round(rate.low), high=round(rate.high)) if rate else ""
 
 
-def _head(fit: Answer) -> list[str]:
-    model = fit["model"]
-    fields = {"model": model["name"], "type": model["quantisation"], "context": fit["request"]["context"], "size": size(fit["memory"]["total"])}  # fmt: skip
-    if not fit["fits"]:
+def _head(fit: Fit) -> list[str]:
+    model = fit.model
+    fields = {"model": model.name, "type": model.quantisation, "context": fit.request.context, "size": size(fit.memory.total)}  # fmt: skip
+    if not fit.fits:
         sentence = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
-    elif len(fit["devices"]) == 1:
+    elif len(fit.devices) == 1:
         sentence = _("{model} {type} fits: with {context} tokens of context it takes {size} of main memory.")
-    elif (answers := fit["answers"]) and "gpu_layers" in answers and answers["gpu_layers"] < answers["layers"]:
+    elif (on_devices := fit.answers.gpu_layers) is not UNSET and on_devices < (layers := fit.model.layers + 1):
         sentence = _("{model} {type} fits in part: with {context} tokens of context it takes {size}, and {layers} of {all} layers go on the GPU.")  # fmt: skip
-        fields |= {"layers": fit["answers"]["gpu_layers"], "all": fit["answers"]["layers"]}
+        fields |= {"layers": on_devices, "all": layers}
     else:
         sentence = _("{model} {type} fits: with {context} tokens of context it takes {size}.")
     return [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
@@ -70,75 +72,73 @@ def size(count: int) -> str:
     return _("{size} GiB").format(size=f"{count / _GIB:.2f}" if count < 100 * _GIB else f"{count / _GIB:.0f}")
 
 
-def _memory(pool: Answer) -> list[str]:
+def _memory(pool: Pool) -> list[str]:
     """One memory: how full it would be, and of what."""
-    if not pool["total"]:
+    if not pool.total:
         return []
-    free = pool["free"]
+    free = pool.free
     if free is None:
-        head = _("{memory}: {size} of what is not known").format(memory=pool["name"], size=size(pool["total"]))
+        head = _("{memory}: {size} of what is not known").format(memory=pool.name, size=size(pool.total))
     else:
-        sentence = _("{memory}: {size} of {free} free") if pool["fits"] else _("{memory}: {size}, but only {free} free")
-        head = sentence.format(memory=pool["name"], size=size(pool["total"]), free=size(free))
-    if pool["assumed"] and free is not None:
+        sentence = _("{memory}: {size} of {free} free") if pool.fits else _("{memory}: {size}, but only {free} free")
+        head = sentence.format(memory=pool.name, size=size(pool.total), free=size(free))
+    if pool.assumed and free is not None:
         head = _("{text} (reckoned, not read)").format(text=head)
     lines = wrapped(head)
     bar = _bar(pool)
-    names = [
-        f"{_MARKS[name]} {_(word)} {size(pool[name])}" for name, word in _PARTS.items() if pool[name] / _GIB >= _SMALL
-    ]
+    named = ((name, word, getattr(pool, name)) for name, word in _PARTS.items())
+    names = [f"{_MARKS[name]} {_(word)} {size(count)}" for name, word, count in named if count / _GIB >= _SMALL]
     return [*lines, *([f"  {bar}"] if bar else []), *wrapped(", ".join(names), "  ", "  ")]
 
 
-def _bar(pool: Answer) -> str:
+def _bar(pool: Pool) -> str:
     room = min(_BAR, width() - 4)
-    most = max(pool["free"] or 0, pool["total"])
+    most = max(pool.free or 0, pool.total)
     if room < _LEAST_BAR or not most:
         return ""
     bar, filled = "", 0.0
     for name in _PARTS:
-        filled += pool[name] / most * room
+        filled += getattr(pool, name) / most * room
         bar += _MARKS[name] * (round(filled) - len(bar))
     return "[" + padded(bar, room).replace(" ", "·") + "]"
 
 
-def _speed(fit: Answer) -> list[str]:
+def _speed(fit: Fit) -> list[str]:
     lines = []
-    for name, sentence in (
-        ("decode", _("It writes about {likely} tokens a second, between {low} and {high}.")),
-        ("prefill", _("It reads a prompt at about {likely} tokens a second, between {low} and {high}.")),
+    for speed, sentence in (
+        (fit.decode, _("It writes about {likely} tokens a second, between {low} and {high}.")),
+        (fit.prefill, _("It reads a prompt at about {likely} tokens a second, between {low} and {high}.")),
     ):
-        speed = fit.get(name)
         if speed:
-            lines += wrapped(sentence.format(likely=speed["likely"], low=speed["low"], high=speed["high"]))
-            lines += [line for reason in speed["because"] for line in wrapped(reason, "  - ", "    ")]
-    if not fit.get("decode"):
+            lines += wrapped(sentence.format(likely=speed.likely, low=speed.low, high=speed.high))
+            lines += [line for reason in speed.because for line in wrapped(reason, "  - ", "    ")]
+    if not fit.decode:
         lines += wrapped(_("How fast it would be is not known: nobody told the memory's bandwidth."))
     return lines
 
 
-def _answers(fit: Answer) -> list[str]:
-    answers = fit["answers"]
-    if not answers:
+def _answers(fit: Fit) -> list[str]:
+    answers = fit.answers
+    if answers.changes is UNSET:
         return []
     lines = []
-    if answers["longest_context"]:
-        lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers["longest_context"]))  # fmt: skip
-    if "sequences" in answers:
+    if answers.longest_context:
+        lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers.longest_context))  # fmt: skip
+    if answers.sequences is not UNSET:
         sentence = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")
         return [
             *lines,
-            *wrapped(sentence.format(count=answers["cache_tokens"], sequences=answers["sequences"])),
-            *change_lines(answers["changes"]),
+            *wrapped(sentence.format(count=answers.cache_tokens, sequences=answers.sequences)),
+            *change_lines(answers.changes),
         ]
-    if answers["best_quantisation"]:
-        lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers["best_quantisation"]))  # fmt: skip
+    if answers.best_quantisation:
+        lines += wrapped(_("The finest quantisation that fits with this context: {name}.").format(name=answers.best_quantisation))  # fmt: skip
     else:
         lines += wrapped(_("No quantisation makes it fit with this context."))
-    return lines + change_lines(answers["changes"])
+    return lines + change_lines(answers.changes)
 
 
-def change_lines(changes: list[Answer], head: str = "") -> list[str]:
+def change_lines(changes: Sequence[Change | TrainChange], head: str = "") -> list[str]:
     """What each change would free, one a line, and what it costs."""
     if not changes:
         return []
@@ -151,36 +151,35 @@ def change_lines(changes: list[Answer], head: str = "") -> list[str]:
             )
         ),
     ]
-    options, freed = [_option(change) for change in changes], [size(change["frees"]) for change in changes]
+    options, freed = [_option(change) for change in changes], [size(change.frees) for change in changes]
     wide = max(map(columns, options)), max(map(columns, freed))
     for option, amount, change in zip(options, freed, changes, strict=True):
-        mark = style("✓", fg="green") if change.get("whole", change["fits"]) else " "
-        cost, speed = change["costs"], change.get("decode")
-        if speed and change["fits"]:
-            cost = _("about {rate} tokens a second; {cost}").format(rate=round(speed["likely"]), cost=cost)
+        mark = style("✓", fg="green") if (change.whole if isinstance(change, Change) else change.fits) else " "
+        cost, speed = change.costs, change.decode if isinstance(change, Change) else None
+        if speed and change.fits:
+            cost = _("about {rate} tokens a second; {cost}").format(rate=round(speed.likely), cost=cost)
         lines += wrapped(cost, f"  {mark} {padded(option, wide[0])}  {padded(amount, wide[1])}  ", " " * 6)
     return lines
 
 
-def _option(change: Answer) -> str:
+def _option(change: Change | TrainChange) -> str:
     """How the change is asked for."""
-    if change["change"] in ("checkpointing", "eager"):
-        return f"--{change['change']}"
-    if change["change"] == "gtt":
-        return " ".join(
-            f"{step['params']['module']}.{step['params']['name']}={step['params']['value']}" for step in change["steps"]
-        )
-    name = "" if change["change"] == "quantisation" else f"--{change['change'].replace('_', '-')}"
-    return f"{name} {change['to']}".strip()
+    if change.change in ("checkpointing", "eager"):
+        return f"--{change.change}"
+    if isinstance(change, Change) and change.steps:
+        options = [step.params for step in change.steps]
+        return " ".join(f"{option.module}.{option.name}={option.value}" for option in options)
+    name = "" if change.change == "quantisation" else f"--{change.change.replace('_', '-')}"
+    return f"{name} {change.to}".strip()
 
 
-def start_lines(fit: Answer) -> list[str]:
+def start_lines(fit: Fit) -> list[str]:
     """The words that start it so, as a shell reads them."""
-    start = fit.get("start")
-    if not start or fit["fits"] is False:
+    start = fit.start
+    if start is UNSET or fit.fits is False:
         return []
-    variables = [f"{name}={shlex.quote(value)}" for name, value in start["environment"].items()]
-    words = [shlex.quote(word) for word in start["words"]]
+    variables = [f"{name}={shlex.quote(value)}" for name, value in start.environment.items()]
+    words = [shlex.quote(word) for word in start.words]
     if words[0] == "ollama":
         sentence = _("So its server and the model are started:")
         return [*wrapped(sentence), *_command([*variables, "ollama", "serve"]), *_command(words)]
@@ -199,9 +198,9 @@ def _command(words: list[str]) -> list[str]:
     return lines
 
 
-def _end(fit: Answer) -> list[str]:
-    how = _("planned by the engine itself") if fit["exact"] else _("reckoned as it plans")
-    if fit["request"]["engine"] == "vllm":
+def _end(fit: Fit) -> list[str]:
+    how = _("planned by the engine itself") if fit.exact else _("reckoned as it plans")
+    if isinstance(fit.request, VllmRequest):
         how = _("reckoned from how it spends a GPU")
-    lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=fit["runtime"], how=how))
-    return [line for note in fit["notes"] for line in wrapped(note)] + lines
+    lines = wrapped(_("The figures hold for {runtime}, {how}.").format(runtime=fit.runtime, how=how))
+    return [line for note in fit.notes for line in wrapped(note)] + lines

@@ -43,6 +43,7 @@ def command(context: click.Context, folders: tuple[str, ...], as_json: bool) -> 
 
     Each with its size, type, when it was last used, and whether it runs here.
     """
+    context.obj = folders
     if context.invoked_subcommand is not None:
         return 0
     from rigup.cli.progress import Waiting
@@ -67,7 +68,8 @@ def command(context: click.Context, folders: tuple[str, ...], as_json: bool) -> 
 @click.argument("name", metavar="[NAME]", default="", required=False)
 @click.option("--in", "folders", multiple=True, metavar="FOLDER", help=_IN)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.models-checked/1).")
-def check(name: str, folders: tuple[str, ...], as_json: bool) -> int:
+@click.pass_obj
+def check(before: tuple[str, ...], name: str, folders: tuple[str, ...], as_json: bool) -> int:
     """Work out the checksums of one model, or of all, and hold them against those that their stores keep.
 
     Hugging Face and ollama keep checksums. The exit status is 1 where a file is another one than it was.
@@ -81,7 +83,7 @@ def check(name: str, folders: tuple[str, ...], as_json: bool) -> int:
     if as_json:
         choose("en")
     with told_by_click(), Waiting(_("Working out checksums …")):
-        entries = on_disk(os.environ, folders).entries
+        entries = on_disk(os.environ, before + folders).entries
         answer = checked_told(checked([_one(name, entries)] if name else entries))
     click.echo(data_text(answer) if as_json else "\n".join(checked_lines(answer)))
     return int(any(one.verdict == "wrong" for one in answer.files))
@@ -93,7 +95,10 @@ def check(name: str, folders: tuple[str, ...], as_json: bool) -> int:
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.models-removed/1).")
-def remove(name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool) -> int:
+@click.pass_obj
+def remove(
+    before: tuple[str, ...], name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_json: bool
+) -> int:
     """Remove one model by its name in the list. What else uses its files is told, and they stay.
 
     Nothing outside of the store that keeps it is removed.
@@ -107,7 +112,7 @@ def remove(name: str, folders: tuple[str, ...], yes: bool, dry_run: bool, as_jso
     if as_json:
         choose("en")
     with told_by_click():
-        disk = on_disk(os.environ, folders)
+        disk = on_disk(os.environ, before + folders)
         removal = foreseen(_one(name, disk.entries), disk.entries)
         if not as_json:
             _shown(removal)

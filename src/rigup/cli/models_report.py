@@ -25,7 +25,7 @@ def lines(answer: Models) -> list[str]:
             found += [text for said in _below(one) for text in wrapped(said, "    ")]
         told = _("Models: {count}, on the disk: {size}.")
         found.append(told.format(count=len(answer.models), size=size(answer.bytes)))
-    roomy = _("{free} are free where {paths} lie.")
+    roomy = _("Free space: {free}, for {paths}.")
     by_free: dict[int, list[str]] = {}
     for store in answer.stores:
         by_free.setdefault(store.free or 0, []).append(store.path)

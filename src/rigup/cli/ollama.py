@@ -91,7 +91,7 @@ def configure(
         choose("en")  # data is the same in every language
     facts, host = _looked_at()
     try:
-        given = _given(told, pairs, facts)
+        given = _assignments(told, pairs, facts)
         if not given and not unset:
             raise click.UsageError(_("Name at least one variable to give or to take back; `rigup ollama doctor` shows what is set."))  # fmt: skip
         wish = wanted(given, unset, facts, host)
@@ -117,16 +117,16 @@ def _looked_at() -> "tuple[Facts, Host]":
 
     try:
         sources = open_source(None)
-        return look(sources), next(one.host for one in sources if one.host is not None)
+        return look(sources), next(source.host for source in sources if source.host is not None)
     finally:
         close_sources()
 
 
-def _given(told: dict[str, str | None], pairs: tuple[str, ...], facts: "Facts") -> dict[str, str]:
+def _assignments(options: dict[str, str | None], pairs: tuple[str, ...], facts: "Facts") -> dict[str, str]:
     """The variables of options and of --set, by name."""
     from rigup.llm.ollama.configuring import override_for_this
 
-    given = {_OPTIONS[name]: _ON.get(value, value) for name, value in told.items() if value is not None}
+    given = {_OPTIONS[name]: _ON.get(value, value) for name, value in options.items() if value is not None}
     if given.get("HSA_OVERRIDE_GFX_VERSION") == "auto":
         given["HSA_OVERRIDE_GFX_VERSION"] = override_for_this(facts)
     for pair in pairs:

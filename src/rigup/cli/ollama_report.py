@@ -16,8 +16,8 @@ _NEARLY = 0.9  # of what could be used: what is kept free of it is no miscount
 def text(answer: OllamaDoctor, verbose: int = 0) -> str:
     """The whole report."""
     if answer.verdict == "absent":
-        told = _("There is no ollama here: no service, no program, no log. Where it runs in a container, give its log with --from.")  # fmt: skip
-        return "\n".join(wrapped(told))
+        sentence = _("There is no ollama here: no service, no program, no log. Where it runs in a container, give its log with --from.")  # fmt: skip
+        return "\n".join(wrapped(sentence))
     others = (_devices, _settings, _integrated, _loaded, _unseen)
     sections = [_head(answer), _findings(answer, verbose), *(section(answer) for section in others)]
     return "\n\n".join("\n".join(lines) for lines in sections if lines)
@@ -44,7 +44,7 @@ def _folder(models: Folder) -> str:
 
 
 def _rows(rows: list[tuple[str, str]]) -> list[str]:
-    return [line for label, told in rows for line in wrapped(told, "  " + padded(label, _ROOM), " " * (_ROOM + 2))]
+    return [line for label, value in rows for line in wrapped(value, "  " + padded(label, _ROOM), " " * (_ROOM + 2))]
 
 
 def _titled(title: str, lines: list[str]) -> list[str]:
@@ -55,8 +55,8 @@ def _findings(answer: OllamaDoctor, verbose: int) -> list[str]:
     from rigup.cli.report import finding, grouped, loud
 
     found = [shown for shown in grouped(answer.findings) if loud(shown)]
-    told = [finding(shown, verbose) for shown in found]
-    return [line for number, lines in enumerate(told) for line in (["", *lines] if number else lines)]
+    reports = [finding(shown, verbose) for shown in found]
+    return [line for number, lines in enumerate(reports) for line in (["", *lines] if number else lines)]
 
 
 def _devices(answer: OllamaDoctor) -> list[str]:
@@ -71,7 +71,7 @@ def _devices(answer: OllamaDoctor) -> list[str]:
 
 def _settings(answer: OllamaDoctor) -> list[str]:
     """What is set, and what of it the server has."""
-    said: dict[str, Callable[[Setting], str]] = {
+    descriptions: dict[str, Callable[[Setting], str]] = {
         "in-force": lambda setting: _("in force, by {source}").format(source=setting.source),
         "not-taken-over": lambda setting: _(
             "given by {source} as {configured}, but the server runs with {running}: restart it, or another file wins"
@@ -81,10 +81,10 @@ def _settings(answer: OllamaDoctor) -> list[str]:
             source=setting.source
         ),
     }
-    shown = [setting for setting in answer.settings if setting.state in said]
-    rows = [(setting.name, _value(setting) + "  " + said[setting.state](setting)) for setting in shown]
+    shown = [setting for setting in answer.settings if setting.state in descriptions]
+    rows = [(setting.name, _value(setting) + "  " + descriptions[setting.state](setting)) for setting in shown]
     others = [f"{setting.name}={setting.running}" for setting in answer.settings if setting.state == "running-only"]
-    lines = [line for name, told in rows for line in wrapped(told, "  " + name + "=", "      ")]
+    lines = [line for name, value in rows for line in wrapped(value, "  " + name + "=", "      ")]
     if others:
         lines += wrapped(_("It also runs with {others}.").format(others=", ".join(others)), "  ")
     return _titled(_("Settings"), lines)
@@ -97,26 +97,30 @@ def _value(setting: Setting) -> str:
 def _integrated(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
     for gpu in answer.integrated:
-        told = _("{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map.")
+        template = _(
+            "{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map."
+        )
         carved, mapped = (size(room) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable))
-        lines += wrapped(told.format(name=gpu.name, carved=carved, mapped=mapped), "  ", "  ")
+        lines += wrapped(template.format(name=gpu.name, carved=carved, mapped=mapped), "  ", "  ")
         if gpu.counted and gpu.usable and gpu.counted < _NEARLY * gpu.usable:
-            said = _("ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor.")  # fmt: skip
-            lines += wrapped(said.format(counted=size(gpu.counted), usable=size(gpu.usable)), "  ", "  ")
+            explanation = _("ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor.")  # fmt: skip
+            lines += wrapped(explanation.format(counted=size(gpu.counted), usable=size(gpu.usable)), "  ", "  ")
     return _titled(_("Graphics in the processor"), lines)
 
 
 def _loaded(answer: OllamaDoctor) -> list[str]:
     lines: list[str] = []
     for model in answer.loaded:
-        told = _("{name}, {size}: {gpu} % on the GPU, {cpu} % on the processor")
-        lines += wrapped(told.format(name=model.name, size=model.size, gpu=model.on_gpu, cpu=100 - model.on_gpu), "  ")
+        template = _("{name}, {size}: {gpu} % on the GPU, {cpu} % on the processor")
+        lines += wrapped(
+            template.format(name=model.name, size=model.size, gpu=model.on_gpu, cpu=100 - model.on_gpu), "  "
+        )
         if plan := model.planned:
-            said = _(
+            explanation = _(
                 "fit reckons with {context} tokens of context: {total} in all, {layers} of {all} layers on the GPU."
             )
             lines += wrapped(
-                said.format(context=plan.context, total=size(plan.total), layers=plan.gpu_layers, all=plan.layers),
+                explanation.format(context=plan.context, total=size(plan.total), layers=plan.gpu_layers, all=plan.layers),
                 "    ", "    ",
             )  # fmt: skip
         lines += wrapped(model.why, "    ", "    ") if model.why else []
@@ -125,5 +129,5 @@ def _loaded(answer: OllamaDoctor) -> list[str]:
 
 def _unseen(answer: OllamaDoctor) -> list[str]:
     return _titled(
-        _("What could not be seen"), [line for told in answer.unseen for line in wrapped(told, "  - ", "    ")]
+        _("What could not be seen"), [line for reason in answer.unseen for line in wrapped(reason, "  - ", "    ")]
     )

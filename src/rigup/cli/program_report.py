@@ -1,6 +1,7 @@
 """`rigup doctor -- PROGRAM`: the program runs as ever, and the cause of its end is reported after it."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -38,6 +39,16 @@ def run_and_diagnose(
             click.echo("\n" + "\n".join(head) + "\n\n" + _report(answer, verbose, color), err=True, color=color)
     sys.stdout.flush()
     return leave(ended.status)
+
+
+def death_text(argv: Sequence[str], status: int, output: str, color: bool) -> str:
+    """What a program that was started for somebody died of, by its words; a report for a terminal."""
+    from rigup.machine.outward import outward
+    from rigup.machine.witness import Ended
+    from rigup.workflows.diagnosing import of_program
+
+    answer = of_program(Ended(argv=tuple(argv), status=status, output=output.encode()))
+    return _report(outward(answer), 0, color)
 
 
 def _by_hand(status: int) -> bool:

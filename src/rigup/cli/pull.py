@@ -60,12 +60,12 @@ def command(model: str, no_reuse: bool, limit: str, **wished: Any) -> int:
         return _pull(model, wish)
 
 
-def _rate(told: str) -> int:
+def _rate(text: str) -> int:
     """Bytes a second; 0 where none are told. Raises click.UsageError."""
-    match = _RATE.fullmatch(told.strip())
+    match = _RATE.fullmatch(text.strip())
     found = round(float(match["count"]) * _TIMES[match["unit"].lower()]) if match else 0
-    if told and not found:
-        raise click.UsageError(_("{value} is no rate: write for instance 500kB or 10MB.").format(value=told[:60]))
+    if text and not found:
+        raise click.UsageError(_("{value} is no rate: write for instance 500kB or 10MB.").format(value=text[:60]))
     return found
 
 
@@ -79,18 +79,18 @@ def _pull(model: str, wish: Wish) -> int:
     with Waiting(_("Asking for the model …")):
         hub = hub_of(os.environ, wish.mirror)
         target = target_of(model, hub, os.environ, wish.revision)
-        if there := target.here:
-            return _there(target, target.source, str(there), wish)
-        told = verdict(target, pools_on(None), headers_cache())
+        if path := target.here:
+            return _report_present(target, target.source, str(path), wish)
+        assessment = verdict(target, pools_on(None), headers_cache())
     if not wish.as_json:
         from rigup.cli.pull_report import before
 
-        click.echo("\n".join(before(target, told)))
+        click.echo("\n".join(before(target, assessment)))
     if wish.reuse and (found := _elsewhere(target, wish)):
-        return _there(target, *found, wish)
-    if told.judgement and told.judgement.fits is False and not wish.force:
-        return _another(target, told, wish)
-    return _loaded(target, told, wish)
+        return _report_present(target, *found, wish)
+    if assessment.judgement and assessment.judgement.fits is False and not wish.force:
+        return _offer_others(target, assessment, wish)
+    return _loaded(target, assessment, wish)
 
 
 def _elsewhere(target: "Target", wish: Wish) -> tuple[str, str] | None:
@@ -98,43 +98,43 @@ def _elsewhere(target: "Target", wish: Wish) -> tuple[str, str] | None:
     from rigup.llm.hub.on_disk import on_disk
     from rigup.llm.hub.pulling import elsewhere
 
-    def said(sentence: str) -> None:
+    def announce(sentence: str) -> None:
         if not wish.as_json:
             click.echo(sentence, err=True)
 
-    found = elsewhere(target.weights, on_disk(os.environ, wish.folders).entries, said)
+    found = elsewhere(target.weights, on_disk(os.environ, wish.folders).entries, announce)
     return (f"{found.store}:{found.name}", str(found.model)) if found else None
 
 
-def _there(target: "Target", whose: str, path: str, wish: Wish) -> int:
+def _report_present(target: "Target", whose: str, path: str, wish: Wish) -> int:
     """It is on this machine: nothing comes."""
     if wish.as_json:
         _data(target, None, "there", path)
     else:
-        told = _("{name} is on this machine already ({whose}), and is used from there: {path}")
-        click.echo(told.format(name=target.name, whose=whose, path=path))
+        template = _("{name} is on this machine already ({whose}), and is used from there: {path}")
+        click.echo(template.format(name=target.name, whose=whose, path=path))
     return 0
 
 
-def _another(target: "Target", told: "Verdict", wish: Wish) -> int:
+def _offer_others(target: "Target", assessment: "Verdict", wish: Wish) -> int:
     """It does not fit: the type that does is offered; where nobody can answer, the list and an exit status of 1."""
     from rigup.cli.pull_report import offers
 
-    better = told.better
+    better = assessment.better
     if not wish.as_json:
-        click.echo("\n".join(offers(told)), err=True)
+        click.echo("\n".join(offers(assessment)), err=True)
     asks = not wish.as_json and not wish.dry_run and sys.stdin.isatty()
     if better and not wish.dry_run and (wish.yes or (asks and click.confirm(_("Load {file} instead?").format(file=better.choice.file), err=True))):  # fmt: skip
         repo = target.name.removesuffix("/" + target.first)
         return _pull(f"{repo}/{better.choice.file}", wish)
     if wish.as_json:
-        _data(target, told, "does-not-fit", None)
+        _data(target, assessment, "does-not-fit", None)
     else:
         click.echo(_("Nothing was loaded. With --force it is loaded all the same."), err=True)
     return 1
 
 
-def _loaded(target: "Target", told: "Verdict", wish: Wish) -> int:
+def _loaded(target: "Target", assessment: "Verdict", wish: Wish) -> int:
     from rigup.cli.pull_report import Coming
     from rigup.cli.stopping import stopped, stopping
     from rigup.llm.hub.fetch import Progress
@@ -143,7 +143,7 @@ def _loaded(target: "Target", told: "Verdict", wish: Wish) -> int:
     before = room(target.pieces)
     if wish.dry_run:
         if wish.as_json:
-            _data(target, told, "possible", None, before)
+            _data(target, assessment, "possible", None, before)
         else:
             click.echo(_("Nothing was loaded."))
         return 0
@@ -153,19 +153,19 @@ def _loaded(target: "Target", told: "Verdict", wish: Wish) -> int:
             with Coming(progress, silent=wish.as_json) as coming:
                 path = pulled(target, progress, coming.shows)
         except KeyboardInterrupt:
-            said = _("Stopped. What has come stays, and the next `rigup pull` goes on from there.")
-            raise stopped(said, signals) from None
+            sentence = _("Stopped. What has come stays, and the next `rigup pull` goes on from there.")
+            raise stopped(sentence, signals) from None
     if wish.as_json:
-        _data(target, told, "pulled", path, before, progress)
+        _data(target, assessment, "pulled", path, before, progress)
     else:
         click.echo(_("{name} is here, and its checksums are right: {path}").format(name=target.name, path=path))
     return 0
 
 
 def _data(
-    target: "Target", told: "Verdict | None", verdict: Any, path: "str | Path | None", room: tuple[int, int] | None = None,
+    target: "Target", assessment: "Verdict | None", verdict: Any, path: "str | Path | None", room: tuple[int, int] | None = None,
     progress: "Progress | None" = None,
 ) -> None:  # fmt: skip
     from rigup.cli.pull_report import answer
 
-    click.echo(data_text(answer(target, told, verdict, str(path) if path else None, room, progress)))
+    click.echo(data_text(answer(target, assessment, verdict, str(path) if path else None, room, progress)))

@@ -26,14 +26,14 @@ _EVERY = 0.2  # seconds between two pictures on a terminal
 _LINE = 15.0  # and between two lines where nobody can take one back
 
 
-def before(target: Target, told: Verdict) -> list[str]:
+def before(target: Target, assessment: Verdict) -> list[str]:
     """What would come, and whether it runs here."""
     needed, free = room(target.pieces)
     head = _("{name}: {size} (files: {count}), of which {needed} are to come; {free} are free.")
     count = len(target.pieces)
-    lines = [*target.notes, head.format(name=target.name, count=count, size=size(sum(one.bytes for one in target.pieces)), needed=size(needed), free=size(free))]  # fmt: skip
-    lines.append(_runs(told.judgement) if told.judgement else told.because)
-    return [line for one in lines if one for line in wrapped(outward_text(one))]
+    lines = [*target.notes, head.format(name=target.name, count=count, size=size(sum(piece.bytes for piece in target.pieces)), needed=size(needed), free=size(free))]  # fmt: skip
+    lines.append(_runs(assessment.judgement) if assessment.judgement else assessment.because)
+    return [line for sentence in lines if sentence for line in wrapped(outward_text(sentence))]
 
 
 def _runs(found: Judgement) -> str:
@@ -41,42 +41,42 @@ def _runs(found: Judgement) -> str:
         return _("How much memory this machine has is not known, so nobody can tell whether it runs here.")
     if not found.fits:
         return _("It does not fit into this machine's memory, with {context} tokens of context.").format(context=found.context)  # fmt: skip
-    told = {
+    place = {
         "gpu": _("It runs here on the GPU, with {context} tokens of context."),
         "both": _("It runs here with {layers} of {all} layers on the GPU, with {context} tokens of context."),
         "cpu": _("It runs here on the processor, with {context} tokens of context."),
     }[found.where].format(context=found.context, layers=found.layers[0], all=found.layers[1])
     speed = _("About {count} tokens a second.").format(count=f"{found.speed:.0f}") if found.speed else ""
-    return f"{told} {speed}".strip()
+    return f"{place} {speed}".strip()
 
 
-def offers(told: Verdict) -> list[str]:
+def offers(assessment: Verdict) -> list[str]:
     """The other types of a repository, and which of them fit."""
-    if not told.offers:
+    if not assessment.offers:
         return wrapped(_("Its repository has no other type. `rigup fit` tells what to change so that it fits."))
     found = [_("Other types of it:")]
-    for one in told.offers:
-        how = {True: _("fits"), False: _("does not fit"), None: "–"}[one.fits]
-        found.append(f"  {one.choice.type:10} {size(one.choice.bytes):>8}  {how}")
-    return [outward_text(one) for one in found]
+    for offer in assessment.offers:
+        how = {True: _("fits"), False: _("does not fit"), None: "–"}[offer.fits]
+        found.append(f"  {offer.choice.type:10} {size(offer.choice.bytes):>8}  {how}")
+    return [outward_text(line) for line in found]
 
 
 def answer(
-    target: Target, told: Verdict | None, verdict: Any, path: str | None, asked: tuple[int, int] | None,
+    target: Target, assessment: Verdict | None, verdict: Any, path: str | None, asked: tuple[int, int] | None,
     progress: Progress | None,
 ) -> Pull:  # fmt: skip
     """The answer as data."""
-    found = told.judgement if told else None
+    found = assessment.judgement if assessment else None
     needed, free = asked or room(target.pieces)
     files = [
-        Loaded(name=one.name, bytes=one.bytes, checksum=one.digest, came_before=progress.resumed.get(one.name, one.bytes) if progress else one.there)
-        for one in target.pieces
+        Loaded(name=piece.name, bytes=piece.bytes, checksum=piece.digest, came_before=progress.resumed.get(piece.name, piece.bytes) if progress else piece.there)
+        for piece in target.pieces
     ]  # fmt: skip
-    others = [OtherType(file=one.choice.file, type=one.choice.type, bytes=one.choice.bytes, fits=one.fits, runs_on=one.where) for one in (told.offers if told else ())]  # type: ignore[arg-type]  # fmt: skip
+    others = [OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where) for offer in (assessment.offers if assessment else ())]  # type: ignore[arg-type]  # fmt: skip
     return Pull(
         verdict=verdict, name=target.name, source=target.source, path=path, commit=target.commit, files=files,
-        bytes=sum(one.bytes for one in target.pieces), to_come=needed, free=free, fits=found.fits if found else None,
-        because=told.because or None if told else None, quantisation=found.told["quantisation"] if found else None,
+        bytes=sum(piece.bytes for piece in target.pieces), to_come=needed, free=free, fits=found.fits if found else None,
+        because=assessment.because or None if assessment else None, quantisation=found.model.quantisation if found else None,
         runs_on=found.where if found and found.fits else None, context=found.context if found else None,  # type: ignore[arg-type]
         tokens_per_second=found.speed if found else None, others=others, notes=list(target.notes),
     )  # fmt: skip
@@ -118,13 +118,13 @@ class Coming:
         """`1.2 GB of 4.7 GB (26 %), 38 MB/s, 90 s left`."""
         done, total = self._progress.done, self._progress.total
         share = 100 * done // total if total else 100
-        told = _("{done} of {total} ({share} %)").format(done=size(done), total=size(total), share=share)
+        sentence = _("{done} of {total} ({share} %)").format(done=size(done), total=size(total), share=share)
         (began, first), (now, last) = self._seen[0], self._seen[-1]
         rate = (last - first) / (now - began) if now > began else 0.0
         if rate <= 0:
-            return told
-        told = _("{amount}, {rate}/s").format(amount=told, rate=size(int(rate)))
-        return _("{amount}, {time} left").format(amount=told, time=duration(round((total - done) / rate)))
+            return sentence
+        sentence = _("{amount}, {rate}/s").format(amount=sentence, rate=size(int(rate)))
+        return _("{amount}, {time} left").format(amount=sentence, time=duration(round((total - done) / rate)))
 
     def _says(self) -> None:
         while self._progress.said:

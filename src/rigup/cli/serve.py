@@ -93,9 +93,9 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     from rigup.llm.server.connection import Rules
     from rigup.llm.server.serving import Plan, Server
 
-    key, made = _key(wish)
+    key, is_new = _key(wish)
     wishes = [_wished(word, wish) for word in models]
-    if len({one.called for one in wishes}) < len(wishes):
+    if len({request.called for request in wishes}) < len(wishes):
         raise click.UsageError(_("Two models have the same name: write NAME=MODEL."))
     machine: Here | None = None
     if not wish["api"]:
@@ -110,13 +110,13 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
     try:
-        asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if made else "", as_json)))
+        asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
     except OSError as error:
-        told = _(
+        template = _(
             "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
         )
         address = f"{plan.host}:{plan.port}"
-        raise CannotBeDone(told.format(address=address, why=error.strerror or error)) from error
+        raise CannotBeDone(template.format(address=address, why=error.strerror or error)) from error
     return 0
 
 
@@ -151,14 +151,14 @@ def _key(wish: dict[str, Any]) -> tuple[str, bool]:
         if wish["share"]:
             raise click.UsageError(_("Other machines are let in with a key alone: leave --no-key out."))
         return "", False
-    told = Path(wish["key_file"]).read_bytes()[: _MOST_KEY + 2].decode("utf-8", "replace") if wish["key_file"] else os.environ.get(_KEY, "")  # fmt: skip
-    told = told.strip()
-    if not told and not wish["key_file"]:
+    key = Path(wish["key_file"]).read_bytes()[: _MOST_KEY + 2].decode("utf-8", "replace") if wish["key_file"] else os.environ.get(_KEY, "")  # fmt: skip
+    key = key.strip()
+    if not key and not wish["key_file"]:
         return secrets.token_urlsafe(32), True
-    if not (_LEAST_KEY <= len(told) <= _MOST_KEY and told.isascii() and told.isprintable() and " " not in told):
+    if not (_LEAST_KEY <= len(key) <= _MOST_KEY and key.isascii() and key.isprintable() and " " not in key):
         text = _("The key must have {least} to {most} letters and signs of ASCII without a blank.")
         raise click.UsageError(text.format(least=_LEAST_KEY, most=_MOST_KEY))
-    return told, False
+    return key, False
 
 
 def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> None:
@@ -167,7 +167,7 @@ def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> N
     if as_json:
         from rigup.schemas.serve import Serve
 
-        _print_data(Serve(base_url=base, key=key or None, pid=os.getpid(), models=[_told(one) for one in server.models.all.values()]))  # fmt: skip
+        _print_data(Serve(base_url=base, key=key or None, pid=os.getpid(), models=[_model_row(served) for served in server.models.all.values()]))  # fmt: skip
         return
     click.echo(_("Serving {models} at {address}").format(models=", ".join(server.models.all), address=base))
     if key:
@@ -180,13 +180,13 @@ def _ready(server: "Server", host: str, port: int, key: str, as_json: bool) -> N
     sys.stdout.flush()
 
 
-def _told(one: Any) -> Any:
+def _model_row(served: Any) -> Any:
     from rigup.schemas.serve import ServedModel
 
-    engine = one.engine
+    engine = served.engine
     settings = engine.settings if engine else None
     return ServedModel(
-        name=one.name, loaded=one.loaded, engine=engine and engine.engine, why=engine and engine.why,
+        name=served.name, loaded=served.loaded, engine=engine and engine.engine, why=engine and engine.why,
         context=settings and settings.request.context // settings.request.parallel, gpu_used=engine.gpu.used if engine else None,
         notes=list(engine.notes) if engine else [],
     )  # fmt: skip

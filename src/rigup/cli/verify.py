@@ -29,15 +29,15 @@ def command(environment: str, quick: bool, devices: str, limit: float | None, ve
     """
     if as_json:
         choose("en")  # data is the same in every language
-    told = _verified(environment, not quick, tuple(filter(None, devices.split(","))), limit)
+    answer = _verified(environment, not quick, tuple(filter(None, devices.split(","))), limit)
     if as_json:
-        click.echo(data_text(told))
+        click.echo(data_text(answer))
     else:
         from rigup.cli.verify_report import text
         from rigup.machine.outward import outward
 
-        click.echo(text(outward(told), verbose, _wants_color()), color=_wants_color())
-    return int(told.verdict != "verified")
+        click.echo(text(outward(answer), verbose, _wants_color()), color=_wants_color())
+    return int(answer.verdict != "verified")
 
 
 def _verified(environment: str, full: bool, devices: tuple[str, ...], limit: float | None) -> "Verify":

@@ -16,55 +16,57 @@ _SHOWN = 4  # of what was not covered, without `-v`
 _MARKS: dict[bool | UnsetType, str] = {True: "green", False: "red", UNSET: "yellow"}
 
 
-def text(told: Verify, verbose: bool = False, color: bool = False) -> str:
+def text(answer: Verify, verbose: bool = False, color: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(told),
-        _frameworks(told),
-        *[_device(one, verbose) for one in told.devices],
-        _missing(told),
-        _left_out(told, verbose),
-        _record(told),
-        _why(told),
-        _end(told, verbose),
+        _head(answer),
+        _frameworks(answer),
+        *[_device(device, verbose) for device in answer.devices],
+        _missing(answer),
+        _left_out(answer, verbose),
+        _record(answer),
+        _why(answer),
+        _end(answer, verbose),
     ]
-    said = "\n\n".join("\n".join(part) for part in parts if part)
-    return said if color else click.unstyle(said)
+    report = "\n\n".join("\n".join(part) for part in parts if part)
+    return report if color else click.unstyle(report)
 
 
-def _head(told: Verify) -> list[str]:
+def _head(answer: Verify) -> list[str]:
     meaning = {
         "verified": _("This environment computes right on every device that was asked."),
         "failed": _("This environment does not compute right, or not where it should."),
         "nothing-to-verify": _("There is no framework in this environment whose devices could be asked."),
-    }[told.verdict]
+    }[answer.verdict]
     name = {
         "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
-    }[told.verdict]  # fmt: skip
-    if _untold(told):
+    }[answer.verdict]  # fmt: skip
+    if _untold(answer):
         name = _("Not verified")
         meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
-    marked = style(name, fg=_COLORS[told.verdict], bold=True)
+    marked = style(name, fg=_COLORS[answer.verdict], bold=True)
     return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
 
 
-def _untold(told: Verify) -> bool:
+def _untold(answer: Verify) -> bool:
     """Whether there are devices that compute, and nothing shows that they themselves do."""
-    return told.verdict == "nothing-to-verify" and any(device.checks for device in told.devices)
+    return answer.verdict == "nothing-to-verify" and any(device.checks for device in answer.devices)
 
 
-def _frameworks(told: Verify) -> list[str]:
+def _frameworks(answer: Verify) -> list[str]:
     """What ran, and what could not be imported."""
-    lines = wrapped(_("It ran with {python}.").format(python=told.environment.interpreter))
-    for one in [*told.frameworks, *told.companions]:
-        named = one.name + (" " + one.version if one.version else "")
-        if not one.imported:
-            named = _("{framework} could not be imported. {because}").format(framework=named, because=one.because or "")
-        elif one.because is not UNSET:
+    lines = wrapped(_("It ran with {python}.").format(python=answer.environment.interpreter))
+    for framework in [*answer.frameworks, *answer.companions]:
+        named = framework.name + (" " + framework.version if framework.version else "")
+        if not framework.imported:
+            named = _("{framework} could not be imported. {because}").format(
+                framework=named, because=framework.because or ""
+            )
+        elif framework.because is not UNSET:
             told_why = _("{framework} could not list its devices. {because}")
-            named = told_why.format(framework=named, because=one.because)
+            named = told_why.format(framework=named, because=framework.because)
         lines += wrapped(named, "  - ", "    ")
-        lines += wrapped(one.said, "    ", "    ") if one.said else []
+        lines += wrapped(framework.said, "    ", "    ") if framework.said else []
     return lines
 
 
@@ -76,8 +78,8 @@ def _device(device: CheckedDevice, verbose: bool) -> list[str]:
     names = ", ".join(dict.fromkeys(check.device for check in device.checks if check.device is not UNSET))
     lines = [style(name, bold=True) + (f"  {names}" if names else "")]
     if device.state:
-        said = _("{state}: {because}").format(state=state_names()[device.state], because=device.because)
-        lines += wrapped(said, "  ", "  ")
+        sentence = _("{state}: {because}").format(state=state_names()[device.state], because=device.because)
+        lines += wrapped(sentence, "  ", "  ")
     shown = [check for check in device.checks if verbose or check.passed is False]
     several = len({check.framework for check in device.checks} - {UNSET}) > 1
     called = [_called(check, several) for check in shown]
@@ -94,9 +96,9 @@ def _called(check: Check, several: bool) -> str:
 
 def _check(check: Check, name: str) -> Iterator[str]:
     marks: dict[bool | UnsetType, str] = {True: _("passed"), False: _("failed"), UNSET: _("not judged")}
-    said = check.because or _measured(check)
+    detail = check.because or _measured(check)
     start = "  " + name + "  " + style(marks[check.passed], fg=_MARKS[check.passed])
-    yield from wrapped(said, start + "  ", "      ") if said else [start]
+    yield from wrapped(detail, start + "  ", "      ") if detail else [start]
 
 
 def _measured(check: Check) -> str:
@@ -108,58 +110,58 @@ def _measured(check: Check) -> str:
     return _("off by {error}, at most {most}").format(error=f"{measured['error']:.1e}", most=f"{most:.1e}")
 
 
-def _missing(told: Verify) -> list[str]:
+def _missing(answer: Verify) -> list[str]:
     """What a person may have expected and was not asked."""
-    if told.verdict == "nothing-to-verify" and not _untold(told):
+    if answer.verdict == "nothing-to-verify" and not _untold(answer):
         return wrapped(_("It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
-    if told.verdict == "verified" and all(device.index is UNSET for device in told.devices):
+    if answer.verdict == "verified" and all(device.index is UNSET for device in answer.devices):
         return wrapped(_("Only the processor was asked: this machine shows no GPU."))
     return []
 
 
-def _left_out(told: Verify, verbose: bool) -> list[str]:
+def _left_out(answer: Verify, verbose: bool) -> list[str]:
     """What was not covered: all of it where asked for, else in one line."""
-    if not told.not_covered:
+    if not answer.not_covered:
         return []
     lines = wrapped(_("Not covered:"))
-    told_all = list(dict.fromkeys(map(_unasked, told.not_covered)))
-    for said in told_all if verbose else told_all[-_SHOWN:]:  # what concerns everybody stands last
-        lines += wrapped(said, "  - ", "    ")
+    told_all = list(dict.fromkeys(map(_unasked, answer.not_covered)))
+    for sentence in told_all if verbose else told_all[-_SHOWN:]:  # what concerns everybody stands last
+        lines += wrapped(sentence, "  - ", "    ")
     if not verbose and len(told_all) > _SHOWN:
         lines += wrapped(_("and {count} more with -v").format(count=len(told_all) - _SHOWN), "  - ", "    ")
     return lines
 
 
-def _unasked(one: NotCovered) -> str:
+def _unasked(part: NotCovered) -> str:
     """What was not covered, as a person reads it: a check by its name, what concerns all of it by a sentence."""
-    if one.device is UNSET and one.framework is UNSET and one.what in ("distributed", "full"):
-        return one.because
-    named = " ".join(filter(None, [one.framework or "", one.device or "", one.what]))
-    return _("{name}: {because}").format(name=named, because=one.because)
+    if part.device is UNSET and part.framework is UNSET and part.what in ("distributed", "full"):
+        return part.because
+    named = " ".join(filter(None, [part.framework or "", part.device or "", part.what]))
+    return _("{name}: {because}").format(name=named, because=part.because)
 
 
-def _end(told: Verify, verbose: bool) -> list[str]:
+def _end(answer: Verify, verbose: bool) -> list[str]:
     """How long it took, and how to see more."""
-    took = _("It took {seconds} s.").format(seconds=seconds_told(told.seconds))
-    more = "" if verbose or not any(device.checks for device in told.devices) else _("`-v` shows every check.")
+    took = _("It took {seconds} s.").format(seconds=seconds_told(answer.seconds))
+    more = "" if verbose or not any(device.checks for device in answer.devices) else _("`-v` shows every check.")
     return wrapped(_("{first} {second}").format(first=took, second=more).strip())
 
 
-def _record(told: Verify) -> list[str]:
-    if not told.record or told.verdict != "verified":
+def _record(answer: Verify) -> list[str]:
+    if not answer.record or answer.verdict != "verified":
         return []
-    said = _("The proof is kept in {path}, and `rigup doctor` counts on it as long as its facts hold.")
-    return wrapped(said.format(path=told.record))
+    template = _("The proof is kept in {path}, and `rigup doctor` counts on it as long as its facts hold.")
+    return wrapped(template.format(path=answer.record))
 
 
-def _why(told: Verify) -> list[str]:
+def _why(answer: Verify) -> list[str]:
     """What the doctor finds."""
-    if not told.diagnosis:
+    if not answer.diagnosis:
         return []
     from rigup.cli.report import finding, grouped, loud
 
-    found = [shown for shown in grouped(told.diagnosis.findings) if loud(shown)]
-    if not found and (heard := told.diagnosis.unexplained):
+    found = [shown for shown in grouped(answer.diagnosis.findings) if loud(shown)]
+    if not found and (heard := answer.diagnosis.unexplained):
         unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
         return wrapped(unknown.format(names=", ".join(heard)))
     if not found:

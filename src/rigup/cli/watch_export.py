@@ -14,8 +14,6 @@ import click
 from rigup.cli.layout import wrapped
 from rigup.language import _
 
-NAME = "rigup-watch"
-
 
 def address_of(listen: str) -> tuple[str, int]:
     """HOST:PORT, :PORT or a port. Raises click.UsageError."""
@@ -82,39 +80,20 @@ def is_loopback(host: str) -> bool:
 
 def service(words: dict[str, Any], remove: bool, yes: bool) -> int:
     """Make the exporter a service of the person's systemd, or take it away; by steps that undo takes back."""
-    from rigup.cli.run import unit_text
-    from rigup.cli.taking import RunOptions, go
-    from rigup.llm.server.service import has_systemd, unit_file
-    from rigup.plan.applying.journal import Intent
-    from rigup.steps import KINDS, make
-    from rigup.workflows.environments import surroundings_of
+    from rigup.cli.user_service import Service
+    from rigup.cli.user_service import service as user_service
 
-    if not has_systemd():
-        click.echo("\n".join(wrapped(_("No systemd runs this machine, so nothing was changed."))))
-        return 1
-    place = {"service": NAME, "folder": str(unit_file(os.environ).parent)}
-    if remove:
-        steps = [make("drop-user-service", place, KINDS)]
-    else:
+    if not remove:
         address_of(words["listen"])
-        argv = [
-            sys.executable,
-            "-m",
-            "rigup",
-            "watch",
-            "--exporter",
-            "--listen",
-            words["listen"],
-            "--interval",
-            str(words["interval"]),
-        ]
-        argv += ["--per-process"] if words["per_process"] else []
-        argv += ["--token-file", os.path.abspath(words["token_file"])] if words["token_file"] else []
-        text = unit_text(NAME, surroundings_of(None), {}, tuple(argv), os.path.expanduser("~"))
-        because = _("Prometheus scrapes it; systemd starts it again where it fails.")
-        steps = [make("user-service", {**place, "text": text}, KINDS, because=because)]
-    run = RunOptions(yes=yes, dry_run=not yes, quiet=False, as_json=False, schema="rigup.apply/1")
-    status = go(Intent(title=_("service of rigup watch"), steps=steps), run)
-    if not yes and not status:
-        click.echo(_("With --yes it is done."))
-    return status
+    wanted = Service(
+        command="watch", title=_("service of rigup watch"), words=lambda _key: _argv(words), key=False,
+        notes=lambda _key: [_("Prometheus scrapes it at {address}.").format(address=words["listen"])], kept="",
+    )  # fmt: skip
+    return user_service(wanted, removal=remove, yes=yes, as_json=False)
+
+
+def _argv(words: dict[str, Any]) -> tuple[str, ...]:
+    """The exporter's command line, with whole paths."""
+    argv = [sys.executable, "-m", "rigup", "watch", "--exporter", "--listen", words["listen"], "--interval", str(words["interval"])]  # fmt: skip
+    argv += ["--per-process"] if words["per_process"] else []
+    return (*argv, *(["--token-file", os.path.abspath(words["token_file"])] if words["token_file"] else []))

@@ -134,10 +134,10 @@ def _caches(draft: Draft) -> None:
     """Caches and models of the caller that are there, where the program looks for them."""
     kind, host = draft.image.kind, draft.host
     for cache in caches():
-        told = host.environment.get(cache.variable, "")
-        folder = told if told and not cache.inside else join(host.home, cache.folder)
+        setting = host.environment.get(cache.variable, "")
+        folder = setting if setting and not cache.inside else join(host.home, cache.folder)
         wanted = cache.id == kind.cache or (not kind.server and not cache.below_root)
-        if not wanted or cache.variable in draft.asked.variables or not (host.has(folder) or told == folder):
+        if not wanted or cache.variable in draft.asked.variables or not (host.has(folder) or setting == folder):
             continue
         why = _("What is in your cache already is not fetched again.")
         if cache.below_root:  # the image looks below root's home
@@ -154,6 +154,8 @@ def _user(draft: Draft, inside: bool) -> None:
     if not writes or engine.in_machine or draft.site.macos or draft.asked.form == "devcontainer":
         return
     if engine.podman and engine.rootless:
+        if engine.more_ids is False:
+            return  # root inside is the caller, and podman refuses to keep a number where it has no other
         draft.add(
             "--userns",
             "keep-id",
@@ -184,8 +186,8 @@ def _asked_variables(draft: Draft) -> None:
             why if value is None or secret else _("You asked for this variable."),
         )
         if secret:
-            told = _("{name} looks like a secret: the command takes it from your environment, so set it there.")
-            draft.warn("secret-by-value", told.format(name=name))
+            template = _("{name} looks like a secret: the command takes it from your environment, so set it there.")
+            draft.warn("secret-by-value", template.format(name=name))
 
 
 def _proxies(draft: Draft) -> None:
@@ -200,12 +202,12 @@ def _proxies(draft: Draft) -> None:
     moved = bool(local) and (bool(draft.asked.publish) or engine.in_machine or (engine.rootless and not engine.podman))
     inner_name = "host.containers.internal" if engine.podman else "host.docker.internal"
     if local:
-        told = _("Your proxy listens on this machine's loopback, which is another one inside a container.")
-        draft.warn("proxy-on-host-loopback", told)
+        sentence = _("Your proxy listens on this machine's loopback, which is another one inside a container.")
+        draft.warn("proxy-on-host-loopback", sentence)
         if not moved:
-            draft.add("--network", "host", told, DOCKER_RUN)
+            draft.add("--network", "host", sentence, DOCKER_RUN)
         elif not engine.podman:  # podman has a name for the host by itself
-            draft.add("--add-host", f"{inner_name}:host-gateway", told, DOCKER_RUN)
+            draft.add("--add-host", f"{inner_name}:host-gateway", sentence, DOCKER_RUN)
     by_itself = (engine.podman and not engine.in_machine and not draft.asked.form) or (
         engine.name == "docker" and draft.host.docker_config_proxies
     )
@@ -273,14 +275,14 @@ def _not_to_relabel(path: str, draft: Draft) -> bool:
         or path.startswith(("/usr", "/etc", "/var", "/opt", "/boot"))
     ):
         return True
-    return any(file_system(path, draft).fs.lower().startswith(one) for one in _NETWORK_FOLDERS)
+    return any(file_system(path, draft).fs.lower().startswith(prefix) for prefix in _NETWORK_FOLDERS)
 
 
 def file_system(path: str, draft: Draft) -> Folder:
     """What is known of the file system that a path lies on."""
-    above = [one for one in draft.host.folders if (path + "/").startswith(one.rstrip("/") + "/")]
-    told = (draft.host.folders[one] for one in sorted(above, key=len, reverse=True))
-    return next((one for one in told if one.fs or one.free), Folder())
+    above = [folder for folder in draft.host.folders if (path + "/").startswith(folder.rstrip("/") + "/")]
+    folders = (draft.host.folders[name] for name in sorted(above, key=len, reverse=True))
+    return next((folder for folder in folders if folder.fs or folder.free), Folder())
 
 
 # -- Apptainer -------------------------------------------------------------------------------------------
@@ -327,7 +329,7 @@ def _for_apptainer(draft: Draft) -> None:
 
 
 def _inside(path: str, folders: tuple[str, ...]) -> bool:
-    return any(path == one or path.startswith(one + "/") for one in folders)
+    return any(path == folder or path.startswith(folder + "/") for folder in folders)
 
 
 def _room_for_layers(draft: Draft) -> None:
@@ -335,9 +337,9 @@ def _room_for_layers(draft: Draft) -> None:
     host = draft.host
     name = "SINGULARITY" if draft.engine.name == "singularity" else "APPTAINER"
     roomy = {
-        path: told.room
-        for path, told in host.folders.items()
-        if (told.room or 0) >= _ROOM and path not in (host.home, "/tmp")
+        path: folder.room
+        for path, folder in host.folders.items()
+        if (folder.room or 0) >= _ROOM and path not in (host.home, "/tmp")
     }
     best = max(
         (path for path in roomy), key=lambda path: (host.cwd.startswith(path + "/"), roomy[path] or 0), default=""

@@ -72,8 +72,8 @@ def checked(asked: Asked) -> Asked:
         raise ContainerError(_("{word} is no name of a container.").format(word=repr(asked.name)[:200]))
     for part in asked.parts:
         if not _GPU.fullmatch(part):
-            told = _("{word} names no GPU: write all, none, optional, numbers such as 0,1, or GPU:INSTANCE.")
-            raise ContainerError(told.format(word=repr(part)[:200]))
+            template = _("{word} names no GPU: write all, none, optional, numbers such as 0,1, or GPU:INSTANCE.")
+            raise ContainerError(template.format(word=repr(part)[:200]))
     for port in asked.publish:
         if not 0 < port < 65536:
             raise ContainerError(_("{word} is no port.").format(word=port))

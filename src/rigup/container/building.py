@@ -29,7 +29,9 @@ def _end(choice: Choice, after: list[str]) -> Iterator[str]:
     yield f"WORKDIR {_FOLDER}"
     yield f"ENV HOME={_HOME}"
     yield f"USER {_USER}"
-    name = next((one for one in _IMPORTED if any(build.build.package == one for build in choice.chosen)), "")
+    name = next(
+        (package for package in _IMPORTED if any(build.build.package == package for build in choice.chosen)), ""
+    )
     python = next((json.loads(line[4:])[0] for line in after if line.startswith("CMD [")), "python3")
     if name:
         yield f"HEALTHCHECK --interval=5m --timeout=2m CMD {json.dumps([python, '-c', 'import ' + name])}"

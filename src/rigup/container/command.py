@@ -8,7 +8,7 @@ from rigup.container.asked import Asked, ContainerError, checked, is_file
 from rigup.container.draft import DOCKER_RUN, Draft
 from rigup.container.host import Engine, Host
 from rigup.container.images import Image, image, isas
-from rigup.container.serving import Told, as_wish, for_wish, judge
+from rigup.container.serving import Verdict, as_wish, for_wish, judge
 from rigup.container.written import argv_of, environment_of, files_of
 from rigup.knowledge.rocm import override_facts
 from rigup.knowledge.surroundings import engine_package
@@ -37,7 +37,8 @@ def command(asked: Asked, site: Site, host: Host) -> Container:
     engines = _engines(asked, host)
     answers = [_on(engine, asked, site, host) for engine in engines]
     return min(
-        answers, key=lambda one: (_VERDICTS.index(one.verdict), len(one.steps), -sum(d.served for d in one.devices))
+        answers,
+        key=lambda answer: (_VERDICTS.index(answer.verdict), len(answer.steps), -sum(d.served for d in answer.devices)),
     )
 
 
@@ -52,11 +53,15 @@ def _with_driver(site: Site, host: Host) -> Site:
 def _engines(asked: Asked, host: Host) -> list[Engine]:
     """Those that can run it; one that is not there yet where none is."""
     file = is_file(asked.what)
-    there = [one for one in host.engines if (not asked.engine or one.name == asked.engine) and (one.hpc or not file)]
+    engines = [
+        engine
+        for engine in host.engines
+        if (not asked.engine or engine.name == asked.engine) and (engine.hpc or not file)
+    ]
     if asked.form:
-        there = [one for one in there if not one.hpc]
-    if there:
-        return there
+        engines = [engine for engine in engines if not engine.hpc]
+    if engines:
+        return engines
     if file and asked.engine in ("docker", "podman", "nerdctl"):
         raise ContainerError(
             _("{file} is an image of Apptainer's: {engine} does not run it.").format(
@@ -75,8 +80,10 @@ def _on(engine: Engine, asked: Asked, site: Site, host: Host) -> Container:
         raise ContainerError(
             _("The tables know no image for {wish} on this machine: name one.").format(wish=asked.what)
         )
-    told = {one.index: judge(found, one, site.but(devices=handed) if handed else site) for one in site.gpus}
-    handed = tuple(one for one in handed if _belongs(found, one, told[one.index], asked))
+    verdicts = {
+        device.index: judge(found, device, site.but(devices=handed) if handed else site) for device in site.gpus
+    }
+    handed = tuple(device for device in handed if _belongs(found, device, verdicts[device.index], asked))
     draft = Draft(asked, site, host, engine, _named(found, engine), handed)
     if engine not in host.engines:
         package = engine_package(engine.name, site.distribution) or engine.name
@@ -91,10 +98,10 @@ def _on(engine: Engine, asked: Asked, site: Site, host: Host) -> Container:
             )
         )
     _start(draft)
-    _hardware(draft, found, told)
+    _hardware(draft, found, verdicts)
     around.give_all(draft, wish is not None)
-    _devices(draft, told)
-    return _answer(draft, told)
+    _devices(draft, verdicts)
+    return _answer(draft, verdicts)
 
 
 def _machine(site: Site) -> str:
@@ -127,18 +134,18 @@ def _selected(asked: Asked, site: Site, host: Host) -> tuple[Device, ...]:
         return ()
     if not asked.parts:
         return site.gpus if asked.gpu == "all" else wanted(site)
-    parts = {name: one.gpu for one in host.mig for name in (one.index, one.uuid) if name}
+    parts = {name: instance.gpu for instance in host.mig for name in (instance.index, instance.uuid) if name}
     numbers = {parts.get(part, int(part.partition(":")[0]) if part[:1].isdigit() else -1) for part in asked.parts}
     if -1 in numbers:
         return wanted(site)
-    unknown = numbers - {one.index for one in site.gpus}
+    unknown = numbers - {device.index for device in site.gpus}
     if unknown:
-        told = _("There is no GPU {number} on this machine, which has {count}.")
-        raise ContainerError(told.format(number=min(unknown), count=len(site.gpus)))
-    return tuple(one for one in site.gpus if one.index in numbers)
+        template = _("There is no GPU {number} on this machine, which has {count}.")
+        raise ContainerError(template.format(number=min(unknown), count=len(site.gpus)))
+    return tuple(device for device in site.gpus if device.index in numbers)
 
 
-def _belongs(found: Image, device: Device, told: Told, asked: Asked) -> bool:
+def _belongs(found: Image, device: Device, verdict: Verdict, asked: Asked) -> bool:
     """Devices of other makers than the image is for stay outside, and those for the screen alone."""
     if device.vendor == "apple":
         return False
@@ -146,7 +153,9 @@ def _belongs(found: Image, device: Device, told: Told, asked: Asked) -> bool:
         return False
     if found.vendor == "cpu" or found.build.kind == "cpu":
         return bool(asked.parts) or asked.gpu == "all"
-    return told.served.served or not device.integrated or bool(asked.parts) or told.cause == "jetson-generic-wheel"
+    return (
+        verdict.served.served or not device.integrated or bool(asked.parts) or verdict.cause == "jetson-generic-wheel"
+    )
 
 
 def _start(draft: Draft) -> None:
@@ -165,7 +174,7 @@ def _start(draft: Draft) -> None:
         draft.add("--name", asked.name, _("You asked for this name."))
 
 
-def _hardware(draft: Draft, found: Image, told: dict[int, Told]) -> None:
+def _hardware(draft: Draft, found: Image, verdicts: dict[int, Verdict]) -> None:
     """The devices, and what has to be said of the image on this machine."""
     _architecture(draft, found)
     if draft.of("nvidia"):
@@ -175,7 +184,9 @@ def _hardware(draft: Draft, found: Image, told: dict[int, Told]) -> None:
     if draft.of("intel"):
         nodes.give_intel(draft)
     overrides = {
-        one.served.override for one in map(told.get, (d.index for d in draft.devices)) if one and one.served.override
+        verdict.served.override
+        for verdict in map(verdicts.get, (d.index for d in draft.devices))
+        if verdict and verdict.served.override
     }
     if len(overrides) == 1 and _OVERRIDE not in draft.asked.variables:
         why = _("The image has code for a sibling of this chip, which it runs under this override.")
@@ -192,55 +203,57 @@ def _bad_override(draft: Draft) -> None:
     for device in draft.of("amd") if value else ():
         row = override_facts(device.isa or "")
         if row is None or value in row.bad_values or value not in (row.value, row.decimal):
-            told = _("{device} does not run under {name}={value}.")
-            draft.warn("wrong-hsa-override", told.format(device=device.label, name=_OVERRIDE, value=value))
+            template = _("{device} does not run under {name}={value}.")
+            draft.warn("wrong-hsa-override", template.format(device=device.label, name=_OVERRIDE, value=value))
 
 
 def _architecture(draft: Draft, found: Image) -> None:
     """An image for another processor does not start; on a Mac it is emulated."""
-    machine, made = _machine(draft.site), found.kind.machine
-    if not made or machine in made:
+    machine, machines = _machine(draft.site), found.kind.machine
+    if not machines or machine in machines:
         return
-    told = _("{image} is made for {made}, and this machine is {machine}.")
-    draft.warn("container-wrong-architecture", told.format(image=found.name, made=made[0], machine=machine))
-    if draft.engine.in_machine and made == ("x86_64",):
+    template = _("{image} is made for {made}, and this machine is {machine}.")
+    draft.warn("container-wrong-architecture", template.format(image=found.name, made=machines[0], machine=machine))
+    if draft.engine.in_machine and machines == ("x86_64",):
         draft.add(
             "--platform", "linux/amd64", _("The image is there for this processor alone, and is emulated."), DOCKER_RUN
         )
     else:
         draft.impossible = True
         because = _("The image does not start on this processor.")
-        draft.unserved |= {one.index: (because, "container_runs") for one in draft.devices}
+        draft.unserved |= {device.index: (because, "container_runs") for device in draft.devices}
 
 
-def _devices(draft: Draft, told: dict[int, Told]) -> None:
+def _devices(draft: Draft, verdicts: dict[int, Verdict]) -> None:
     """What has to be said of devices that the image does not serve."""
-    for device in _spoken_of(draft, told):
-        one = told[device.index]
-        if (device.vendor == "nvidia" and not one.served.served and one.cause == "container-requires-newer-driver") or (
-            one.cause and not one.served.served
-        ):
-            draft.warn(one.cause, one.served.because)
+    for device in _spoken_of(draft, verdicts):
+        verdict = verdicts[device.index]
+        if (
+            device.vendor == "nvidia"
+            and not verdict.served.served
+            and verdict.cause == "container-requires-newer-driver"
+        ) or (verdict.cause and not verdict.served.served):
+            draft.warn(verdict.cause, verdict.served.because)
 
 
-def _spoken_of(draft: Draft, told: dict[int, Told]) -> list[Device]:
+def _spoken_of(draft: Draft, verdicts: dict[int, Verdict]) -> list[Device]:
     """Devices that were wished for: those that are handed over, and those that no Linux container gets."""
-    apple = [one for one in draft.site.gpus if one.vendor == "apple" and draft.asked.gpu != "none"]
-    return [*draft.devices, *(one for one in apple if told[one.index].cause)]
+    apple = [device for device in draft.site.gpus if device.vendor == "apple" and draft.asked.gpu != "none"]
+    return [*draft.devices, *(device for device in apple if verdicts[device.index].cause)]
 
 
-def _outcome(draft: Draft, device: Device, told: Told) -> Served:
+def _outcome(draft: Draft, device: Device, verdict: Verdict) -> Served:
     if device.index in draft.unserved:
         return unserved(*draft.unserved[device.index])
-    if device not in draft.devices and told.served.served:
+    if device not in draft.devices and verdict.served.served:
         return unserved(_("{device} is not handed over.").format(device=device.label))
-    return told.served
+    return verdict.served
 
 
 # -- the answer ----------------------------------------------------------------------------------------
 
 
-def _answer(draft: Draft, told: dict[int, Told]) -> Container:
+def _answer(draft: Draft, verdicts: dict[int, Verdict]) -> Container:
     found, build = draft.image, draft.image.build
     contains = {
         "cuda": build.cuda, "rocm": build.rocm, "torch": found.torch, "python": build.python[0] if build.python else "", "isas": isas(build),
@@ -256,6 +269,6 @@ def _answer(draft: Draft, told: dict[int, Told]) -> Container:
         files=files_of(draft),
         because=draft.because,
         warnings=draft.warnings,
-        devices=[device_json(one, _outcome(draft, one, told[one.index])) for one in draft.site.gpus],
+        devices=[device_json(device, _outcome(draft, device, verdicts[device.index])) for device in draft.site.gpus],
         steps=draft.steps,
     )

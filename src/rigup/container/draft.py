@@ -60,13 +60,13 @@ class Draft:
 
     def mount(self, mount: Mount, why: str, source: str = DOCKER_RUN) -> None:
         """A folder, unless it is there already."""
-        if all(mount.target != there.target for there, _flag in self.mounts):
+        if all(mount.target != present.target for present, _flag in self.mounts):
             self.mounts.append((mount, ""))
             self.tell((self.mount_word, f"{mount.source}:{mount.target}"), why, source)
 
     def warn(self, cause: str, text: str) -> None:
         """What a person ought to know before."""
-        if all(one.cause != cause for one in self.warnings):
+        if all(warning.cause != cause for warning in self.warnings):
             self.warnings.append(Warned(cause=cause, text=text))
 
     @property
@@ -76,14 +76,14 @@ class Draft:
 
     def of(self, vendor: str) -> tuple[Device, ...]:
         """The devices of a maker that the container gets."""
-        return tuple(one for one in self.devices if one.vendor == vendor)
+        return tuple(device for device in self.devices if device.vendor == vendor)
 
     def position(self, device: Device) -> int:
         """Its number among those of its maker, as the maker's tools count."""
-        return [one.index for one in self.site.gpus if one.vendor == device.vendor].index(device.index)
+        return [gpu.index for gpu in self.site.gpus if gpu.vendor == device.vendor].index(device.index)
 
     @property
     def whole(self) -> bool:
         """All GPUs of the makers in question are handed over."""
-        makers = {one.vendor for one in self.devices}
-        return len(self.devices) == len([one for one in self.site.gpus if one.vendor in makers])
+        makers = {device.vendor for device in self.devices}
+        return len(self.devices) == len([device for device in self.site.gpus if device.vendor in makers])

@@ -25,17 +25,17 @@ def host_here(site: Site, seam: Seam | None = None) -> Host:
     home, cwd = environment.get("HOME", "/root"), (seam.run(("pwd",)).body or "/").strip()
     nodes = _nodes(seam, site)
     return Host(
-        user=_found(r"uid=\d+\(([^)]{1,60})\)", account), uid=int(_found(r"uid=(\d+)", account) or 0),
-        gid=int(_found(r"gid=(\d+)", account) or 0), home=home, cwd=cwd,
+        user=_first_group(r"uid=\d+\(([^)]{1,60})\)", account), uid=int(_first_group(r"uid=(\d+)", account) or 0),
+        gid=int(_first_group(r"gid=(\d+)", account) or 0), home=home, cwd=cwd,
         groups={name: int(number) for number, name in re.findall(r"(\d{1,10})\(([^)]{1,60})\)", account.partition("groups=")[2])},
         environment=environment, engines=tuple(_engines(seam)), nvidia_toolkit=_toolkit(seam), cdi=tuple(_specs(seam)), nodes=nodes,
-        mig=tuple(_parts(seam)) if any(one.vendor == "nvidia" for one in site.gpus) else (), selinux=_selinux(seam),
+        mig=tuple(_parts(seam)) if any(device.vendor == "nvidia" for device in site.gpus) else (), selinux=_selinux(seam),
         container_selinux=_policy(seam), selinux_booleans=dict(_booleans(seam)), folders=_folders(seam, home, cwd),
         docker_config_proxies='"proxies"' in (seam.read(home + "/.docker/config.json", 100_000).body or ""),
     )  # fmt: skip
 
 
-def _found(pattern: str, text: str) -> str:
+def _first_group(pattern: str, text: str) -> str:
     found = re.search(pattern, text)
     return found[1] if found else ""
 
@@ -43,10 +43,10 @@ def _found(pattern: str, text: str) -> str:
 def _json(text: str | None) -> dict[str, Any]:
     start = (text or "").find("{")
     try:
-        told = json.JSONDecoder().raw_decode((text or "")[start:])[0] if start >= 0 else {}
+        document = json.JSONDecoder().raw_decode((text or "")[start:])[0] if start >= 0 else {}
     except (ValueError, RecursionError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 # -- engines -------------------------------------------------------------------------------------------
@@ -54,50 +54,52 @@ def _json(text: str | None) -> dict[str, Any]:
 
 def _engines(seam: Seam) -> list[Engine]:
     found = [_docker(seam), _podman(seam), *(_hpc(seam, name) for name in ("apptainer", "singularity"))]
-    return [one for one in found if one is not None]
+    return [engine for engine in found if engine is not None]
 
 
 def _docker(seam: Seam) -> Engine | None:
     """Docker as its daemon tells; what podman puts under that name is podman."""
     answer = seam.run(("docker", "info", "--format", "{{json .}}"), _SLOW)
-    told = _json(answer.body)
-    if answer.state != "known" or "ServerVersion" not in told or not told["ServerVersion"]:
+    info = _json(answer.body)
+    if answer.state != "known" or "ServerVersion" not in info or not info["ServerVersion"]:
         return None
-    system = str(told.get("OperatingSystem", "")) + " " + str(told.get("Name", ""))
-    security = " ".join(map(str, told.get("SecurityOptions") or ()))
+    system = str(info.get("OperatingSystem", "")) + " " + str(info.get("Name", ""))
+    security = " ".join(map(str, info.get("SecurityOptions") or ()))
     return Engine(
-        name="docker", version=str(told["ServerVersion"]), flavour=next((one for word, one in _DESKTOPS.items() if word in system), "engine"),
-        rootless="rootless" in security, runtimes=tuple(told.get("Runtimes") or ()), default_runtime=str(told.get("DefaultRuntime") or ""),
-        cdi=bool(told.get("CDISpecDirs")) if "CDISpecDirs" in told else None, cgroup_driver=str(told.get("CgroupDriver") or ""),
+        name="docker", version=str(info["ServerVersion"]), flavour=next((flavour for word, flavour in _DESKTOPS.items() if word in system), "engine"),
+        rootless="rootless" in security, runtimes=tuple(info.get("Runtimes") or ()), default_runtime=str(info.get("DefaultRuntime") or ""),
+        cdi=bool(info.get("CDISpecDirs")) if "CDISpecDirs" in info else None, cgroup_driver=str(info.get("CgroupDriver") or ""),
         no_cgroups="no-cgroups = true" in (seam.read("/etc/nvidia-container-runtime/config.toml", 50_000).body or ""),
     )  # fmt: skip
 
 
 def _podman(seam: Seam) -> Engine | None:
-    told = _json(seam.run(("podman", "info", "--format", "json"), _SLOW).body)
-    host = told.get("host") or {}
+    info = _json(seam.run(("podman", "info", "--format", "json"), _SLOW).body)
+    host = info.get("host") or {}
     if not host:
         return None
     runtime = str((host.get("ociRuntime") or {}).get("name") or "")
     others = tuple(name for name in ("crun", "runc") if seam.find(f"/usr/bin/{name}"))
     remote = bool(host.get("serviceIsRemote"))
+    maps = (host.get("idMappings") or {}).get("uidmap")
     return Engine(
-        name="podman", version=str((told.get("version") or {}).get("Version") or ""), flavour="podman-machine" if remote else "engine",
+        name="podman", version=str((info.get("version") or {}).get("Version") or ""), flavour="podman-machine" if remote else "engine",
         rootless=bool((host.get("security") or {}).get("rootless")), oci_runtime=runtime, oci_runtimes=others,
+        more_ids=len(maps) > 1 if isinstance(maps, list) else None,
     )  # fmt: skip
 
 
 def _hpc(seam: Seam, name: str) -> Engine | None:
-    told = seam.run((name, "--version")).body or ""
-    version = _found(r"version (\d[\w.+-]{0,30})", told)
-    own = name == "apptainer" or "apptainer" not in told  # Apptainer puts itself under the older name too
+    text = seam.run((name, "--version")).body or ""
+    version = _first_group(r"version (\d[\w.+-]{0,30})", text)
+    own = name == "apptainer" or "apptainer" not in text  # Apptainer puts itself under the older name too
     return Engine(name=name, version=version) if version and own else None
 
 
 def _toolkit(seam: Seam) -> str | bool:
-    told = _found(r"version (\d[\w.~-]{0,30})", seam.run(("nvidia-ctk", "--version")).body or "")
+    version = _first_group(r"version (\d[\w.~-]{0,30})", seam.run(("nvidia-ctk", "--version")).body or "")
     whole = seam.find("/usr/bin/{nvidia-container-runtime,nvidia-container-runtime-hook}")
-    return f"{told} (base package)" if told and not whole else told or bool(whole)
+    return f"{version} (base package)" if version and not whole else version or bool(whole)
 
 
 def _specs(seam: Seam) -> list[Spec]:
@@ -105,11 +107,11 @@ def _specs(seam: Seam) -> list[Spec]:
     found = []
     for path in seam.find(_SPECS):
         text = seam.read(path, 400_000).body or ""
-        kind = _found(r"\"?kind\"?: {0,4}\"?([\w.-]{2,60}/[\w-]{1,40})", text)
+        kind = _first_group(r"\"?kind\"?: {0,4}\"?([\w.-]{2,60}/[\w-]{1,40})", text)
         start = max(text.find("devices"), 0)
         names = re.findall(r"^ {0,8}(?:- )?\"?name\"?: {0,4}\"?([\w.:-]{1,80})", text[start:], re.MULTILINE)
-        driver = _found(r"lib(?:cuda|nvidia-ml)\.so\.(\d{3}[\d.]{0,12})", text)
-        version = _found(r"cdiVersion\"?: {0,4}\"?([\d.]{1,10})", text)
+        driver = _first_group(r"lib(?:cuda|nvidia-ml)\.so\.(\d{3}[\d.]{0,12})", text)
+        version = _first_group(r"cdiVersion\"?: {0,4}\"?([\d.]{1,10})", text)
         if kind:
             devices = tuple(f"{kind}={name}" for name in dict.fromkeys(names))
             found.append(Spec(file=path, cdi_version=version, kind=kind, devices=devices, driver=driver))
@@ -122,10 +124,10 @@ def _specs(seam: Seam) -> list[Spec]:
 def _nodes(seam: Seam, site: Site) -> dict[str, Node]:
     """Nodes with their groups by number, and whose GPU each is, by its address on the bus."""
     paths = seam.find("/dev/{kfd,dxg,dri/card*,dri/renderD*}")
-    told = seam.run(("stat", "-L", "-c", "%n|%g|%a", *paths)).body or "" if paths else ""
-    by_address = {one.pci_address.lower(): one.index for one in site.gpus if one.pci_address}
+    text = seam.run(("stat", "-L", "-c", "%n|%g|%a", *paths)).body or "" if paths else ""
+    by_address = {gpu.pci_address.lower(): gpu.index for gpu in site.gpus if gpu.pci_address}
     found = {}
-    for path, group, mode in re.findall(r"^(/dev/[\w/]{1,60})\|(\d{1,10})\|([0-7]{1,4})$", told, re.MULTILINE):
+    for path, group, mode in re.findall(r"^(/dev/[\w/]{1,60})\|(\d{1,10})\|([0-7]{1,4})$", text, re.MULTILINE):
         link = seam.link(f"/sys/class/drm/{path.rpartition('/')[2]}/device").body or ""
         found[path] = Node(gid=int(group), mode=mode, gpu=by_address.get(link.strip().rpartition("/")[2].lower()))
     return found
@@ -147,28 +149,37 @@ def _parts(seam: Seam) -> list[Instance]:
 
 
 def _selinux(seam: Seam) -> str:
-    told = (seam.read("/sys/fs/selinux/enforce", 10).body or "").strip()
-    return {"1": "enforcing", "0": "permissive"}.get(told, "absent")
+    mode = (seam.read("/sys/fs/selinux/enforce", 10).body or "").strip()
+    return {"1": "enforcing", "0": "permissive"}.get(mode, "absent")
 
 
 def _policy(seam: Seam) -> str:
     if _selinux(seam) == "absent":
         return ""
-    return _found(
+    return _first_group(
         r"^(\d[\d.]{0,20})$", (seam.run(("rpm", "-q", "--qf", "%{VERSION}", "container-selinux")).body or "").strip()
     )
 
 
 def _booleans(seam: Seam) -> list[tuple[str, bool]]:
-    told = ((name, seam.read(f"/sys/fs/selinux/booleans/{name}", 10).body) for name in _BOOLEANS)
-    return [(name, body.strip().startswith("1")) for name, body in told if body]
+    bodies = ((name, seam.read(f"/sys/fs/selinux/booleans/{name}", 10).body) for name in _BOOLEANS)
+    return [(name, body.strip().startswith("1")) for name, body in bodies if body]
 
 
 def _folders(seam: Seam, home: str, cwd: str) -> dict[str, Folder]:
     """Folders that matter, each with its file system and the room on it."""
-    wanted = [home, "/tmp", cwd, *_ROOMY, *(f"{home}/{one.folder}" for one in caches()), "/opt/rocm/lib/librocdxg.so"]
-    there = [path for path in dict.fromkeys(wanted) if seam.find(path)]
-    told = seam.run(("df", "--output=fstype,avail,target", "-B1", *there)).body or "" if there else ""
-    lines = [line.split() for line in told.splitlines()[1:]]
+    wanted = [
+        home,
+        "/tmp",
+        cwd,
+        *_ROOMY,
+        *(f"{home}/{cache.folder}" for cache in caches()),
+        "/opt/rocm/lib/librocdxg.so",
+    ]
+    present = [path for path in dict.fromkeys(wanted) if seam.find(path)]
+    text = seam.run(("df", "--output=fstype,avail,target", "-B1", *present)).body or "" if present else ""
+    lines = [line.split() for line in text.splitlines()[1:]]
     rooms = [Folder(fs=line[0], free=line[1]) for line in lines if len(line) > 2 and line[1].isdigit()]
-    return dict(zip(there, rooms, strict=True)) if len(rooms) == len(there) else {path: Folder() for path in there}
+    return (
+        dict(zip(present, rooms, strict=True)) if len(rooms) == len(present) else {path: Folder() for path in present}
+    )

@@ -15,6 +15,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
         cdi: reads CDI descriptions; None where only the release tells.
         no_cgroups: NVIDIA's hook leaves cgroups alone.
         oci_runtime, oci_runtimes: of podman, the one in force and those that are there.
+        more_ids: a rootless podman's account has numbers beside its own (/etc/subuid); None where nobody told.
         compose: the release of its compose; "" where nobody told.
 
     """
@@ -30,6 +31,7 @@ class Engine(msgspec.Struct, frozen=True, kw_only=True):
     no_cgroups: bool = False
     oci_runtime: str = ""
     oci_runtimes: tuple[str, ...] = ()
+    more_ids: bool | None = None
     compose: str = ""
     backend: str = ""
 

@@ -140,11 +140,11 @@ def image(name: str, machine: str = "x86_64") -> Image:
     """What a name tells. Raises KnowledgeError for a malformed table."""
     repository, tag, digest = ("", name.rpartition("/")[2], True) if _is_path(name) else split(name)
     kind = _kind(repository, tag)
-    build = _known(repository, tag) or _told(repository, tag, kind, machine)
+    build = _known(repository, tag) or _candidate(repository, tag, kind, machine)
     if kind.isa_min and not build.isa_min and build.kind == "cuda":
         build = msgspec.structs.replace(build, isa_min=kind.isa_min)
     if not kind.vendor and build.kind != "unknown":
-        vendor = next((one for one, how in _BACKENDS.items() if how == build.kind), "")
+        vendor = next((maker for maker, how in _BACKENDS.items() if how == build.kind), "")
         kind = msgspec.structs.replace(kind, vendor=vendor, shm=kind.shm or build.package == "torch")
     return Image(name=name, repository=repository, tag=tag, digest=digest, kind=kind, build=build)
 
@@ -181,12 +181,12 @@ def _known(repository: str, tag: str) -> Candidate | None:
     return None
 
 
-def _told(repository: str, tag: str, kind: Kind, machine: str) -> Candidate:
+def _candidate(repository: str, tag: str, kind: Kind, machine: str) -> Candidate:
     """By what stands in the tag."""
     ngc = _ngc(repository, tag)
     cuda = ngc.cuda.partition(" ")[0] if ngc else kind.cuda or _cuda(repository, tag)
-    told = _ROCM_WORD.search(tag) or (_ROCM_TAG.fullmatch(tag) if kind.vendor == "amd" else None)
-    rocm = kind.rocm or (told[1] if told else "")
+    match = _ROCM_WORD.search(tag) or (_ROCM_TAG.fullmatch(tag) if kind.vendor == "amd" else None)
+    rocm = kind.rocm or (match[1] if match else "")
     torch = _torch(repository, tag)
     how = _BACKENDS.get(kind.vendor, "rocm" if rocm else "cuda" if cuda else "unknown")
     code, oldest = kind.code, ""
@@ -233,7 +233,7 @@ def isas(build: Candidate) -> list[str]:
     if build.code:
         return list(build.code)
     known = toolkit_isas(build.cuda) if build.isa_min and build.cuda else []
-    return [one for one in known if isa_order(one) >= isa_order(build.isa_min)]
+    return [isa for isa in known if isa_order(isa) >= isa_order(build.isa_min)]
 
 
 def fallback(wish: str, kind: str, site: Site) -> str:

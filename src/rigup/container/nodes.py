@@ -22,7 +22,7 @@ def give_amd(draft: Draft) -> None:
             source="https://apptainer.org/docs/user/latest/gpu.html",
         )
         if not draft.whole:
-            numbers = ",".join(str(draft.position(one)) for one in draft.of("amd"))
+            numbers = ",".join(str(draft.position(device)) for device in draft.of("amd"))
             why = _("Apptainer hands all GPUs over: which of them the program sees is told by this variable.")
             draft.set("ROCR_VISIBLE_DEVICES", numbers, why, ROCM)
         return
@@ -61,9 +61,9 @@ def give_intel(draft: Draft) -> None:
 
 
 def _in_machine(draft: Draft) -> None:
-    told = _("{engine} runs its containers in a virtual machine without the GPU.").format(engine=draft.engine.name)
-    draft.warn("docker-flavour-without-gpu", told)
-    draft.steps.append(make("use-native-engine", {}, KINDS, because=told))
+    sentence = _("{engine} runs its containers in a virtual machine without the GPU.").format(engine=draft.engine.name)
+    draft.warn("docker-flavour-without-gpu", sentence)
+    draft.steps.append(make("use-native-engine", {}, KINDS, because=sentence))
     if draft.of("amd"):
         draft.add("--device", KFD, _("ROCm computes through this node, whichever card."), ROCM)
     _nodes(draft, "amd" if draft.of("amd") else "intel", (KFD,) if draft.of("amd") else ())
@@ -78,23 +78,23 @@ def _libraries(draft: Draft) -> None:
     dxcore = library_folder() + "/libdxcore.so"
     why = _("Microsoft's library reaches the GPU through /dev/dxg, and AMD's stands on it.")
     draft.mount(Mount(source=dxcore, target="/usr/lib/libdxcore.so", read_only=True), why, _WSL)
-    found = next((one for one in draft.host.folders if one.endswith("/" + _LIBRARY)), "")
+    found = next((folder for folder in draft.host.folders if folder.endswith("/" + _LIBRARY)), "")
     source = found or "/opt/rocm/lib/" + _LIBRARY
     draft.mount(Mount(source=source, target="/usr/lib/" + _LIBRARY, read_only=True), why, _WSL)
     if not found and draft.host.folders:
-        told = _("AMD's library for WSL, {library}, is not there.").format(library=_LIBRARY)
+        sentence = _("AMD's library for WSL, {library}, is not there.").format(library=_LIBRARY)
         draft.steps.append(
-            make("install-rocm-release", {"version": draft.image.build.rocm or "7.2"}, KINDS, because=told)
+            make("install-rocm-release", {"version": draft.image.build.rocm or "7.2"}, KINDS, because=sentence)
         )
 
 
 def _nodes(draft: Draft, vendor: str, beside: tuple[str, ...]) -> None:
     """The render nodes of the devices, by what the machine says belongs to them, and their groups."""
-    mine = {one.index for one in draft.of(vendor)}
+    mine = {device.index for device in draft.of(vendor)}
     cards = {path: node for path, node in draft.host.nodes.items() if path.startswith(DRI + "/render")}
     owned = {path for path, node in cards.items() if node.gpu in mine}
     source = ROCM if vendor == "amd" else _INTEL
-    others = {one.index for one in draft.site.gpus} - mine
+    others = {device.index for device in draft.site.gpus} - mine
     foreign = any(node.gpu in others for node in cards.values()) or (not owned and bool(others))
     if owned and foreign:
         for path in sorted(owned):
@@ -103,7 +103,7 @@ def _nodes(draft: Draft, vendor: str, beside: tuple[str, ...]) -> None:
     else:
         draft.add("--device", DRI, _("The render nodes of the devices lie below it."), source)
         if foreign:
-            numbers = ",".join(str(draft.position(one)) for one in draft.of(vendor))
+            numbers = ",".join(str(draft.position(device)) for device in draft.of(vendor))
             name = "ROCR_VISIBLE_DEVICES" if vendor == "amd" else "ZE_AFFINITY_MASK"
             draft.set(name, numbers, _("It hides the other GPUs of the machine from the program."), source)
     used = [path for path in (*beside, *sorted(owned or cards)) if path in draft.host.nodes]
@@ -133,16 +133,20 @@ def _groups(draft: Draft, paths: list[str]) -> None:
             draft.before.append(("--runtime", "crun"))
             draft.tell(("--runtime", "crun"), _("Only crun keeps the caller's groups."), _PODMAN_GROUPS)
         elif engine.oci_runtime not in ("", "crun"):
-            told = _("Only crun keeps the caller's groups, and it is not installed.")
-            draft.warn("container-render-group-mismatch", told)
-            draft.steps.append(make("install-engine", {"engine": "crun", "package": "crun"}, KINDS, because=told))
+            sentence = _("Only crun keeps the caller's groups, and it is not installed.")
+            draft.warn("container-render-group-mismatch", sentence)
+            draft.steps.append(make("install-engine", {"engine": "crun", "package": "crun"}, KINDS, because=sentence))
     else:
-        told = _("A rootless docker maps no group of the host: its containers cannot open nodes that are for a group.")
-        draft.warn("container-render-group-mismatch", told)
-        draft.steps.append(make("use-native-engine", {}, KINDS, because=told))
+        sentence = _(
+            "A rootless docker maps no group of the host: its containers cannot open nodes that are for a group."
+        )
+        draft.warn("container-render-group-mismatch", sentence)
+        draft.steps.append(make("use-native-engine", {}, KINDS, because=sentence))
     if len(names) < len(numbers) and engine.podman and draft.host.groups:
-        told = _("You are not in the group that owns the nodes, and a rootless container has no more rights than you.")
-        draft.warn("render-group-missing", told)
+        sentence = _(
+            "You are not in the group that owns the nodes, and a rootless container has no more rights than you."
+        )
+        draft.warn("render-group-missing", sentence)
         draft.steps.append(
-            make("join-group", {"user": draft.host.user or "USER", "group": "render"}, KINDS, because=told)
+            make("join-group", {"user": draft.host.user or "USER", "group": "render"}, KINDS, because=sentence)
         )

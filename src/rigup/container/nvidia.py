@@ -55,13 +55,13 @@ def has_hook(engine: Engine, host: Host) -> bool:
 
 def _names(draft: Draft) -> list[str]:
     """What the devices are called to NVIDIA's tools: numbers, or parts of GPUs; none for all of them."""
-    named = {one.uuid or one.index: one for one in draft.host.mig}
+    named = {instance.uuid or instance.index: instance for instance in draft.host.mig}
     found = []
     for part in draft.asked.parts:
-        instance = named.get(part) or next((one for one in draft.host.mig if one.index == part), None)
+        instance = named.get(part) or next((instance for instance in draft.host.mig if instance.index == part), None)
         if instance is not None or not part.isdigit():
             found.append(instance.uuid if instance and instance.uuid and part == instance.uuid else part)
-    found += [str(draft.position(one)) for one in draft.of("nvidia")] if not found and not draft.whole else []
+    found += [str(draft.position(device)) for device in draft.of("nvidia")] if not found and not draft.whole else []
     return found
 
 
@@ -90,14 +90,16 @@ def _to_machine(draft: Draft) -> None:
         draft.add("--gpus", "all", why, "https://docs.docker.com/desktop/features/gpu/")
         _chosen_inside(draft)
         return
-    told = _("{engine} runs its containers in a virtual machine without the GPU; the host's toolkit does not reach it.")
-    draft.warn("docker-flavour-without-gpu", told.format(engine=draft.engine.name))
-    draft.steps.append(make("use-native-engine", {}, KINDS, because=told.format(engine=draft.engine.name)))
+    template = _(
+        "{engine} runs its containers in a virtual machine without the GPU; the host's toolkit does not reach it."
+    )
+    draft.warn("docker-flavour-without-gpu", template.format(engine=draft.engine.name))
+    draft.steps.append(make("use-native-engine", {}, KINDS, because=template.format(engine=draft.engine.name)))
     if draft.engine.name == "docker":
         draft.before.append(("--context", "default"))
         draft.tell(
             ("--context", "default"),
-            told.format(engine="docker"),
+            template.format(engine="docker"),
             "https://docs.docker.com/desktop/setup/install/linux/",
         )
     draft.add("--gpus", "all", _("The engine of the host itself takes the GPUs by this option."), HOOK)
@@ -111,14 +113,14 @@ def _under_wsl(draft: Draft) -> None:
 
 def _chosen_inside(draft: Draft) -> None:
     if not draft.whole or draft.asked.parts:
-        numbers = ",".join(str(draft.position(one)) for one in draft.of("nvidia"))
+        numbers = ",".join(str(draft.position(device)) for device in draft.of("nvidia"))
         why = _("Under WSL all GPUs come through /dev/dxg: which of them the program sees is told by this variable.")
         draft.set("CUDA_VISIBLE_DEVICES", numbers, why, "https://docs.nvidia.com/cuda/wsl-user-guide/index.html")
 
 
 def _to_engine(draft: Draft, names: list[str]) -> None:
     engine, host = draft.engine, draft.host
-    spec = next((one for one in host.cdi if one.kind == "nvidia.com/gpu"), None)
+    spec = next((spec for spec in host.cdi if spec.kind == "nvidia.com/gpu"), None)
     hook, cdi = has_hook(engine, host), spec is not None and reads_cdi(engine)
     trouble = _trouble(draft, spec, names) if spec is not None and cdi else ""
     lasting = draft.asked.detach and engine.cgroup_driver in ("", "systemd") and not engine.rootless
@@ -151,11 +153,11 @@ def _by_cdi(draft: Draft, names: list[str], lasting: bool) -> None:
 
 
 def _by_hook(draft: Draft, names: list[str]) -> None:
-    told = "all" if not names else f"device={names[0]}" if len(names) == 1 else f'"device={",".join(names)}"'
+    devices = "all" if not names else f"device={names[0]}" if len(names) == 1 else f'"device={",".join(names)}"'
     why = _("NVIDIA's toolkit hands the GPUs over by this option.")
     if len(names) > 1:
         why = _("Docker reads this value as a list: several devices keep quotes of their own within the word.")
-    draft.add("--gpus", told, why, HOOK)
+    draft.add("--gpus", devices, why, HOOK)
 
 
 def _trouble(draft: Draft, spec: Spec, names: list[str]) -> str:
@@ -169,9 +171,9 @@ def _trouble(draft: Draft, spec: Spec, names: list[str]) -> str:
         return "cdi-spec-too-new"
     if spec.driver and draft.site.nvidia_driver and spec.driver != draft.site.nvidia_driver:
         return "cdi-spec-stale"
-    known = {one.rpartition("=")[2] for one in spec.devices}
-    parts = {one.index for one in draft.host.mig} | {one.uuid for one in draft.host.mig}
-    described = {one for one in known if ":" in one or one.startswith("MIG-")}
+    known = {device.rpartition("=")[2] for device in spec.devices}
+    parts = {instance.index for instance in draft.host.mig} | {instance.uuid for instance in draft.host.mig}
+    described = {name for name in known if ":" in name or name.startswith("MIG-")}
     if (described - parts) or (draft.host.mig and not described) or (names and not set(names) <= known):
         return "cdi-spec-stale"
     return ""
@@ -179,51 +181,53 @@ def _trouble(draft: Draft, spec: Spec, names: list[str]) -> str:
 
 def _mend_spec(draft: Draft, trouble: str) -> None:
     if trouble == "cdi-spec-too-new":
-        told = _("The CDI description is of a schema that {engine} {version} does not read.")
-        told = told.format(engine=draft.engine.name, version=draft.engine.version)
-        draft.warn(trouble, told)
-        draft.steps.append(make_as("describe-devices", {}, KINDS, (_PLAIN,), because=told))
+        because = _("The CDI description is of a schema that {engine} {version} does not read.")
+        because = because.format(engine=draft.engine.name, version=draft.engine.version)
+        draft.warn(trouble, because)
+        draft.steps.append(make_as("describe-devices", {}, KINDS, (_PLAIN,), because=because))
         return
-    told = _("The CDI description was written for another driver, or before the parts of a GPU were changed.")
-    draft.warn(trouble, told)
-    draft.steps.append(make("describe-devices", {}, KINDS, because=told))
+    because = _("The CDI description was written for another driver, or before the parts of a GPU were changed.")
+    draft.warn(trouble, because)
+    draft.steps.append(make("describe-devices", {}, KINDS, because=because))
 
 
 def _lacks_toolkit(draft: Draft) -> None:
     engine = draft.engine.name
-    told = _("{engine} has neither NVIDIA's runtime nor a CDI description here: it cannot hand a GPU over.")
-    told = told.format(engine=engine)
-    draft.warn("container-toolkit-missing", told)
-    change = Change(change="container-toolkit", have=None, to=engine if engine != "nerdctl" else "containerd", why=told)
+    because = _("{engine} has neither NVIDIA's runtime nor a CDI description here: it cannot hand a GPU over.")
+    because = because.format(engine=engine)
+    draft.warn("container-toolkit-missing", because)
+    change = Change(
+        change="container-toolkit", have=None, to=engine if engine != "nerdctl" else "containerd", why=because
+    )
     draft.steps += toolkit_steps(change, draft.site)
 
 
 def _lacks_description(draft: Draft) -> None:
-    told = _("NVIDIA's toolkit is installed, and its description of the devices (CDI) is not written yet.")
-    draft.warn("container-toolkit-missing", told)
+    sentence = _("NVIDIA's toolkit is installed, and its description of the devices (CDI) is not written yet.")
+    draft.warn("container-toolkit-missing", sentence)
     draft.options = [(n, v) for n, v in draft.options if n != "--gpus"]
     if not any(n == "--device" for n, _v in draft.options):
         _by_cdi(draft, _names(draft) if not draft.site.wsl else [], False)
-    draft.steps.append(make("describe-devices", {}, KINDS, because=told))
+    draft.steps.append(make("describe-devices", {}, KINDS, because=sentence))
 
 
-def _too_old(draft: Draft, told: str) -> None:
+def _too_old(draft: Draft, because: str) -> None:
     """The hook refuses the image: a newer driver mends it."""
-    draft.warn("container-requires-newer-driver", told)
+    draft.warn("container-requires-newer-driver", because)
     for device in draft.of("nvidia"):
-        draft.unserved[device.index] = (told, "cuda_driver")
-    newer_driver(draft, told)
+        draft.unserved[device.index] = (because, "cuda_driver")
+    newer_driver(draft, because)
 
 
-def newer_driver(draft: Draft, told: str) -> None:
+def newer_driver(draft: Draft, because: str) -> None:
     """The step that makes the driver new enough for the image."""
     from rigup.knowledge.driver_choice import stable_branch
 
-    isas = [one.isa for one in draft.of("nvidia") if one.isa]
+    isas = [device.isa for device in draft.of("nvidia") if device.isa]
     branch = _carrying(draft.image.build.cuda)
     branch = stable_branch(branch, isas) or branch
     draft.steps.append(
-        make("install-driver", {"vendor": "NVIDIA", "branch": branch}, KINDS, wsl=draft.site.wsl, because=told)
+        make("install-driver", {"vendor": "NVIDIA", "branch": branch}, KINDS, wsl=draft.site.wsl, because=because)
     )
 
 

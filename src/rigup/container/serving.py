@@ -25,7 +25,7 @@ _CONSUMER = ("geforce", "titan")
 _KIND_OF = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """A device, whether it is served, and the cause by which it is not; "" for none."""
 
     device: Device
@@ -33,29 +33,29 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
     cause: str = ""
 
 
-def judge(found: Image, device: Device, site: Site) -> Told:
+def judge(found: Image, device: Device, site: Site) -> Verdict:
     """Whether an image serves a device once it is handed over."""
     build = found.build
     if site.macos or site.system == "macos":
-        told = _(
+        sentence = _(
             "Linux containers on a Mac run in a virtual machine that Metal does not reach: the program runs on the CPU."
         )
-        return Told(device=device, served=unserved(told, "apple"), cause="mps-inside-linux-container")
+        return Verdict(device=device, served=unserved(sentence, "apple"), cause="mps-inside-linux-container")
     if site.jetpack and (reason := _of_another_jetson(found, site)):
-        return Told(device=device, served=unserved(reason, "container_runs"), cause="jetson-generic-wheel")
+        return Verdict(device=device, served=unserved(reason, "container_runs"), cause="jetson-generic-wheel")
     if build.kind == "unknown":
-        told = _("{device} is handed over; what the image has for it, its name does not tell.").format(
+        sentence = _("{device} is handed over; what the image has for it, its name does not tell.").format(
             device=device.label
         )
-        return Told(device=device, served=Served(how="native", because=told))
+        return Verdict(device=device, served=Served(how="native", because=sentence))
     if build.kind == "cpu" or build.kind not in PARTNERS.get(device.vendor, ()):
-        return Told(device=device, served=served(build, device, site))
+        return Verdict(device=device, served=served(build, device, site))
     if build.code or build.isa_min:
         told_of = served(build, device, site)
     else:
         change = driver_change(build, site) if build.kind == "cuda" else None
-        told = _("{device} is handed over; {image} does not tell which chips it has code for.")
-        because = told.format(device=device.label, image=found.name)
+        sentence = _("{device} is handed over; {image} does not tell which chips it has code for.")
+        because = sentence.format(device=device.label, image=found.name)
         told_of = Served(how="native", because=because, source="container_runs", change=change)
     return _with_driver(found, device, told_of, site)
 
@@ -65,8 +65,8 @@ def _of_another_jetson(found: Image, site: Site) -> str:
     if not found.kind.jetson:
         if not found.kind.vendor:
             return ""
-        told = _("{image} is not made for a Jetson: images for it are those of L4T, or end in -igpu.")
-        return told.format(image=found.name)
+        template = _("{image} is not made for a Jetson: images for it are those of L4T, or end in -igpu.")
+        return template.format(image=found.name)
     from rigup.knowledge.jetson import jetpack, jetpack_of_l4t
 
     tag = found.tag.lstrip("r")
@@ -74,30 +74,30 @@ def _of_another_jetson(found: Image, site: Site) -> str:
     have = jetpack(site.jetpack)
     if asked is None or have is None or asked.release.split(".")[0] == have.release.split(".")[0]:
         return ""
-    told = _("{image} is made for JetPack {asked}, and this is {have}.")
-    return told.format(image=found.name, asked=asked.release, have=site.jetpack)
+    template = _("{image} is made for JetPack {asked}, and this is {have}.")
+    return template.format(image=found.name, asked=asked.release, have=site.jetpack)
 
 
-def _with_driver(found: Image, device: Device, told: Served, site: Site) -> Told:
+def _with_driver(found: Image, device: Device, outcome: Served, site: Site) -> Verdict:
     """The driver decides too: what the image asks of it, and forward compatibility on data-centre cards."""
-    if told.change is not None and "driver" in told.change.change:
+    if outcome.change is not None and "driver" in outcome.change.change:
         if site.nvidia_driver and _forward(found, site):
             because = _("The image brings cuda-compat, by which data-centre cards run CUDA {cuda} on driver {driver}.")
             kept = msgspec.structs.replace(
-                told,
+                outcome,
                 how="native",
                 change=None,
                 because=because.format(cuda=found.build.cuda, driver=site.nvidia_driver),
             )
-            return Told(device=device, served=kept)
-        return Told(
-            device=device, served=unserved(told.change.why, "cuda_driver"), cause="container-requires-newer-driver"
+            return Verdict(device=device, served=kept)
+        return Verdict(
+            device=device, served=unserved(outcome.change.why, "cuda_driver"), cause="container-requires-newer-driver"
         )
-    return Told(device=device, served=told, cause="" if told.served else _cause(found.build, device))
+    return Verdict(device=device, served=outcome, cause="" if outcome.served else _cause(found.build, device))
 
 
 def _forward(found: Image, site: Site) -> bool:
-    names = [one.name for one in site.gpus if one.vendor == "nvidia"]
+    names = [device.name for device in site.gpus if device.vendor == "nvidia"]
     driver = site.nvidia_driver or ""
     return found.kind.compat and all(map(for_servers, names)) and bool(forward_package(found.build.cuda, driver))
 
@@ -133,11 +133,11 @@ def refused(found: Image, devices: tuple[Device, ...], site: Site) -> str:
     newer = shown and version_key(cuda)[:2] > version_key(shown)[:2]
     consumer = any(word in device.name.lower() for device in cards for word in _CONSUMER)
     if newer and consumer and version_key(cuda)[:2] >= limit("nvidia/cuda refuses GeForce"):
-        told = _(
+        template = _(
             "{image} asks for CUDA {cuda} and excuses an older driver on data-centre and professional cards alone: "
             "with NVIDIA's hook it refuses to start on {device}, whose driver shows {shown}."
         )
-        return told.format(image=found.name, cuda=cuda, device=cards[0].label, shown=shown)
+        return template.format(image=found.name, cuda=cuda, device=cards[0].label, shown=shown)
     return ""
 
 
@@ -161,26 +161,28 @@ def as_wish(word: str, site: Site) -> Wish | None:
 
 def for_wish(wish: Wish, site: Site, devices: tuple[Device, ...]) -> Image | None:
     """The image for a wish: the architecture first, then the newest that the driver accepts; None where none is known."""
-    there = inside(wish, site).but(devices=devices)
-    best = max(_judged(wish, there), key=lambda one: _order(one, there, wish), default=None)
-    if best is not None and (any(told.served for told in best.served) or not devices):
-        return image(best.build.image, there.machine) if devices else _without_gpu(wish, there)
+    place = inside(wish, site).but(devices=devices)
+    best = max(_judged(wish, place), key=lambda choice: _order(choice, place, wish), default=None)
+    if best is not None and (any(outcome.served for outcome in best.served) or not devices):
+        return image(best.build.image, place.machine) if devices else _without_gpu(wish, place)
     name = canonicalize_name(Requirement(wish.packages[0]).name)
     for vendor in dict.fromkeys(device.vendor for device in devices):
-        if vendor == "nvidia" and name == "torch" and there.machine == "aarch64" and not site.jetpack:
-            every = (image(one, there.machine) for one in newest_ngc())
-            fits = (one for one in every if all(judge(one, card, site).served.served for card in devices))
+        if vendor == "nvidia" and name == "torch" and place.machine == "aarch64" and not site.jetpack:
+            every = (image(newest, place.machine) for newest in newest_ngc())
+            fits = (
+                candidate for candidate in every if all(judge(candidate, card, site).served.served for card in devices)
+            )
             if found := next(fits, None):
                 return found
-        if told := fallback(name, _KIND_OF.get(vendor, "cpu"), site):
-            return image(told, there.machine)
-    return _without_gpu(wish, there)
+        if reference := fallback(name, _KIND_OF.get(vendor, "cpu"), site):
+            return image(reference, place.machine)
+    return _without_gpu(wish, place)
 
 
 def _without_gpu(wish: Wish, site: Site) -> Image | None:
     name = canonicalize_name(Requirement(wish.packages[0]).name)
-    told = fallback(name, "cpu", site)
-    return image(told, site.machine) if told else None
+    reference = fallback(name, "cpu", site)
+    return image(reference, site.machine) if reference else None
 
 
 def _judged(wish: Wish, site: Site) -> Iterator[Judged]:
@@ -192,12 +194,12 @@ def _judged(wish: Wish, site: Site) -> Iterator[Judged]:
         yield from (judged(build, site, wish) for build in candidates(name, (name,), asked, site) if build.image)
 
 
-def _order(one: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
+def _order(choice: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     """As wheels are ranked, but under an override nothing newer than was tried, and nothing that the driver refuses."""
     tried = True
-    for device, told in zip(site.gpus, one.served, strict=True):
-        row = override_facts(device.isa or "") if told.override else None
-        if row and row.tried_rocm and version_key(one.build.rocm)[:2] > version_key(row.tried_rocm)[:2]:
+    for device, outcome in zip(site.gpus, choice.served, strict=True):
+        row = override_facts(device.isa or "") if outcome.override else None
+        if row and row.tried_rocm and version_key(choice.build.rocm)[:2] > version_key(row.tried_rocm)[:2]:
             tried = False
-    found = image(one.build.image, site.machine)
-    return (not one.refusal, tried, not refused(found, site.gpus, site), *rank(one, site, wish))
+    found = image(choice.build.image, site.machine)
+    return (not choice.refusal, tried, not refused(found, site.gpus, site), *rank(choice, site, wish))

@@ -57,7 +57,7 @@ def _long(mount: Mount, flag: str = "") -> str:
     """The form of one word whose fields are those of a CSV file."""
     fields = ["type=bind", f"source={mount.source}", f"target={mount.target}"]
     fields += ["readonly"] * mount.read_only + ["relabel=shared"] * bool(flag)
-    return ",".join('"' + one.replace('"', '""') + '"' if set(one) & set(',"') else one for one in fields)
+    return ",".join('"' + field.replace('"', '""') + '"' if set(field) & set(',"') else field for field in fields)
 
 
 def environment_of(draft: Draft) -> dict[str, str | From]:
@@ -65,10 +65,10 @@ def environment_of(draft: Draft) -> dict[str, str | From]:
     found: dict[str, str | From] = {
         name: From(from_=name) if value is None else value for name, value in draft.variables.items()
     }
-    for name, told in draft.exports.items():
+    for name, source in draft.exports.items():
         for prefix in ("APPTAINERENV_", "SINGULARITYENV_"):
             if name.startswith(prefix):
-                found[name.removeprefix(prefix)] = told
+                found[name.removeprefix(prefix)] = source
     return found
 
 
@@ -121,10 +121,10 @@ def yaml(value: Any, depth: int = 0) -> str:
     """Plain data as YAML whose every word is quoted as JSON quotes it; compose reads `$$` as a dollar."""
     pad = "  " * depth
     if isinstance(value, dict):
-        return "".join(f"{pad}{key}:{_below(one, depth)}" for key, one in value.items())
+        return "".join(f"{pad}{key}:{_below(entry, depth)}" for key, entry in value.items())
     return "".join(
-        f"{pad}- {yaml(one, depth + 1).lstrip()}" if isinstance(one, dict) else f"{pad}- {_word(one)}\n"
-        for one in value
+        f"{pad}- {yaml(entry, depth + 1).lstrip()}" if isinstance(entry, dict) else f"{pad}- {_word(entry)}\n"
+        for entry in value
     )
 
 
@@ -140,7 +140,9 @@ def _word(value: Any) -> str:
 
 def _devcontainer(draft: Draft) -> dict[str, Any]:
     """The devices stand in runArgs: hostRequirements.gpu does something for NVIDIA's runtime alone."""
-    words = [one if not value else f"{one}={value}" for one, value in draft.options if one not in _OF_A_START]
+    words = [
+        option if not value else f"{option}={value}" for option, value in draft.options if option not in _OF_A_START
+    ]
     folder = draft.host.cwd.rpartition("/")[2] or "work"
     user = draft.image.kind.user or _USER
     found: dict[str, Any] = {"name": draft.asked.name or folder, "image": draft.image.name}
@@ -148,7 +150,7 @@ def _devcontainer(draft: Draft) -> dict[str, Any]:
         found["features"] = {"ghcr.io/devcontainers/features/common-utils:2": {"username": user}}
     if draft.asked.gpu == "optional" and draft.of("nvidia"):
         found["hostRequirements"] = {"gpu": "optional"}
-        words = [one for one in words if not one.startswith(("--gpus=", "--device=nvidia.com/"))]
+        words = [word for word in words if not word.startswith(("--gpus=", "--device=nvidia.com/"))]
     found |= {"runArgs": words, "remoteUser": user}
     variables = {
         name: f"${{localEnv:{name}}}" if value is None else value

@@ -1,7 +1,6 @@
 """What to ask next: the longest context, the finest quantisation, how many layers on devices, and what to change."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import msgspec
 
@@ -14,6 +13,7 @@ from rigup.fit.request import Request
 from rigup.fit.speed import decode
 from rigup.knowledge import gtt
 from rigup.language import _
+from rigup.schemas import fit as schema
 
 _CELL = 256
 _FEWEST_CONTEXT = 256
@@ -122,33 +122,33 @@ def _as(model: Model, kind: FileType) -> Model:
     return model.types[kind.name]
 
 
-def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[dict[str, Any]]:
+def changes(model: Model, request: Request, pools: Sequence[Pool], now: str) -> list[schema.Change]:
     """What would make it fit, each by itself, with what it frees and costs; of the types the first two that do."""
     before = best(model, request, pools, quick=True)[1].sum.total
-    answers = [_changed(change, before, pools) for change in _settings(model, request, pools)]
-    answers = [change for change in answers if change["frees"] > 0 or change["whole"]]
+    answers = [_changed(trial, before, pools) for trial in _settings(model, request, pools)]
+    answers = [change for change in answers if change.frees > 0 or change.whole]
     answers += _raised(model, request, pools)
     enough = 0
-    for change in _types(model, request, now):
-        answers.append(_changed(change, before, pools))
-        enough += bool(answers[-1]["whole"])
+    for trial in _types(model, request, now):
+        answers.append(_changed(trial, before, pools))
+        enough += answers[-1].whole
         if enough == _ENOUGH:
             break
     return answers
 
 
-def _changed(change: "Change", before: int, pools: Sequence[Pool]) -> dict[str, Any]:
-    name, value, request, model, cost = change
+def _changed(trial: "Trial", before: int, pools: Sequence[Pool]) -> schema.Change:
+    name, value, request, model, cost = trial
     request, plan = best(model, request, pools, quick=True)
     roomy = fits(plan, pools)
-    return {
-        "change": name, "to": value, "frees": before - plan.sum.total, "fits": roomy,
-        "whole": roomy and (len(pools) == 1 or plan.placement.whole), "gpu_layers": plan.placement.on_devices,
-        "decode": decode(model, request, plan, pools), "costs": cost,
-    }  # fmt: skip
+    return schema.Change(
+        change=name, to=value, frees=before - plan.sum.total, fits=roomy,
+        whole=roomy and (len(pools) == 1 or plan.placement.whole), gpu_layers=plan.placement.on_devices,
+        decode=decode(model, request, plan, pools), costs=cost,
+    )  # fmt: skip
 
 
-def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[str, Any]]:
+def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[schema.Change]:
     """What an integrated GPU may map of the system's memory, raised: by how much, and by which step of a plan."""
     host = pools[-1]
     if host.total is None or not any(pool.kind == "shared" for pool in pools):
@@ -160,12 +160,16 @@ def _raised(model: Model, request: Request, pools: Sequence[Pool]) -> list[dict[
         return []
     request, plan = best(model, request, wider, quick=True)
     roomy = fits(plan, wider)
-    steps = [{"kind": "set-module-option", "params": {"module": module, "name": name, "value": value}} for module, name, value in gtt.options(limit // gtt.PAGE, "")]  # fmt: skip
-    return [{
-        "change": "gtt", "to": limit, "frees": gained, "fits": roomy, "whole": roomy and plan.placement.whole,
-        "gpu_layers": plan.placement.on_devices, "decode": decode(model, request, plan, wider),
-        "costs": _("a start anew; the system has less while the GPU has more"), "steps": steps,
-    }]  # fmt: skip
+    options = [
+        schema.ModuleOption(module=module, name=name, value=value)
+        for module, name, value in gtt.options(limit // gtt.PAGE, "")
+    ]
+    return [schema.Change(
+        change="gtt", to=limit, frees=gained, fits=roomy, whole=roomy and plan.placement.whole,
+        gpu_layers=plan.placement.on_devices, decode=decode(model, request, plan, wider),
+        costs=_("a start anew; the system has less while the GPU has more"),
+        steps=[schema.OptionStep(params=option) for option in options],
+    )]  # fmt: skip
 
 
 def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
@@ -176,10 +180,11 @@ def _wider(pool: Pool, host: Pool, limit: int) -> Pool:
     return msgspec.structs.replace(pool, total=limit, free=free if host.free is None else min(free, host.free))
 
 
-Change = tuple[str, str | int, Request, Model, str]
+Trial = tuple[str, str | int, Request, Model, str]
+"""A setting, its value, the request and the model with it, and what it costs, as a sentence."""
 
 
-def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator[Change]:
+def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator[Trial]:
     for kind in _CACHE_TYPES:
         if request.kv_type_k == "f16" and any(layer.key_row for layer in model.kept):
             changed = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
@@ -223,7 +228,7 @@ def _experts_aside(model: Model, request: Request, pools: Sequence[Pool]) -> Req
     return asked(left)
 
 
-def _types(model: Model, request: Request, now: str) -> Iterator[Change]:
+def _types(model: Model, request: Request, now: str) -> Iterator[Trial]:
     """The next smaller types, and what somebody measured that they lose."""
     smaller = [
         file_type
@@ -240,9 +245,9 @@ def _types(model: Model, request: Request, now: str) -> Iterator[Change]:
         yield "quantisation", file_type.name, request, _as(model, file_type), lost
 
 
-def part_fields(part: Part, pool: Pool) -> dict[str, Any]:
+def filled_pool(part: Part, pool: Pool) -> schema.Pool:
     """A memory with what it holds."""
-    return {
-        "name": pool.name, "kind": pool.kind, "backend": pool.backend, "total_memory": pool.total, "free": pool.free,
-        "assumed": pool.assumed, **part.fields(), "fits": None if pool.free is None else part.total <= pool.free,
-    }  # fmt: skip
+    return schema.Pool(
+        name=pool.name, kind=pool.kind, backend=pool.backend, total_memory=pool.total, free=pool.free, assumed=pool.assumed,
+        **part.fields(), fits=None if pool.free is None else part.total <= pool.free,
+    )  # fmt: skip

@@ -1,12 +1,11 @@
 """Engines beside llama.cpp's own server: what each of them makes of a wish, and the words that start it so."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
-from rigup.fit.answers import part_fields
-from rigup.fit.judge import SCHEMA, Answer, Asked, judged, model_told
+from rigup.fit.answers import filled_pool
+from rigup.fit.judge import OLLAMA, Asked, judged, model_fields
 from rigup.fit.model import Model
 from rigup.fit.plan import Part, engine_version
 from rigup.fit.pools import HOST, Pool
@@ -17,8 +16,9 @@ from rigup.fit.vllm import ENGINE as VLLM
 from rigup.fit.vllm import Served, Wish, served, start
 from rigup.knowledge import tables
 from rigup.language import _
+from rigup.schemas import fit as schema
 
-LLAMA, OLLAMA = "llama.cpp", "ollama"
+LLAMA = "llama.cpp"
 ENGINES = (LLAMA, OLLAMA, VLLM)
 _OLLAMA_BATCH = 512
 _TRUE, _FALSE = ("1", "true", "t"), ("0", "false", "f")
@@ -66,7 +66,7 @@ def as_ollama(request: Request, environ: Mapping[str, str], named: Mapping[str, 
     )  # fmt: skip
 
 
-def start_ollama(word: str, request: Request) -> dict[str, Any]:
+def start_ollama(word: str, request: Request) -> schema.Start:
     """The settings of its server and the words that ask for the model."""
     environment = {
         "OLLAMA_CONTEXT_LENGTH": str(request.context // request.parallel),
@@ -75,10 +75,10 @@ def start_ollama(word: str, request: Request) -> dict[str, Any]:
     environment["OLLAMA_FLASH_ATTENTION"] = str(int(request.flash_attn))
     if request.kv_type_k != "f16":
         environment["OLLAMA_KV_CACHE_TYPE"] = request.kv_type_k
-    return {"words": ["ollama", "run", word], "environment": environment}
+    return schema.Start(words=["ollama", "run", word], environment=environment)
 
 
-def start_llama(word: str, request: Request, is_file: bool) -> dict[str, Any]:
+def start_llama(word: str, request: Request, is_file: bool) -> schema.Start:
     """The words that start llama.cpp's server with a request."""
     words = ["llama-server", "-m" if is_file else "-hf", word, "-c", str(request.whole), "-b", str(request.batch)]
     words += [
@@ -98,28 +98,25 @@ def start_llama(word: str, request: Request, is_file: bool) -> dict[str, Any]:
     if request.tensor_split:
         words += ["--tensor-split", ",".join(f"{share:g}" for share in request.tensor_split)]
     flags = (("--kv-unified", request.kv_unified), ("--swa-full", request.swa_whole))
-    return {"words": [*words, *(name for name, wanted in flags if wanted)], "environment": {}}
+    return schema.Start(words=[*words, *(name for name, is_set in flags if is_set)], environment={})
 
 
 def judged_by(
     engine: str, asked: Asked, request: Request, pools: Sequence[Pool], word: str, *, questions: bool = True,
     pythons: Sequence[str] = (),
-) -> Answer:  # fmt: skip
+) -> schema.Fit:  # fmt: skip
     """The whole answer for llama.cpp's own server, or for ollama's, with the words that start it."""
-    answer = judged(asked, request, pools, questions, pythons if engine == LLAMA else ())
-    answer["request"]["engine"] = engine
-    used = msgspec.structs.replace(request, gpu_layers=answer["request"]["gpu_layers"] if len(pools) > 1 else None)
+    fit = judged(asked, request, pools, questions, pythons if engine == LLAMA else (), ollama=engine == OLLAMA)
     if engine == OLLAMA:
-        answer["runtime"] = engine_version(OLLAMA)
-        answer["start"] = start_ollama(word if asked.remote else "MODEL", used)
-    elif questions:
-        answer["start"] = start_llama(
-            str(asked.path or word) if asked.path or asked.remote else "MODEL.gguf", used, not asked.remote
-        )
-    return answer
+        return msgspec.structs.replace(fit, start=start_ollama(word if asked.remote else "MODEL", request))
+    if not questions:
+        return fit
+    used = msgspec.structs.replace(request, gpu_layers=fit.gpu_layers if len(pools) > 1 else None)
+    name = str(asked.path or word) if asked.path or asked.remote else "MODEL.gguf"
+    return msgspec.structs.replace(fit, start=start_llama(name, used, not asked.remote))
 
 
-def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -> Answer:
+def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -> schema.Fit:
     """The whole answer for vLLM.
 
     Raises:
@@ -131,31 +128,32 @@ def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -
     cards = [pool for pool in pools if pool.kind != HOST][: len(plan.parts)]
     fit = plan.sequences >= 1
     devices = [_device(part, pool, plan.share) for part, pool in zip(plan.parts, cards, strict=True)]
-    total = {name: sum(device[name] for device in devices) for name in (*Part.__struct_fields__, "total")}
+    names = schema.Memory.__struct_fields__
+    total = schema.Memory(**{name: sum(getattr(device, name) for device in devices) for name in names})
     notes = [
         *asked.notes,
         _(
             "vLLM takes its share of each GPU whole: what weights and work leave is cache. Its work space and graphs are estimates."
         ),
     ]
-    return {
-        "schema": SCHEMA, "model": model_told(asked), "runtime": engine_version(VLLM), "request": _request(wish, plan),
-        "memory": total, "devices": devices, "fits": fit and all(device["fits"] is not False for device in devices),
-        "decode": decode_on(model, cards, plan.tensor, _read(model, wish, plan)), "prefill": None,
-        "answers": {
-            "longest_context": plan.longest, "sequences": plan.sequences, "cache_tokens": plan.tokens, "cache_blocks": plan.blocks,
-            "changes": [] if fit else _changes(asked, wish, pools, plan),
-        },
-        "exact": False, "notes": notes, "start": {"words": start(word if asked.remote or asked.weights else "MODEL", wish, plan), "environment": {}},
-    }  # fmt: skip
+    return schema.Fit(
+        model=model_fields(asked), runtime=engine_version(VLLM), request=_request(wish, plan),
+        memory=total, devices=devices, fits=fit and all(device.fits is not False for device in devices),
+        decode=decode_on(model, cards, plan.tensor, _read(model, wish, plan)), prefill=None,
+        answers=schema.Answers(
+            longest_context=plan.longest, sequences=plan.sequences, cache_tokens=plan.tokens, cache_blocks=plan.blocks,
+            changes=[] if fit else _changes(asked, wish, pools, plan),
+        ),
+        exact=False, notes=notes,
+        start=schema.Start(words=start(word if asked.remote or asked.weights else "MODEL", wish, plan), environment={}),
+    )  # fmt: skip
 
 
-def _device(part: Part, pool: Pool, share: float) -> dict[str, Any]:
+def _device(part: Part, pool: Pool, share: float) -> schema.Pool:
     """A GPU; it is too small where not even its share is free."""
-    device = part_fields(part, pool)
     room = int((pool.total or 0) * share)
-    device["fits"] = None if pool.free is None else part.total <= max(room, 1) and room <= pool.free
-    return device
+    fit = None if pool.free is None else part.total <= max(room, 1) and room <= pool.free
+    return msgspec.structs.replace(filled_pool(part, pool), fits=fit)
 
 
 def _read(model: Model, wish: Wish, plan: Served) -> tuple[int, int]:
@@ -165,37 +163,34 @@ def _read(model: Model, wish: Wish, plan: Served) -> tuple[int, int]:
     return max(part.weights for part in plan.parts) * plan.pipeline, cache_bytes("f16", row * cells) // plan.tensor
 
 
-def _request(wish: Wish, plan: Served) -> Answer:
-    return {
-        "engine": VLLM, "context": wish.context, "kv_type_k": wish.kv, "kv_type_v": wish.kv, "share": plan.share,
-        "tensor": plan.tensor, "pipeline": plan.pipeline, "batch": plan.batch, "eager": wish.eager,
-    }  # fmt: skip
+def _request(wish: Wish, plan: Served) -> schema.VllmRequest:
+    return schema.VllmRequest(
+        context=wish.context, kv_type_k=wish.kv, kv_type_v=wish.kv, share=plan.share,
+        tensor=plan.tensor, pipeline=plan.pipeline, batch=plan.batch, eager=wish.eager,
+    )  # fmt: skip
 
 
-def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) -> list[dict[str, Any]]:
+def _changes(asked: Asked, wish: Wish, pools: Sequence[Pool], before: Served) -> list[schema.Change]:
     """What would let it start, each by itself."""
-    answers = []
+    answers, layers = [], asked.model.layers + 1
     for name, value, other, cost in _others(wish, before):
         plan = served(asked.model, other, pools, asked.weights)
+        if plan.sequences < 1:
+            continue
         frees = before.parts[0].total - before.parts[0].kv - plan.parts[0].total + plan.parts[0].kv
-        fit = plan.sequences >= 1
         answers.append(
-            {
-                "change": name,
-                "to": value,
-                "frees": frees,
-                "fits": fit,
-                "whole": fit,
-                "gpu_layers": asked.model.layers + 1,
-                "costs": cost,
-            }
+            schema.Change(change=name, to=value, frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost)
         )
     plan = served(asked.model, wish, pools, _in_four_bits(asked.model))
     if not asked.weights and plan.sequences >= 1:
         frees = before.parts[0].weights - plan.parts[0].weights
         cost = _("weights of four bits, by somebody who made such files: a little of what it knows")
-        answers.append({"change": "quantisation", "to": "AWQ", "frees": frees, "fits": True, "whole": True, "gpu_layers": asked.model.layers + 1, "costs": cost})  # fmt: skip
-    return [change for change in answers if change["fits"]]
+        answers.append(
+            schema.Change(
+                change="quantisation", to="AWQ", frees=frees, fits=True, whole=True, gpu_layers=layers, costs=cost
+            )
+        )
+    return answers
 
 
 def _in_four_bits(model: Model) -> int:

@@ -13,8 +13,8 @@ from rigup.fit.pools import HOST, Pool
 from rigup.fit.safetensors import Weight, by_kind, weights_of_folder
 from rigup.knowledge import tables
 from rigup.language import _
+from rigup.schemas import fit_more as schema
 
-SCHEMA = "rigup.fit-images/1"
 _HALF = 2
 MOST_INDEX = 1 << 20
 """Bytes of an index that are read."""
@@ -114,7 +114,7 @@ def of_pipeline(folder: Path) -> tuple[str, dict[str, list[Weight]]]:
 
 def judged_images(
     name: str, family: Family | None, parts: Mapping[str, Sequence[Weight]], pools: Sequence[Pool], side: int | None = None
-) -> dict[str, Any]:  # fmt: skip
+) -> schema.FitImages:  # fmt: skip
     """The answer: weights by part, and what the card holds with all of it, part after part, and piece after piece."""
     pixels = side or (family.side if family else 1024)
     sizes = {part: sum(map(_loaded, tensors)) for part, tensors in parts.items()}
@@ -131,16 +131,18 @@ def judged_images(
     ]
     host = pools[-1]
     answers = [_judge_way(way, need, aside, card, host) for way, need, aside in ways]
-    return {
-        "schema": SCHEMA,
-        "model": {
-            "name": name, "family": family.name if family else None, "file_bytes": sum(tensor.bytes for part in parts.values() for tensor in part),
-            "parameters": sum(_count(tensor) for part in parts.values() for tensor in part), "side": pixels,
-        },
-        "parts": [{"name": part, "bytes": sizes[part], "types": dict(by_kind(tensors))} for part, tensors in parts.items()],
-        "work": work, "decoding": decoding, "device": card.name if card else None, "free": card.free if card else None,
-        "ways": answers, "fits": None if card is None or card.free is None else any(way["fits"] for way in answers), "estimate": True,
-    }  # fmt: skip
+    every = [tensor for tensors in parts.values() for tensor in tensors]
+    return schema.FitImages(
+        model=schema.ImageModel(
+            name=name, family=family.name if family else None, file_bytes=sum(tensor.bytes for tensor in every),
+            parameters=sum(map(_count, every)), side=pixels,
+        ),
+        parts=[
+            schema.ImagePart(name=part, bytes=sizes[part], types=dict(by_kind(tensors))) for part, tensors in parts.items()
+        ],
+        work=work, decoding=decoding, device=card.name if card else None, free=card.free if card else None, ways=answers,
+        fits=None if card is None or card.free is None else any(way.fits for way in answers), estimate=True,
+    )  # fmt: skip
 
 
 def _loaded(tensor: Weight) -> int:
@@ -155,6 +157,6 @@ def _count(tensor: Weight) -> int:
     return count
 
 
-def _judge_way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> dict[str, Any]:
+def _judge_way(way: str, need: int, aside: int, card: Pool | None, host: Pool) -> schema.ImageWay:
     fit = None if card is None or card.free is None else need <= card.free and (host.free is None or aside <= host.free)
-    return {"way": way, "card": need, "host": aside, "fits": fit}
+    return schema.ImageWay(way=way, card=need, host=aside, fits=fit)

@@ -3,18 +3,18 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from rigup.fit.answers import best, best_quantisation, changes, fits, longest_context, part_fields
+from rigup.fit.answers import best, best_quantisation, changes, filled_pool, fits, longest_context
 from rigup.fit.engine import planned_by_engine
 from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
 from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
 from rigup.fit.names import USUAL, named
-from rigup.fit.plan import Plan
+from rigup.fit.plan import Plan, engine_version
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
 from rigup.fit.request import Request
@@ -22,13 +22,13 @@ from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
 from rigup.language import _
+from rigup.schemas import fit as schema
 
 if TYPE_CHECKING:
     from rigup.fit.hub import Found
     from rigup.fit.remote import Web
 
-Answer = dict[str, Any]
-SCHEMA = "rigup.fit/1"
+OLLAMA = "ollama"
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf")
 _MOST_SHARDS = 1000
 _MOST_CONFIG = 4 << 20
@@ -187,8 +187,9 @@ def quantisation(model: Model) -> str:
 
 
 def judged(
-    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = ()
-) -> Answer:
+    asked: Asked, request: Request, pools: Sequence[Pool], questions: bool = True, pythons: Sequence[str] = (),
+    ollama: bool = False,
+) -> schema.Fit:  # fmt: skip
     """The whole answer; without `questions` only what the request itself takes.
 
     Args:
@@ -197,22 +198,20 @@ def judged(
         pools: the machine's memories.
         questions: what else would fit is looked for too.
         pythons: interpreters whose engine may plan it.
+        ollama: it is ollama's llama-server that runs it.
 
     """
     model = asked.model
     request = msgspec.structs.replace(request, projector=asked.projector)
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)
-    answer: Answer = {
-        "schema": SCHEMA, "model": model_told(asked), "runtime": plan.runtime, "request": _request(request, plan),
-        "memory": plan.sum.fields(),
-        "devices": [part_fields(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
-        "fits": fits(plan, pools), "decode": decode(model, request, plan, pools), "prefill": prefill(model, plan, pools),
-        "answers": {}, "exact": plan.exact, "notes": asked.notes,
-    }  # fmt: skip
-    if questions:
-        answer["answers"] = _answers(model, request, pools, plan)
-    return answer
+    return schema.Fit(
+        model=model_fields(asked), runtime=engine_version(OLLAMA) if ollama else plan.runtime,
+        request=_request(request, plan, ollama), memory=schema.Memory(**plan.sum.fields()),
+        devices=[filled_pool(part, pool) for part, pool in zip(plan.parts, pools, strict=True)],
+        fits=fits(plan, pools), decode=decode(model, request, plan, pools), prefill=prefill(model, plan, pools),
+        answers=_answers(model, request, pools, plan) if questions else schema.Answers(), exact=plan.exact, notes=asked.notes,
+    )  # fmt: skip
 
 
 def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str]) -> None:
@@ -233,29 +232,29 @@ def _by_engine(asked: Asked, request: Request, plan: Plan, pythons: Sequence[str
             return
 
 
-def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) -> Answer:
+def _answers(model: Model, request: Request, pools: Sequence[Pool], plan: Plan) -> schema.Answers:
     free = msgspec.structs.replace(request, gpu_layers=None) if not plan.placement.whole else request
     tight = not fits(plan, pools) or (len(pools) > 1 and not plan.placement.whole)
-    return {
-        "best_quantisation": best_quantisation(model, request, pools, quantisation(model)),
-        "longest_context": longest_context(model, request, pools),
-        "gpu_layers": plan.placement.on_devices, "layers": model.layers + 1,
-        "changes": changes(model, free, pools, quantisation(model)) if tight else [],
-    }  # fmt: skip
+    return schema.Answers(
+        best_quantisation=best_quantisation(model, request, pools, quantisation(model)),
+        longest_context=longest_context(model, request, pools),
+        gpu_layers=plan.placement.on_devices, layers=model.layers + 1,
+        changes=changes(model, free, pools, quantisation(model)) if tight else [],
+    )  # fmt: skip
 
 
-def model_told(asked: Asked) -> Answer:
+def model_fields(asked: Asked) -> schema.Model:
     """The answer's fields of the model."""
     model = asked.model
-    return {
-        "name": asked.name, "architecture": model.architecture, "parameters": model.parameters,
-        "quantisation": quantisation(model), "file_bytes": asked.file_bytes,
-        "context_trained": model.number("context_length") or None, "layers": model.layers,
-        "experts": model.number("expert_count") or None,
-    }  # fmt: skip
+    return schema.Model(
+        name=asked.name, architecture=model.architecture, parameters=model.parameters,
+        quantisation=quantisation(model), file_bytes=asked.file_bytes,
+        context_trained=model.number("context_length") or None, layers=model.layers,
+        experts=model.number("expert_count") or None,
+    )  # fmt: skip
 
 
-def _request(request: Request, plan: Plan) -> Answer:
-    fields = msgspec.to_builtins(request)
-    fields["context"], fields["gpu_layers"] = request.whole, plan.placement.on_devices
-    return {"engine": "llama.cpp", **fields, "tensor_split": list(request.tensor_split)}
+def _request(request: Request, plan: Plan, ollama: bool) -> schema.LlamaRequest:
+    """The request as it was used; that of ollama under its own name."""
+    used = msgspec.structs.replace(request, context=request.whole, gpu_layers=plan.placement.on_devices)
+    return msgspec.convert(used, schema.OllamaRequest if ollama else schema.LlamaRequest, from_attributes=True)

@@ -1,9 +1,6 @@
 """Well-known models that a machine holds whole, the largest first."""
 
 from collections.abc import Sequence
-from typing import Any
-
-import msgspec
 
 from rigup.fit.answers import fits
 from rigup.fit.model import Model
@@ -13,12 +10,12 @@ from rigup.fit.quants import file_types
 from rigup.fit.request import Request
 from rigup.fit.shapes import Shape, model_of, parameters, shapes
 from rigup.fit.speed import decode
+from rigup.schemas.fit import FitList, Ranked
 
-SCHEMA = "rigup.fit-list/1"
 _OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M")
 
 
-def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> list[dict[str, Any]]:
+def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> FitList:
     """Each model for a use with the finest type that fits with the context, all layers on the devices where there are any."""
     devices = pools[:-1] or pools
     room = sum(pool.free or 0 for pool in devices)
@@ -27,10 +24,10 @@ def ranked(pools: Sequence[Pool], context: int, use: str | None = None) -> list[
         for shape in shapes()
         if (not use or use in shape.uses) and (row := _row(shape, pools, room, context)) is not None
     ]
-    return sorted(rows, key=lambda row: -row["parameters"])
+    return FitList(models=sorted(rows, key=lambda row: -row.parameters))
 
 
-def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> dict[str, Any] | None:
+def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> Ranked | None:
     count = parameters(shape)
     for kind in file_types():
         if kind.name not in _OFFERED or count * kind.bits / 8 > room:
@@ -42,12 +39,12 @@ def _row(shape: Shape, pools: Sequence[Pool], room: int, context: int) -> dict[s
     return None
 
 
-def _entry(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence[Pool]) -> dict[str, Any] | None:
+def _entry(shape: Shape, model: Model, kind: str, asked: Request, pools: Sequence[Pool]) -> Ranked | None:
     plan = planned(model, asked, pools, quick=True)
     if not fits(plan, pools):
         return None
     speed = decode(model, asked, plan, pools) if shape.uses != ("embedding",) else None  # it writes nothing
-    return {
-        "name": shape.name, "quantisation": kind, "parameters": model.parameters, "context": asked.whole,
-        "total": plan.sum.total, "decode": msgspec.to_builtins(speed) if speed else None,
-    }  # fmt: skip
+    return Ranked(
+        name=shape.name, quantisation=kind, parameters=model.parameters, context=asked.whole, total=plan.sum.total,
+        decode=speed,
+    )  # fmt: skip

@@ -1,7 +1,6 @@
 """How fast a model writes and reads: bytes that a token touches in each memory, over how fast these pass."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -11,6 +10,7 @@ from rigup.fit.pools import HOST, Pool
 from rigup.fit.request import Request
 from rigup.knowledge import tables
 from rigup.language import _
+from rigup.schemas.fit import PromptRange, Range
 
 _OPERATIONS = 2  # of each weight and token
 
@@ -61,7 +61,7 @@ def active(model: Model) -> int:
     return sum(int(count * used / experts) if experts and "_exps" in tensor.name else count for tensor, count in counts)
 
 
-def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
+def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) -> Range | None:
     """Tokens a second that are written, low, likely, high; None where a bandwidth is not known."""
     weights, because = touched(model, plan), [_("weights that a token reads over the memory's bandwidth")]  # fmt: skip
     times = [0.0, 0.0, 0.0]
@@ -89,10 +89,10 @@ def decode(model: Model, request: Request, plan: Plan, pools: Sequence[Pool]) ->
     if model.number("expert_count"):
         because.append(_("each layer of experts takes its own time, which differs much between devices"))
     low, likely, high = (1 / (time + fixed) for time in times)
-    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": because}
+    return Range(low=round(low, 1), likely=round(likely, 1), high=round(high, 1), because=because)
 
 
-def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, int]) -> dict[str, Any] | None:
+def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, int]) -> Range | None:
     """Tokens a second of one sequence on GPUs that share each layer; None where a bandwidth is not known.
 
     Args:
@@ -117,7 +117,7 @@ def decode_on(model: Model, cards: Sequence[Pool], ranks: int, read: tuple[int, 
     alone = row.fixed + row.layer * model.layers
     times = ((read[0] * part + read[1] * filled) / (row.share * rate) + alone for filled in (1.0, 0.1, 0.0))
     low, likely, high = (factor / time for factor, time in zip((row.low, 1.0, row.high), times, strict=True))
-    return {"low": round(low, 1), "likely": round(likely, 1), "high": round(high, 1), "because": reasons}
+    return Range(low=round(low, 1), likely=round(likely, 1), high=round(high, 1), because=reasons)
 
 
 def _row(model: Model, pool: Pool) -> _Decode:
@@ -140,7 +140,7 @@ def _bandwidth(pool: Pool) -> tuple[float, float, float] | None:
     return None if row is None else (row.low, row.likely, row.high)
 
 
-def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] | None:
+def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> PromptRange | None:
     """Tokens a second that are read; None unless all layers are on devices whose rate is known."""
     row = tables.rows("engine_speed", "prefill", _Prefill)[0]
     if not plan.placement.whole:
@@ -151,9 +151,6 @@ def prefill(model: Model, plan: Plan, pools: Sequence[Pool]) -> dict[str, Any] |
         return None
     rate = min(rate for rate in rates if rate) / (_OPERATIONS * active(model))
     reasons = [_("operations of a token over the rate that the data sheet tells in half precision")]
-    return {
-        "low": round(rate * row.low),
-        "likely": round(rate * row.share),
-        "high": round(rate * row.high),
-        "because": reasons,
-    }
+    return PromptRange(
+        low=round(rate * row.low), likely=round(rate * row.share), high=round(rate * row.high), because=reasons
+    )

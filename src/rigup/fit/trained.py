@@ -1,24 +1,23 @@
 """The answer of `rigup fit --train`: what a step takes on each device, the largest batch, and what to change."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import msgspec
 
-from rigup.fit.judge import Answer, Asked, model_told
+from rigup.fit.judge import Asked, model_fields
 from rigup.fit.model import Model
 from rigup.fit.plan import device_cost
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.training import SHARDINGS, Step, Wish, largest_batch, training_step
 from rigup.language import _
+from rigup.schemas import fit_more as schema
 
-SCHEMA = "rigup.fit-train/1"
 _MARGIN = (
     0.03  # of what PyTorch's allocator holds beside what tensors ask for: it rounds, and pieces lie between others
 )
 
 
-def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> Answer:
+def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> schema.FitTrain:
     """The whole answer.
 
     Raises:
@@ -34,20 +33,15 @@ def judged_training(asked: Asked, wish: Wish, pools: Sequence[Pool]) -> Answer:
     rooms = [_room(pool) for pool in cards]
     known = [room for room in rooms if room is not None]
     least = min(known, default=None)
-    notes = [*asked.notes, *_notes(wish)]
-    return {
-        "schema": SCHEMA, "model": model_told(asked), "request": _request(wish), "memory": fields(step),
-        "devices": [_device(step, pool, room) for pool, room in zip(cards, rooms, strict=True)],
-        "fits": None if least is None else step.total <= least,
-        "largest_batch": None if least is None else largest_batch(model, wish, least),
-        "changes": [] if least is None or step.total <= least else list(_changes(model, wish, step, least)),
-        "notes": notes,
-    }  # fmt: skip
-
-
-def fields(step: Step) -> dict[str, int]:
-    """A step by its parts, the sum last."""
-    return {**step._asdict(), "total": step.total}
+    return schema.FitTrain(
+        model=model_fields(asked), request=_request(wish),
+        memory=schema.StepParts(**step._asdict(), total=step.total),
+        devices=[_device(step, pool, room) for pool, room in zip(cards, rooms, strict=True)],
+        fits=None if least is None else step.total <= least,
+        largest_batch=None if least is None else largest_batch(model, wish, least),
+        changes=[] if least is None or step.total <= least else list(_changes(model, wish, step, least)),
+        notes=[*asked.notes, *_notes(wish)],
+    )  # fmt: skip
 
 
 def _room(pool: Pool) -> int | None:
@@ -57,20 +51,19 @@ def _room(pool: Pool) -> int | None:
     return max(0, int((pool.free - (device_cost(pool.backend) if pool.kind != HOST else 0)) / (1 + _MARGIN)))
 
 
-def _device(step: Step, pool: Pool, room: int | None) -> dict[str, Any]:
-    return {
-        "name": pool.name, "kind": pool.kind, "backend": pool.backend, "total_memory": pool.total, "free": pool.free,
-        "assumed": pool.assumed, "room": room, "total": step.total, "fits": None if room is None else step.total <= room,
-    }  # fmt: skip
+def _device(step: Step, pool: Pool, room: int | None) -> schema.TrainDevice:
+    return schema.TrainDevice(
+        name=pool.name, kind=pool.kind, backend=pool.backend, total_memory=pool.total, free=pool.free, assumed=pool.assumed,
+        room=room, total=step.total, fits=None if room is None else step.total <= room,
+    )  # fmt: skip
 
 
-def _request(wish: Wish) -> dict[str, Any]:
-    request = msgspec.to_builtins(wish)
-    request.pop("many")
-    request["train"], request["checkpointing"] = request.pop("kind"), not request.pop("kept")
-    if wish.kind == "full":
-        request["rank"] = None
-    return dict(request)
+def _request(wish: Wish) -> schema.TrainRequest:
+    return schema.TrainRequest(
+        optimizer=wish.optimizer, precision=wish.precision, samples=wish.samples, context=wish.context,
+        flash_attn=wish.flash_attn, rank=None if wish.kind == "full" else wish.rank, devices=wish.devices,
+        sharding=wish.sharding, train=wish.kind, checkpointing=not wish.kept,
+    )  # fmt: skip
 
 
 def _notes(wish: Wish) -> Iterator[str]:
@@ -83,15 +76,15 @@ def _notes(wish: Wish) -> Iterator[str]:
         yield _("Each of the {count} devices has its own sequences.").format(count=wish.devices)
 
 
-def _changes(model: Model, wish: Wish, before: Step, room: int) -> Iterator[dict[str, Any]]:
+def _changes(model: Model, wish: Wish, before: Step, room: int) -> Iterator[schema.TrainChange]:
     """What would make it fit, each by itself, then all that keep the weights' training as it is."""
     for name, value, other, cost in _others(wish):
         step = training_step(model, other)
         if step.total < before.total:
-            yield {
-                "change": name, "to": value, "frees": before.total - step.total, "fits": step.total <= room,
-                "largest_batch": largest_batch(model, other, room), "costs": cost,
-            }  # fmt: skip
+            yield schema.TrainChange(
+                change=name, to=value, frees=before.total - step.total, fits=step.total <= room,
+                largest_batch=largest_batch(model, other, room), costs=cost,
+            )  # fmt: skip
 
 
 def _others(wish: Wish) -> Iterator[tuple[str, str, Wish, str]]:

@@ -5,6 +5,7 @@ kind, and could look everywhere that the first did. What follows from another di
 driver that changed) names the one that it echoes.
 """
 
+import functools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, Literal, NamedTuple
@@ -134,9 +135,15 @@ def _join(pairs: list[tuple[Row, Row]], mine: list[Row], theirs: list[Row], by: 
     return left, [row for row in theirs if id(row) not in taken]
 
 
+@functools.lru_cache(512)
+def _kind(name: str) -> Any:
+    """A kind of facts by name; all are there once a machine was looked at."""
+    return kinds().get(name)
+
+
 def subject_of(kind: str, fields: Fields, other: Fields | None = None) -> str:
     """How a subject is named: by what its kind is titled by; of two states of it by what both have alike."""
-    fact_type = kinds().get(kind)
+    fact_type = _kind(kind)
     titles = ("module", "name") if kind == "ModuleParameter" else fact_type.title if fact_type else ()
     shown = {name: _field_text(name, fields, other or {}) for name in titles}
     known = [name for name in titles if shown[name]]

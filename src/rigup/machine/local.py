@@ -22,12 +22,14 @@ TOOL_PATHS = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/opt/rocm/bin", "/usr/lo
 class Local:
     """A host whose file system lies at `root` and whose programs can be run.
 
-    Where it stands `still`, for one look, what a folder's listing does not show is not asked for.
+    Where it stands `still`, for one look, what a folder's listing does not show is not asked for. `most`: bytes of a program's
+    answer, for whoever asks for more than people paste.
     """
 
-    def __init__(self, root: str = "", still: bool = False) -> None:
+    def __init__(self, root: str = "", still: bool = False, most: int = LIMIT) -> None:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
+        self._most = most
         self._folders = Folders(self._names_in, still)
         self._hidden: dict[str, bool] = {}
         self._odd = OddNames()
@@ -98,7 +100,7 @@ class Local:
             return Answer(None, "refused", "its interpreter is not there", exit=126)
         except (OSError, ValueError) as error:
             return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__, exit=126)
-        return _finish(process, seconds)
+        return _finish(process, seconds, self._most)
 
     def listing(self, pattern: str) -> Answer:
         """Lines as `ls -l` prints them, one for each path that the pattern names."""
@@ -150,7 +152,7 @@ def _program(name: str, search: str) -> str | None:
     return next((path for path in candidates if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
 
 
-def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
+def _finish(process: "subprocess.Popen[bytes]", seconds: float, most: int = LIMIT) -> Answer:
     """What it printed, as far as the limits let it: neither a hanging nor a chattering program holds us up."""
     late, cut = threading.Event(), 0
 
@@ -162,8 +164,8 @@ def _finish(process: "subprocess.Popen[bytes]", seconds: float) -> Answer:
     timer.daemon = True
     timer.start()
     try:
-        output = process.stdout.read(LIMIT) if process.stdout else b""
-        if len(output) >= LIMIT:
+        output = process.stdout.read(most) if process.stdout else b""
+        if len(output) >= most:
             cut = 141  # as where nobody reads on
             _end(process)
         process.wait(timeout=1)

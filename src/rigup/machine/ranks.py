@@ -8,7 +8,8 @@ _MOST = 200_000  # lines, from the end
 _LONGEST = 400  # characters of a line that are looked at
 # A label as launchers and torch print it: `2: `, `[rank2]: `, `[2] `, `[default2]:`, several of them too.
 _LABEL = lazy_regex(
-    r"^(?:\[?(?:rank|default)?(?P<rank>\d{1,5})\]?:[ \t]|\[(?:rank |default)?(?P<other>\d{1,5})\]:?[ \t])"
+    r"^(?:\[default(?P<role>\d{1,5})\]:(?:[ \t](?=\S))?|"  # torchrun's --tee puts no blank behind it
+    r"\[?(?:rank|default)?(?P<rank>\d{1,5})\]?:[ \t]|\[(?:rank |default)?(?P<other>\d{1,5})\]:?[ \t])"
 )
 _ERROR = lazy_regex(r"^(?:[A-Za-z_][\w.]{0,80}(?:Error|Exception|Interrupt)\b|terminate called|Fatal Python error)")
 _TASK = lazy_regex(
@@ -51,5 +52,5 @@ def labelled(line: str) -> tuple[int | None, str]:
     """The rank that a line is of, and the line without labels."""
     rank = None
     while match := _LABEL.match(line):
-        rank, line = int(match["rank"] or match["other"]), line[match.end() :]
+        rank, line = int(match["role"] or match["rank"] or match["other"]), line[match.end() :]
     return rank, line

@@ -1,10 +1,8 @@
 """`rigup fit --train … --json`, and of models that make pictures."""
 
-from typing import Any
-
 from msgspec import Struct
 
-from rigup.schemas.fit import Model
+from rigup.schemas.fit import Device, Model
 
 
 class StepParts(Struct, frozen=True, kw_only=True):
@@ -28,31 +26,48 @@ class StepParts(Struct, frozen=True, kw_only=True):
     total: int
 
 
-class TrainDevice(Struct, frozen=True, kw_only=True):
+class TrainDevice(Device, frozen=True, kw_only=True):
     """A device that trains.
 
     Attributes:
-        name: of the device, or RAM.
-        kind: vram, shared, unified or ram.
-        backend: what computes there.
-        total_memory: bytes that it has; None where nobody knows.
-        free: bytes that are free; None where nobody knows.
-        assumed: whether that was reckoned, and not read.
         room: bytes of it that tensors may take; None where nobody knows.
         total: bytes that a step takes.
         fits: whether it does; None where nobody knows.
 
     """
 
-    name: str
-    kind: str
-    backend: str
-    total_memory: int | None
-    free: int | None
-    assumed: bool
     room: int | None
     total: int
     fits: bool | None
+
+
+class TrainRequest(Struct, frozen=True, kw_only=True):
+    """The settings of training as they were used.
+
+    Attributes:
+        optimizer: its name.
+        precision: fp32, bf16, or mixed (weights in fp32, operations in bf16).
+        samples: sequences of a step on each device.
+        context: tokens of each.
+        flash_attn: attention keeps no table of scores.
+        rank: of LoRA's matrices; None where all weights are trained.
+        devices: how many train.
+        sharding: none, ddp, zero1, zero2 or zero3.
+        train: full, lora or qlora.
+        checkpointing: activations of layers are computed anew.
+
+    """
+
+    optimizer: str
+    precision: str
+    samples: int
+    context: int
+    flash_attn: bool
+    rank: int | None
+    devices: int
+    sharding: str
+    train: str
+    checkpointing: bool
 
 
 class TrainChange(Struct, frozen=True, kw_only=True):
@@ -81,7 +96,7 @@ class FitTrain(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup
 
     Attributes:
         model: what it is.
-        request: the settings as they were used, by name.
+        request: the settings as they were used.
         memory: bytes of each device at the peak.
         devices: those that train.
         fits: whether it fits; None where nobody knows.
@@ -92,7 +107,7 @@ class FitTrain(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup
     """
 
     model: Model
-    request: dict[str, Any]
+    request: TrainRequest
     memory: StepParts
     devices: list[TrainDevice]
     fits: bool | None

@@ -319,6 +319,9 @@ KINDS: dict[str, Kind] = {
     "try-host": Kind(
         _("see whether this machine reaches {host}, by its proxy where it has one"), ("host",), commands=(("curl", "-sSI", "https://{host}"),), undo=(),
     ),
+    "find-program-in-image": Kind(
+        _("ask the image where it has the program: in a shell of it, `command -v {program}`; then start it by that path or name, or mount the folder that holds it"), ("program",), "by-hand", undo=(),
+    ),
     "download-where-there-is-a-net": Kind(
         _("on a node without internet: download on one that has it into the same cache, and start here with {name}=1"), ("name",), "by-hand", undo=(),
     ),

@@ -60,6 +60,7 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
     """Classes that refuse a request, and classes that say that the work failed; imported where something was raised."""
     from rigup.container.asked import ContainerError
     from rigup.knowledge.tables import KnowledgeError
+    from rigup.lab.errors import LabError
     from rigup.machine.sources import SourceError
     from rigup.plan.applying.journal import BusyError, JournalError
     from rigup.plan.applying.taking import Failed
@@ -69,10 +70,12 @@ def _of_stations() -> tuple[tuple[type[Exception], ...], tuple[type[Exception], 
     from rigup.plan.environments.settings import SettingsError
     from rigup.plan.environments.shells import CannotTell
     from rigup.stack.wish import WishError
+    from rigup.train.advise.inputs import InputError
+    from rigup.train.launch.shape import LaunchError
     from rigup.verify.environment import VerifyError
 
     refused = (
         KnowledgeError, SourceError, JournalError, NoEnvironment, KernelError, LockError, SettingsError, CannotTell, WishError, VerifyError,
-        ContainerError,
+        ContainerError, InputError, LaunchError,
     )  # fmt: skip
-    return refused, (BusyError, Failed, CannotBeHadError)
+    return refused, (BusyError, Failed, CannotBeHadError, LabError)

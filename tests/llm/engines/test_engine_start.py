@@ -10,8 +10,8 @@ import urllib.request
 
 import pytest
 from msgspec.structs import replace
-from processes import descendants, gone, listens
 
+from processes import descendants, gone, listens
 from rigup.fit.pools import Pool
 from rigup.fit.request import Request
 from rigup.llm.engines import running
@@ -123,7 +123,7 @@ time.sleep(600)
 @pytest.fixture
 def llama_server(tmp_path, engine_python):
     """A program of that name that takes its words."""
-    from rigup.llm.engines.process import CHILD
+    from rigup.held_process import CHILD
 
     path = tmp_path / "llama-server"
     path.write_text(

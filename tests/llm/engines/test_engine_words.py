@@ -8,12 +8,12 @@ from msgspec.structs import replace
 
 from each import each
 from rigup.fit.pools import Pool
+from rigup.held_process import Child, Log
 from rigup.knowledge import tables
 from rigup.llm.engines.choosing import chosen, ollama_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
-from rigup.llm.engines.process import Child, Log
 from rigup.llm.engines.settings import prompt_cache
 from rigup.llm.engines.wish import StartRequest
 
@@ -46,8 +46,8 @@ def test_what_is_not_known_is_shown_as_it_was_said():
 
 
 def test_memory_that_lacks_says_what_to_change():
-    changes = [{"change": "kv", "to": "q8_0", "fits": True}, {"change": "context", "to": 9, "fits": False}]
-    assert re.search(r"kv q8_0\.", why("cudaMalloc failed: out of memory", 1, "MODEL", changes).text)
+    assert re.search(r"kv q8_0\.", why("cudaMalloc failed: out of memory", 1, "MODEL", ["kv q8_0"]).text)
+    assert "fit" not in why("cudaMalloc failed: out of memory", 1, "MODEL").text
 
 
 def test_layers_on_a_device_are_seen():

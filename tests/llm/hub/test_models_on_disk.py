@@ -231,6 +231,13 @@ def test_a_store_that_cannot_be_read_is_told_and_hides_no_other(home):
     assert "cannot be read" in " ".join(run().output.split())
 
 
+def test_a_further_folder_holds_also_for_what_is_done_in_it(home):
+    stores.put(home / "mine/tiny.gguf", MODEL)
+    assert "tiny.gguf" in run("--in", str(home / "mine"), "remove", "--dry-run", "tiny.gguf").output
+    assert "without a checksum: 1" in run("--in", str(home / "mine"), "check").output
+    assert "without a checksum: 0" in run("check").output
+
+
 def test_a_folder_that_is_not_there_is_refused_and_none_of_the_places_need_be(home):
     assert isinstance(run("--in", str(home / "nowhere")).exception, Exception)
     assert asked().models == []

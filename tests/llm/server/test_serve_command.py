@@ -12,9 +12,9 @@ import urllib.request
 
 import pytest
 from click.testing import CliRunner
-from processes import descendants, gone, listens
 from servers import WAIT, get, raw
 
+from processes import descendants, gone, listens
 from rigup.cli import main
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

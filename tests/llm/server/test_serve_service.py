@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rigup.cli import run
-from rigup.llm.server import service
+from rigup.plan import user_service as service
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
 
@@ -50,7 +50,10 @@ def test_by_default_it_is_shown_and_nothing_is_changed(account, capsys):
     assert run(["serve", "a model.gguf", "--install-service", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["schema"], told["verdict"]) == ("rigup.apply/1", "possible")
-    assert [one["writes"][0] for one in told["steps"]] == [str(service.key_file(os.environ)), str(unit(account))]
+    assert [one["writes"][0] for one in told["steps"]] == [
+        str(service.key_file(os.environ, "serve")),
+        str(unit(account)),
+    ]
     assert run(["serve", "a model.gguf", "--install-service"]) == 0
     assert "With --yes it is done." in capsys.readouterr().err
     assert not (account / "config").exists()
@@ -70,7 +73,7 @@ def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(accou
         "--yes",
     ]
     assert run(words) == 0
-    text, key = unit(account).read_text(), service.key_file(os.environ)
+    text, key = unit(account).read_text(), service.key_file(os.environ, "serve")
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert len(key.read_text()) == 64
     told = capsys.readouterr()
@@ -115,7 +118,7 @@ def test_what_is_removed_comes_back_by_undo(account, capsys):
     text = unit(account).read_text()
     assert run(["serve", "--remove-service", "--yes"]) == 0
     assert not unit(account).exists()
-    assert service.key_file(os.environ).exists()
+    assert service.key_file(os.environ, "serve").exists()
     assert "--user disable --now rigup-serve.service" in said(account)
     assert run(["undo", "--yes"]) == 0
     assert unit(account).read_text() == text
@@ -128,7 +131,7 @@ def test_a_key_of_ones_own_and_none(account):
     assert f'"--key-file" "{account}/my.key"' in unit(account).read_text()
     assert run(["serve", "a model.gguf", "--no-key", "--install-service", "--yes"]) == 0
     assert "--key-file" not in unit(account).read_text()
-    assert not service.key_file(os.environ).exists()
+    assert not service.key_file(os.environ, "serve").exists()
 
 
 def test_without_systemd_it_is_told_what_to_run(account, monkeypatch, capsys):

@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from chromium import PROGRAM, Page
 from servers import KEY, Running, get, raw
 
+from chromium import PROGRAM, Page
 from rigup.language import SUPPORTED
 from rigup.llm.engines.wish import StartRequest
 from rigup.llm.server.page import page, wanted_language

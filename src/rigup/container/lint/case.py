@@ -52,7 +52,7 @@ def is_one(about: str, word: str) -> bool:
 
 @tables.remembered
 def _pattern(about: str) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{one})" for one in words(about)))
+    return re.compile("|".join(f"(?:{word})" for word in words(about)))
 
 
 def of_gpu(text: str) -> bool:
@@ -67,7 +67,7 @@ def of_cpu(text: str) -> bool:
 
 def has_token(text: str) -> bool:
     """Whether a token stands in a text, by its form."""
-    return any(any(one in text for one in row.literals) and re.search(row.regex, text) for row in tokens())
+    return any(any(literal in text for literal in row.literals) and re.search(row.regex, text) for row in tokens())
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -108,7 +108,7 @@ class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def installs(self) -> list[Install]:
         """Calls of installers in the image that comes out."""
-        return [one for stage in self.stage.chain for one in installs(stage, self.read)]
+        return [install for stage in self.stage.chain for install in installs(stage, self.read)]
 
     @cached_property
     def environment(self) -> dict[str, tuple[str, Instruction]]:
@@ -137,8 +137,8 @@ class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def user(self) -> str:
         """Who runs in it; "" for root."""
-        told = [step.value.split(":")[0].strip() for step in self.steps if step.name == "USER"]
-        user = told[-1] if told else self.base.kind.user
+        users = [step.value.split(":")[0].strip() for step in self.steps if step.name == "USER"]
+        user = users[-1] if users else self.base.kind.user
         return "" if user in ("root", "0") else user
 
     def runs(self) -> Iterator[tuple[Stage, Instruction]]:
@@ -150,12 +150,12 @@ class Built(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def shipped(self, stage: Stage) -> bool:
         """A stage becomes part of the image."""
-        return any(one is stage for one in self.stage.chain)
+        return any(other is stage for other in self.stage.chain)
 
 
 def at(
     step: Instruction, cause: str, severity: Severity, evidence: str = "", edit: Edit | None = None, source: str = ""
 ) -> Found:
     """A finding on the lines of a step."""
-    told = evidence or f"{step.name} {step.value}".strip()
-    return Found(cause, severity, step.first, step.last, told[:300], edit, source)
+    text = evidence or f"{step.name} {step.value}".strip()
+    return Found(cause, severity, step.first, step.last, text[:300], edit, source)

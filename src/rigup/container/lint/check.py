@@ -43,9 +43,9 @@ def lint(path: str, text: str, read: Read, site: Site | None) -> list[LintFindin
         found = list(_found(path, text, read, site))
     except Unreadable as error:
         raise ContainerError(_("{path} cannot be read: {error}.").format(path=path, error=error)) from error
-    unique = {(one.cause, one.first, one.last): one for one in found}
-    ordered = sorted(unique.values(), key=lambda one: (one.first, _ORDER[one.severity], one.cause))
-    return [told_of(path, one, text) for one in ordered]
+    unique = {(finding.cause, finding.first, finding.last): finding for finding in found}
+    ordered = sorted(unique.values(), key=lambda finding: (finding.first, _ORDER[finding.severity], finding.cause))
+    return [told_of(path, finding, text) for finding in ordered]
 
 
 def _found(path: str, text: str, read: Read, site: Site | None) -> Iterator[Found]:
@@ -84,9 +84,9 @@ def _of_compose(text: str, read: Read, site: Site | None) -> Iterator[Found]:
     for service in services:
         asks = Judged(service, None, site).asks
         judged = Judged(service, _built(service, read, site, asks), site)
-        for one in of_services.rules(judged):
-            if one.cause != "gpu-not-requested" or not by_others(service, read, text):
-                yield one
+        for finding in of_services.rules(judged):
+            if finding.cause != "gpu-not-requested" or not by_others(service, read, text):
+                yield finding
 
 
 def _built(service: Service, read: Read, site: Site | None, asks: bool) -> Built | None:
@@ -100,13 +100,13 @@ def _built(service: Service, read: Read, site: Site | None, asks: bool) -> Built
     return Built(recipe=recipe, stage=stage, read=read, site=site, asks_gpu=asks) if recipe and stage else None
 
 
-def told_of(path: str, one: Found, text: str) -> LintFinding:
+def told_of(path: str, finding: Found, text: str) -> LintFinding:
     """A finding in words."""
-    title, mend = text_of(one.cause)
-    edit = _exact(one.edit, text) if one.edit else None
-    evidence = [one.evidence, *([one.source] if one.source else [])]
+    title, mend = text_of(finding.cause)
+    edit = _exact(finding.edit, text) if finding.edit else None
+    evidence = [finding.evidence, *([finding.source] if finding.source else [])]
     return LintFinding(
-        cause=one.cause, severity=one.severity, file=path, line=[one.first, one.last], title=title, evidence=evidence,
+        cause=finding.cause, severity=finding.severity, file=path, line=[finding.first, finding.last], title=title, evidence=evidence,
         fixes=[LintFix(title=mend, edit=edit or UNSET)],
     )  # fmt: skip
 
@@ -123,8 +123,8 @@ def _exact(edit: Edit, text: str) -> Edit | None:
 def mended(text: str, findings: list[LintFinding]) -> tuple[str, int]:
     """The text with the changes that need no judgement, and how many of them were made; of two on one line the first."""
     lines = text.splitlines()
-    every = (fix.edit for one in reversed(findings) for fix in one.fixes)
-    edits = {(one.line[0], one.line[1]): one for one in every if isinstance(one, Edit)}
+    every = (fix.edit for finding in reversed(findings) for fix in finding.fixes)
+    edits = {(edit.line[0], edit.line[1]): edit for edit in every if isinstance(edit, Edit)}
     done = 0
     for (first, last), edit in sorted(edits.items(), reverse=True):
         lines[first - 1 : last] = [] if edit.text is None else edit.text.split("\n")

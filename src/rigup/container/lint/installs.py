@@ -38,7 +38,7 @@ class Install(msgspec.Struct, frozen=True, kw_only=True):
 
     def has(self, *options: str) -> bool:
         """One of these options stands there, whatever its value."""
-        return any(one.partition("=")[0] in options for one in self.options)
+        return any(option.partition("=")[0] in options for option in self.options)
 
 
 def installs(stage: Stage, read: Callable[[str], str]) -> Iterator[Install]:
@@ -47,7 +47,7 @@ def installs(stage: Stage, read: Callable[[str], str]) -> Iterator[Install]:
     for step in stage.all:
         if step.name in ("ENV", "ARG"):
             known |= step.assigned
-        own = any(one is step for one in stage.body)
+        own = any(other is step for other in stage.body)
         for command in step.commands if step.name == "RUN" and own else ():
             if (found := _install(step, command, known, read)) is not None:
                 yield found
@@ -69,7 +69,7 @@ def _install(step: Instruction, command: Command, known: dict[str, str], read: C
         word = words[at]
         at += 1
         if not word.startswith("-"):
-            wanted |= _wanted(word)
+            wanted |= _requirements(word)
             continue
         name, equals, value = word.partition("=")
         options.append(word)
@@ -96,7 +96,7 @@ def _add_file(text: str, wanted: dict[str, str], indexes: list[str]) -> None:
         if plain.startswith(("--index-url", "--extra-index-url")):
             indexes.append(plain.replace("=", " ").split()[-1])
         elif plain and not plain.startswith("-"):
-            wanted |= _wanted(plain)
+            wanted |= _requirements(plain)
 
 
 def _tool(command: Command) -> tuple[str, tuple[str, ...]]:
@@ -119,7 +119,7 @@ def _tool(command: Command) -> tuple[str, tuple[str, ...]]:
     return (name, tuple(rest[1:])) if rest[:1] == ["install"] else ("", ())
 
 
-def _wanted(word: str) -> dict[str, str]:
+def _requirements(word: str) -> dict[str, str]:
     if (
         "/" in word.split("@", maxsplit=1)[0].split("[", maxsplit=1)[0]
         or word.startswith(".")
@@ -147,9 +147,9 @@ def in_venv(stage: Stage, command: Command) -> bool:
         return True
     for step in stage.all:
         if step.name == "ENV":
-            told = step.assigned
-            if told.get("VIRTUAL_ENV") or re.search(
-                r"(?:venv|\benv|\.env)\w*/bin|conda/(?:envs/[\w.-]+/)?bin|mamba|miniforge", told.get("PATH", "")
+            variables = step.assigned
+            if variables.get("VIRTUAL_ENV") or re.search(
+                r"(?:venv|\benv|\.env)\w*/bin|conda/(?:envs/[\w.-]+/)?bin|mamba|miniforge", variables.get("PATH", "")
             ):
                 return True
     return False

@@ -23,23 +23,23 @@ class Judged:
         self.command = " ".join(service.words) or start
         if service.dev:
             self.command = " ".join(
-                one.text
+                node.text
                 for key in ("postCreateCommand", "postStartCommand", "postAttachCommand")
-                if (one := service.all.get(key)) is not None
+                if (node := service.all.get(key)) is not None
             )
-        self.options = [one.text for one in (service.all.get("runArgs") or Marked([], 0, 0)).items]
+        self.options = [node.text for node in (service.all.get("runArgs") or Marked([], 0, 0)).items]
 
     @property
     def devices(self) -> list[str]:
         """Devices by path or name."""
-        told = self.service.all.get("devices")
-        found = [(one.get("source") or one).text for one in told.items] if told else []
+        node = self.service.all.get("devices")
+        found = [(node.get("source") or node).text for node in node.items] if node else []
         return found + list(self._values("--device"))
 
     def _values(self, name: str) -> list[str]:
         words_of = self.options
         return [words_of[n + 1] for n in range(len(words_of) - 1) if words_of[n] == name] + [
-            one.partition("=")[2] for one in words_of if one.startswith(name + "=")
+            word.partition("=")[2] for word in words_of if word.startswith(name + "=")
         ]
 
     @property
@@ -50,8 +50,8 @@ class Judged:
     @property
     def runtime(self) -> str:
         """The engine's runtime that is asked for."""
-        told = self.service.all.get("runtime")
-        return told.text if told else next(iter(self._values("--runtime")), "")
+        node = self.service.all.get("runtime")
+        return node.text if node else next(iter(self._values("--runtime")), "")
 
     @property
     def asks(self) -> bool:
@@ -59,18 +59,18 @@ class Judged:
         every = self.service.all
         gpu = every.get("hostRequirements", "gpu")
         limits = every.get("deploy", "resources", "limits", "devices")
-        by_option = any(one.partition("=")[0] == "--gpus" for one in self.options)
+        by_option = any(option.partition("=")[0] == "--gpus" for option in self.options)
         features = any("nvidia-cuda" in key for key in (every.get("features") or Marked({}, 0, 0)).keys)
         return bool(
             self.reservations or limits or every.get("gpus") or self.runtime or by_option or self.privileged
-            or any(_GPU_DEVICES.search(one) for one in self.devices) or (gpu is not None and gpu.value not in (False, "false") and not features)
+            or any(_GPU_DEVICES.search(device) for device in self.devices) or (gpu is not None and gpu.value not in (False, "false") and not features)
         )  # fmt: skip
 
     @property
     def privileged(self) -> bool:
         """Everything is allowed to it."""
-        told = self.service.all.get("privileged")
-        return bool(told and told.value is True) or "--privileged" in self.options
+        node = self.service.all.get("privileged")
+        return bool(node and node.value is True) or "--privileged" in self.options
 
     @property
     def off(self) -> bool:
@@ -92,13 +92,13 @@ class Judged:
     def root(self) -> bool:
         """It runs as root."""
         every = self.service.all
-        told = next(
-            (one.text for key in ("user", "remoteUser", "containerUser") if (one := every.get(key)) is not None), ""
+        user = next(
+            (node.text for key in ("user", "remoteUser", "containerUser") if (node := every.get(key)) is not None), ""
         )
-        told = told or next(iter([*self._values("--user"), *self._values("-u")]), "")
+        user = user or next(iter([*self._values("--user"), *self._values("-u")]), "")
         kept = (every.get("userns_mode") or Marked("", 0, 0)).text + " ".join(self._values("--userns"))
-        if told:
-            return told.split(":")[0] in ("root", "0")
+        if user:
+            return user.split(":")[0] in ("root", "0")
         return not kept.startswith("keep-id") and not (self.built.user if self.built else self.image.kind.user)
 
     @property
@@ -106,18 +106,24 @@ class Judged:
         """Its processes have memory to share."""
         every = self.service.all
         tmpfs = every.get("tmpfs")
-        mounts = " ".join([tmpfs.text, *(one.text for one in tmpfs.items)]) if tmpfs else ""
-        mounts += " ".join((one.get("target") or one).text for one in (every.get("volumes") or Marked([], 0, 0)).items)
+        mounts = " ".join([tmpfs.text, *(node.text for node in tmpfs.items)]) if tmpfs else ""
+        mounts += " ".join(
+            (node.get("target") or node).text for node in (every.get("volumes") or Marked([], 0, 0)).items
+        )
         by_key = (
             (every.get("ipc") or Marked("", 0, 0)).text in ("host", "shareable")
             or every.get("shm_size")
             or "/dev/shm" in mounts
         )
-        return bool(by_key) or any(one.startswith(("--ipc", "--shm-size")) for one in self.options)
+        return bool(by_key) or any(option.startswith(("--ipc", "--shm-size")) for option in self.options)
 
     def whole(self, cause: str, severity: Severity, evidence: str = "") -> Found:
         """A finding of the whole service."""
-        one = self.service
+        service = self.service
         return Found(
-            cause, severity, one.first, one.last, evidence or one.name or (one.image.text if one.image else "")
+            cause,
+            severity,
+            service.first,
+            service.last,
+            evidence or service.name or (service.image.text if service.image else ""),
         )

@@ -35,7 +35,7 @@ def rules(built: Built) -> Iterator[Found]:
             yield from _lists(step)
     yield from _managed(built)
     yield from _caches(built)
-    yield from _lost(built)
+    yield from _lost_arguments(built)
     yield from _secrets(built)
     yield from _start(built)
 
@@ -60,7 +60,9 @@ def _conda(stage: Stage, step: Instruction) -> Iterator[Found]:
     activates = any(
         command.name in ("conda", "mamba") and command.words[1:2] == ("activate",) for command in step.commands
     )
-    shells = " ".join(one.value for one in stage.all if one.name == "SHELL" and one.first < step.first)
+    shells = " ".join(
+        instruction.value for instruction in stage.all if instruction.name == "SHELL" and instruction.first < step.first
+    )
     login = re.search(r"conda|mamba|-l\b|-lc|--login|-i\b|-ic", shells)
     if activates and not login and not _SOURCED.search(step.heredoc or step.value):
         yield at(step, "conda-activate-in-run", "error")
@@ -85,7 +87,7 @@ def _driver(step: Instruction) -> Iterator[Found]:
 
 
 def _lists(step: Instruction) -> Iterator[Found]:
-    updates = any(one.name in ("apt-get", "apt") and "update" in one.words for one in step.commands)
+    updates = any(command.name in ("apt-get", "apt") and "update" in command.words for command in step.commands)
     cleans = re.search(r"rm\s+-\w*\s+[^\n;&]*/var/lib/apt/lists|/var/lib/apt/lists/\*", step.value + step.heredoc)
     if updates and not cleans and not _cached(step, "apt"):
         yield at(step, "apt-lists-kept", "note", edit=_more(step, " && rm -rf /var/lib/apt/lists/*"))
@@ -93,8 +95,8 @@ def _lists(step: Instruction) -> Iterator[Found]:
 
 def _cached(step: Instruction, *places: str) -> bool:
     return any(
-        one.startswith("--mount") and "type=cache" in one and any(place in one for place in places)
-        for one in step.flags
+        flag.startswith("--mount") and "type=cache" in flag and any(place in flag for place in places)
+        for flag in step.flags
     )
 
 
@@ -115,12 +117,12 @@ def _managed(built: Built) -> Iterator[Found]:
         if not system or any("EXTERNALLY-MANAGED" in step.value for step in stage.all):
             continue
         set_there = [step.assigned for step in stage.all if step.name in ("ENV", "ARG")]
-        allowed = any(told.get("PIP_BREAK_SYSTEM_PACKAGES") not in (None, "", "0") for told in set_there)
-        for one in installs(stage, built.read):
-            own = one.tool == "pip" or (one.tool == "uv" and one.has("--system"))
+        allowed = any(variables.get("PIP_BREAK_SYSTEM_PACKAGES") not in (None, "", "0") for variables in set_there)
+        for install in installs(stage, built.read):
+            own = install.tool == "pip" or (install.tool == "uv" and install.has("--system"))
             free = (
-                one.has("--break-system-packages", "--target", "-t", "--prefix", "--root")
-                or "PIP_BREAK_SYSTEM_PACKAGES" in one.command.variables
+                install.has("--break-system-packages", "--target", "-t", "--prefix", "--root")
+                or "PIP_BREAK_SYSTEM_PACKAGES" in install.command.variables
             )
             configured = any(
                 command.words[:3] == ("pip", "config", "set")
@@ -128,21 +130,23 @@ def _managed(built: Built) -> Iterator[Found]:
                 if step.name == "RUN"
                 for command in step.commands
             )
-            if own and not free and not allowed and not configured and not in_venv(stage, one.command):
-                yield at(one.step, "pip-externally-managed", "error")
+            if own and not free and not allowed and not configured and not in_venv(stage, install.command):
+                yield at(install.step, "pip-externally-managed", "error")
                 break
 
 
 def _caches(built: Built) -> Iterator[Found]:
     kept = {name for name, (value, _step) in built.environment.items() if value not in ("", "0", "off")}
-    told: set[int] = set()
-    for one in built.installs:
+    lines: set[int] = set()
+    for install in built.installs:
         quiet = (
-            one.tool != "pip" or one.has("--no-cache-dir") or "PIP_NO_CACHE_DIR" in kept | one.command.variables.keys()
+            install.tool != "pip"
+            or install.has("--no-cache-dir")
+            or "PIP_NO_CACHE_DIR" in kept | install.command.variables.keys()
         )
-        if not quiet and not _cached(one.step, "pip", ".cache") and one.step.first not in told:
-            told.add(one.step.first)
-            yield at(one.step, "pip-cache-kept", "note", edit=_without_cache(one.step))
+        if not quiet and not _cached(install.step, "pip", ".cache") and install.step.first not in lines:
+            lines.add(install.step.first)
+            yield at(install.step, "pip-cache-kept", "note", edit=_without_cache(install.step))
 
 
 def _without_cache(step: Instruction) -> Edit | None:
@@ -153,17 +157,19 @@ def _without_cache(step: Instruction) -> Edit | None:
     return Edit(line=more.line, text=text)
 
 
-def _lost(built: Built) -> Iterator[Found]:
+def _lost_arguments(built: Built) -> Iterator[Found]:
     """ARGs before the first FROM are not there behind it."""
-    outside = {name for one in built.recipe.arguments if one.name == "ARG" for name in one.assigned}
+    outside = {
+        name for instruction in built.recipe.arguments if instruction.name == "ARG" for name in instruction.assigned
+    }
     for stage in built.recipe.stages:
         known = {name for step in stage.all if step.name in ("ARG", "ENV") for name in step.assigned}
         for name in sorted(outside - known - _PREDEFINED):
             for step in stage.body:
                 local = any(name in command.variables for command in step.commands) if step.name == "RUN" else False
                 if re.search(rf"(?<![\\$])\$(?:\{{{name}\b|{name}\b)", step.value + step.heredoc) and not local:
-                    told = at(step, "arg-lost-after-from", "error")
-                    yield told._replace(
+                    finding = at(step, "arg-lost-after-from", "error")
+                    yield finding._replace(
                         edit=Edit(
                             line=[stage.start.last, stage.start.last], text=f"FROM {stage.start.value}\nARG {name}"
                         )
@@ -210,9 +216,10 @@ def _argument(built: Built, step: Instruction) -> Iterator[Found]:
         if not is_secret(name):
             continue
         used = [
-            one
-            for one in built.steps
-            if one.first > step.last and re.search(rf"\$(?:\{{{name}\b|{name}\b)", one.value + one.heredoc)
+            instruction
+            for instruction in built.steps
+            if instruction.first > step.last
+            and re.search(rf"\$(?:\{{{name}\b|{name}\b)", instruction.value + instruction.heredoc)
         ]
         if used or default:
             yield Found(
@@ -223,7 +230,8 @@ def _argument(built: Built, step: Instruction) -> Iterator[Found]:
 def _logs_in(commands: tuple[Command, ...]) -> bool:
     """A login whose token is given to it: by a word, a variable or what is piped into it."""
     return any(
-        _LOGIN.search(one.text) and re.search(r"\$|--?(?:token|password|p)\b[= ]\S", one.text) for one in commands
+        _LOGIN.search(command.text) and re.search(r"\$|--?(?:token|password|p)\b[= ]\S", command.text)
+        for command in commands
     )
 
 
@@ -234,14 +242,14 @@ def _start(built: Built) -> Iterator[Found]:
     text, step = built.start
     if built.recipe.definition or step is None or not _serves(built, text):
         return
-    for one in built.steps:
-        if one.name in ("ENTRYPOINT", "CMD") and one.exec_form is None and not one.value.startswith("exec "):
-            yield at(one, "entrypoint-shell-form", "note")
-    if not any(one.name == "HEALTHCHECK" for one in built.steps):
+    for other in built.steps:
+        if other.name in ("ENTRYPOINT", "CMD") and other.exec_form is None and not other.value.startswith("exec "):
+            yield at(other, "entrypoint-shell-form", "note")
+    if not any(other.name == "HEALTHCHECK" for other in built.steps):
         yield at(step, "healthcheck-missing", "note")
 
 
 def _serves(built: Built, text: str) -> bool:
     names = {word.rpartition("/")[2] for word in re.findall(r"[\w./-]+", text)}
-    ports = any(one.name == "EXPOSE" for one in built.steps)
+    ports = any(instruction.name == "EXPOSE" for instruction in built.steps)
     return ports or bool(names & set(words("server")))

@@ -67,10 +67,10 @@ def _impossible(found: Image) -> str:
     """The row by whose rule a tag cannot be; "" if it can."""
     if re.fullmatch(r"(?:nvcr\.io/)?nvidia/cuda", found.repository):
         return "" if _CUDA_TAG.fullmatch(found.tag) else "knowledge/containers"
-    if found.repository != "pytorch/pytorch" or not (told := _TORCH_TAG.fullmatch(found.tag)):
+    if found.repository != "pytorch/pytorch" or not (match := _TORCH_TAG.fullmatch(found.tag)):
         return "knowledge/containers" if found.repository == "pytorch/pytorch" and "cuda" in found.tag else ""
-    row = _published(told[1])
-    fits = row is None or "not seen" in row.cuda or (told[2] in row.cuda and told[3] == str(row.cudnn))
+    row = _published(match[1])
+    fits = row is None or "not seen" in row.cuda or (match[2] in row.cuda and match[3] == str(row.cudnn))
     return "" if fits else "knowledge/containers"
 
 
@@ -107,57 +107,61 @@ def _cpu_only(built: Built) -> Iterator[Found]:
     if kind.vendor == "cpu" and kind.gpu_tag:
         start = built.stage.chain[0].start
         yield at(start, "base-image-cpu-only", "error", source="knowledge/containers")
-    gpu_names = {name for one in built.installs for name in one.wanted}
-    for one in built.installs:
-        cpu_index = any(re.search(r"/whl/(?:nightly/|test/)?cpu\b", index) for index in one.indexes) and not any(
-            re.search(r"/whl/(?:cu|rocm|xpu)", index) for index in one.indexes
+    gpu_names = {name for install in built.installs for name in install.wanted}
+    for install in built.installs:
+        cpu_index = any(re.search(r"/whl/(?:nightly/|test/)?cpu\b", index) for index in install.indexes) and not any(
+            re.search(r"/whl/(?:cu|rocm|xpu)", index) for index in install.indexes
         )
         names = [
             name
-            for name, told in one.wanted.items()
-            if (name == "torch" and (cpu_index or "+cpu" in told)) or name in _CPU_NAMES
+            for name, version in install.wanted.items()
+            if (name == "torch" and (cpu_index or "+cpu" in version)) or name in _CPU_NAMES
         ]
         if (
-            "onnxruntime" in one.wanted
+            "onnxruntime" in install.wanted
             and not {"onnxruntime-gpu", "onnxruntime-rocm"} & gpu_names
             and "torch" not in gpu_names
         ):
             names.append("onnxruntime")
         if names:
-            yield at(one.step, "base-image-cpu-only", "error", source="knowledge/torch_builds")
+            yield at(install.step, "base-image-cpu-only", "error", source="knowledge/torch_builds")
 
 
-def _is_rocm(one: Install) -> bool:
+def _is_rocm(install: Install) -> bool:
     return any(
-        "rocm" in index or "amd.com" in index or "radeon.com" in index for index in one.indexes
-    ) or "rocm" in one.wanted.get("torch", "")
+        "rocm" in index or "amd.com" in index or "radeon.com" in index for index in install.indexes
+    ) or "rocm" in install.wanted.get("torch", "")
 
 
 def _torch_again(built: Built) -> Iterator[Found]:
     """The base has torch, or is made for AMD, and another torch comes over it."""
     base = built.base
     held = base.torch if base.build.package == "torch" or base.torch else ""
-    for one in built.installs:
-        told = one.wanted.get("torch", one.wanted.get("pytorch"))
-        if told is None or one.has("--no-deps") or (in_venv(built.stage, one.command) and one.tool != "conda"):
+    for install in built.installs:
+        version = install.wanted.get("torch", install.wanted.get("pytorch"))
+        if (
+            version is None
+            or install.has("--no-deps")
+            or (in_venv(built.stage, install.command) and install.tool != "conda")
+        ):
             continue
-        new = not held or _replaces(one, told, held)
+        new = not held or _replaces(install, version, held)
         if base.vendor == "amd" or (base.build.kind == "rocm"):
-            cuda = any(re.search(r"/whl/cu\d", index) for index in one.indexes)
-            if (new or cuda) and not _is_rocm(one) and not one.constrained and one.tool != "conda":
-                yield at(one.step, "cuda-torch-on-amd", "error", source="knowledge/torch_rocm")
-        elif held and new and not one.constrained:
-            yield at(one.step, "torch-reinstalled-over-base", "warning", source="knowledge/containers")
+            cuda = any(re.search(r"/whl/cu\d", index) for index in install.indexes)
+            if (new or cuda) and not _is_rocm(install) and not install.constrained and install.tool != "conda":
+                yield at(install.step, "cuda-torch-on-amd", "error", source="knowledge/torch_rocm")
+        elif held and new and not install.constrained:
+            yield at(install.step, "torch-reinstalled-over-base", "warning", source="knowledge/containers")
 
 
-def _replaces(one: Install, told: str, held: str) -> bool:
+def _replaces(install: Install, version: str, held: str) -> bool:
     """The version that stands there does not do, or is to be replaced in any case."""
-    if one.has("--upgrade", "-U", "--force-reinstall", "--ignore-installed", "-I"):
+    if install.has("--upgrade", "-U", "--force-reinstall", "--ignore-installed", "-I"):
         return True
-    if not told or told == "@":
-        return told == "@" or one.tool in ("conda", "mamba")
+    if not version or version == "@":
+        return version == "@" or install.tool in ("conda", "mamba")
     try:
-        plain = SpecifierSet(re.sub(r"^=(?!=)", "==", told.partition("+")[0]))
+        plain = SpecifierSet(re.sub(r"^=(?!=)", "==", version.partition("+")[0]))
         return not plain.contains(Version(held), prereleases=True) or (
             Version(held).is_prerelease and not plain.contains(Version(held), prereleases=True)
         )
@@ -177,7 +181,11 @@ def _compiled(built: Built) -> Iterator[Found]:
             if command is None:
                 continue
             names = {
-                name for one in stage.all if one.name in ("ENV", "ARG") for name, value in one.assigned.items() if value
+                name
+                for instruction in stage.all
+                if instruction.name in ("ENV", "ARG")
+                for name, value in instruction.assigned.items()
+                if value
             } | set(command.variables)
             targets = {
                 "TORCH_CUDA_ARCH_LIST",
@@ -187,8 +195,8 @@ def _compiled(built: Built) -> Iterator[Found]:
                 "CMAKE_CUDA_ARCHITECTURES",
                 "CUDAARCHS",
             }
-            told = any(re.search(name + "=(?!native)", step.value + step.heredoc) for name in targets)
-            if not names & targets and not told and not found.kind.sets_arch and step.flag("device") is None:
+            is_named = any(re.search(name + "=(?!native)", step.value + step.heredoc) for name in targets)
+            if not names & targets and not is_named and not found.kind.sets_arch and step.flag("device") is None:
                 yield at(step, "gpu-arch-not-set-at-build", "warning")
             yield from _mixed(built, stage, found, step)
 
@@ -228,11 +236,11 @@ def _has_extension(built: Built, place: str) -> bool:
     name = place.rstrip("/").rpartition("/")[2] if place not in (".", "./") else ""
     tried = {f"{name}/setup.py" if name else "setup.py", place.lstrip("/").removeprefix("./").rstrip("/") + "/setup.py"}
     tried |= (
-        {one.value.split()[0].rstrip("/").removeprefix("./") + "/setup.py" for one in _copied(built)}
+        {instruction.value.split()[0].rstrip("/").removeprefix("./") + "/setup.py" for instruction in _copied(built)}
         if not name
         else set()
     )
-    return any(_COMPILES.search(built.read(one)) for one in tried)
+    return any(_COMPILES.search(built.read(path)) for path in tried)
 
 
 def _copied(built: Built) -> list[Instruction]:
@@ -258,14 +266,14 @@ def _torch_cuda(built: Built, stage: Stage) -> str:
     """The CUDA of the torch that a stage installs; "" where it installs none, or nobody can tell."""
     from rigup.container.lint.installs import installs
 
-    for one in (one for part in stage.chain for one in installs(part, built.read)):
-        told = one.wanted.get("torch")
-        if told is None:
+    for install in (install for part in stage.chain for install in installs(part, built.read)):
+        wanted = install.wanted.get("torch")
+        if wanted is None:
             continue
-        variant = re.search(r"cu(\d{2})(\d)", told + " " + " ".join(one.indexes))
+        variant = re.search(r"cu(\d{2})(\d)", wanted + " " + " ".join(install.indexes))
         if variant:
             return f"{variant[1]}.{variant[2]}"
-        version = re.match(r"==([\d.]+)", told)
+        version = re.match(r"==([\d.]+)", wanted)
         plain = variant_for_pypi(version[1]) if version else None
         if plain and (number := re.fullmatch(r"cu(\d{2})(\d)", plain)):
             return f"{number[1]}.{number[2]}"
@@ -276,34 +284,34 @@ def _torch_cuda(built: Built, stage: Stage) -> str:
 
 
 def _variables(built: Built) -> Iterator[Found]:
-    told = built.environment
-    if _OVERRIDE in told:
-        value, step = told[_OVERRIDE]
+    variables = built.environment
+    if _OVERRIDE in variables:
+        value, step = variables[_OVERRIDE]
         yield at(
             step,
             "override-in-image",
             "error" if built.site and is_bad(value, built.site) else "warning",
             source="knowledge/gfx_overrides",
         )
-    if "NVIDIA_DRIVER_CAPABILITIES" in told:
-        value, step = told["NVIDIA_DRIVER_CAPABILITIES"]
-        text = " ".join([built.start[0], *(one.value for one in built.steps)])
+    if "NVIDIA_DRIVER_CAPABILITIES" in variables:
+        value, step = variables["NVIDIA_DRIVER_CAPABILITIES"]
+        text = " ".join([built.start[0], *(instruction.value for instruction in built.steps)])
         cuda = built.base.build.kind == "cuda" or any(
-            {"torch", "onnxruntime-gpu", "vllm", "jax"} & one.wanted.keys() for one in built.installs
+            {"torch", "onnxruntime-gpu", "vllm", "jax"} & install.wanted.keys() for install in built.installs
         )
         if missing := lacking(value, text, cuda):
             yield at(step, "nvidia-driver-capabilities-missing", "error", f"{value}: {missing}")
-    value, step_of = told.get("CUDA_VISIBLE_DEVICES", ("-", None))
+    value, step_of = variables.get("CUDA_VISIBLE_DEVICES", ("-", None))
     if step_of is not None and (value.lower() == "all" or (not value and built.wants_gpu)):
         yield at(step_of, "wrong-visibility-variable", "error")
-    value, step_of = told.get("NVIDIA_VISIBLE_DEVICES", ("-", None))
+    value, step_of = variables.get("NVIDIA_VISIBLE_DEVICES", ("-", None))
     if step_of is not None and value in ("void", "none") and built.asks_gpu:
         yield at(step_of, "wrong-visibility-variable", "error")
 
 
 def lacking(value: str, text: str, cuda: bool) -> str:
     """The capability of the driver that is used and not asked for; "" for none."""
-    have = {one.strip() for one in value.split(",")}
+    have = {capability.strip() for capability in value.split(",")}
     if not value.strip() or "all" in have or "$" in value:
         return ""
     if cuda and "compute" not in have:
@@ -315,7 +323,7 @@ def lacking(value: str, text: str, cuda: bool) -> str:
 
 def is_bad(value: str, site: Site) -> bool:
     """A value of the override that is known to break a chip of the machine."""
-    rows = (override_facts(one.isa or "") for one in site.gpus if one.vendor == "amd")
+    rows = (override_facts(device.isa or "") for device in site.gpus if device.vendor == "amd")
     return any(row is not None and value in row.bad_values for row in rows)
 
 
@@ -324,20 +332,24 @@ def is_bad(value: str, site: Site) -> bool:
 
 def of_machine(found: Image, site: Site, first: int, last: int, overridden: bool) -> Iterator[Found]:
     """Whether an image runs on the machine's cards and on their driver."""
-    made = found.kind.machine
+    machines = found.kind.machine
     machine = "aarch64" if site.machine in ("aarch64", "arm64") else site.machine
-    if made and machine not in made:
+    if machines and machine not in machines:
         yield Found("image-for-other-cpu", "error", first, last, found.name, None, "knowledge/container_runs")
         return
-    cards = [one for one in site.gpus if one.vendor == found.vendor]
+    cards = [device for device in site.gpus if device.vendor == found.vendor]
     if not cards or found.build.kind in ("unknown", "cpu"):
         return
-    told = [judge(found, one, site) for one in cards]
-    late = [one for one in told if one.cause == "container-requires-newer-driver"]
+    verdicts = [judge(found, device, site) for device in cards]
+    late = [verdict for verdict in verdicts if verdict.cause == "container-requires-newer-driver"]
     if late or refused(found, tuple(cards), site):
         yield Found("driver-too-old-for-image", "error", first, last, found.name, None, "knowledge/cuda_driver")
-    without = [one for one in told if not one.served.served and one.cause != "container-requires-newer-driver"]
-    if without and len(without) == len(told) and not overridden:
+    without = [
+        verdict
+        for verdict in verdicts
+        if not verdict.served.served and verdict.cause != "container-requires-newer-driver"
+    ]
+    if without and len(without) == len(verdicts) and not overridden:
         yield Found("base-image-arch-dropped", "error", first, last, found.name, None, "knowledge/torch_builds")
 
 
@@ -358,10 +370,10 @@ def _wheels(built: Built, site: Site) -> Iterator[Found]:
     """A wheel of torch that a step installs, on the machine's cards."""
     if built.base.torch:
         return
-    cards = [one for one in site.gpus if one.vendor == "nvidia"]
-    for one in built.installs:
-        version = re.match(r"==([\d.]+)", one.wanted.get("torch", ""))
-        cuda = re.search(r"/whl/cu(\d{2})(\d)", " ".join(one.indexes))
+    cards = [device for device in site.gpus if device.vendor == "nvidia"]
+    for install in built.installs:
+        version = re.match(r"==([\d.]+)", install.wanted.get("torch", ""))
+        cuda = re.search(r"/whl/cu(\d{2})(\d)", " ".join(install.indexes))
         if not version or not cuda or not cards:
             continue
         wheel = torch_build(version[1], f"cu{cuda[1]}{cuda[2]}")
@@ -377,5 +389,5 @@ def _wheels(built: Built, site: Site) -> Iterator[Found]:
         )
 
         judged = [judge(msgspec.structs.replace(image("torch"), build=build), card, site) for card in cards]
-        if all(not told.served.served and told.cause != "container-requires-newer-driver" for told in judged):
-            yield at(one.step, "base-image-arch-dropped", "error", source="knowledge/torch_builds")
+        if all(not verdict.served.served and verdict.cause != "container-requires-newer-driver" for verdict in judged):
+            yield at(install.step, "base-image-arch-dropped", "error", source="knowledge/torch_builds")

@@ -53,23 +53,23 @@ def _request(judged: Judged) -> Iterator[Found]:
     for path in (("deploy", "reservations"), ("deploy", "devices"), ("deploy", "resources", "devices")):
         if (stray := every.get(*path)) is not None:
             yield on(stray, "gpu-request-malformed", "error", ".".join(path))
-    told = every.get("runtime")
+    node = every.get("runtime")
     jetson = judged.image.kind.jetson or bool(judged.site and judged.site.jetpack)
-    if told is not None and told.text == "nvidia" and not jetson:
-        yield on(told, "legacy-runtime-key", "note", "runtime: nvidia")
-    amd = judged.image.vendor == "amd" and any("/dev/" in one for one in judged.devices)
+    if node is not None and node.text == "nvidia" and not jetson:
+        yield on(node, "legacy-runtime-key", "note", "runtime: nvidia")
+    amd = judged.image.vendor == "amd" and any("/dev/" in device for device in judged.devices)
     if judged.for_gpu and not judged.asks and not amd:
         yield judged.whole("gpu-not-requested", "error")
 
 
 def _malformed(item: Marked, strict: bool, every: Marked) -> Iterator[Found]:
     first = (every.get("deploy") or item).first if strict else item.first
-    told, ids, count = item.get("capabilities"), item.get("device_ids"), item.get("count")
+    node, ids, count = item.get("capabilities"), item.get("device_ids"), item.get("count")
     reason = ""
-    if strict and (told is None or (not told.items and not told.text)):
+    if strict and (node is None or (not node.items and not node.text)):
         reason = "capabilities"
-    elif told is not None and told.text:
-        reason = "capabilities: " + told.text
+    elif node is not None and node.text:
+        reason = "capabilities: " + node.text
     elif ids is not None and count is not None:
         reason = "count, device_ids"
     if reason:
@@ -91,23 +91,23 @@ def _amd(judged: Judged) -> Iterator[Found]:
         or judged.image.vendor == "any"
     )
     if rocm and (kfd != dri) and not other and not judged.off:
-        told = judged.service.all.get("devices") or judged.service.all.get("runArgs") or judged.service.all
-        yield on(told, "rocm-device-missing", "error", named)
+        node = judged.service.all.get("devices") or judged.service.all.get("runArgs") or judged.service.all
+        yield on(node, "rocm-device-missing", "error", named)
     elif kfd and not dri and not other:
         yield on(judged.service.all.get("devices") or judged.service.all, "rocm-device-missing", "error", named)
 
 
 def _groups(judged: Judged) -> Iterator[Found]:
-    told = judged.service.all.get("group_add")
-    if told is not None and any(one.text == "render" for one in told.items):
-        yield on(told, "device-group-by-name", "warning", "render")
-    for one in (judged.service.all.get("runArgs") or Marked([], 0, 0)).items:
-        if one.text == "--group-add=render":
-            yield on(one, "device-group-by-name", "warning", "render")
+    node = judged.service.all.get("group_add")
+    if node is not None and any(item.text == "render" for item in node.items):
+        yield on(node, "device-group-by-name", "warning", "render")
+    for node in (judged.service.all.get("runArgs") or Marked([], 0, 0)).items:
+        if node.text == "--group-add=render":
+            yield on(node, "device-group-by-name", "warning", "render")
     words_of = (judged.service.all.get("runArgs") or Marked([], 0, 0)).items
-    for before, one in itertools.pairwise(words_of):
-        if before.text == "--group-add" and one.text == "render":
-            yield on(one, "device-group-by-name", "warning", "render")
+    for before, node in itertools.pairwise(words_of):
+        if before.text == "--group-add" and node.text == "render":
+            yield on(node, "device-group-by-name", "warning", "render")
 
 
 def _memory(judged: Judged) -> Iterator[Found]:
@@ -121,19 +121,19 @@ def _memory(judged: Judged) -> Iterator[Found]:
 
 
 def _variables(judged: Judged) -> Iterator[Found]:
-    told = judged.service.variables
-    value, line = told.get("CUDA_VISIBLE_DEVICES", (None, 0))
+    variables = judged.service.variables
+    value, line = variables.get("CUDA_VISIBLE_DEVICES", (None, 0))
     if value is not None and not _FILLED.search(value) and judged.asks and _blind(value, judged):
         yield Found("wrong-visibility-variable", "error", line, line, f"CUDA_VISIBLE_DEVICES={value}")
-    value, line = told.get("NVIDIA_VISIBLE_DEVICES", (None, 0))
+    value, line = variables.get("NVIDIA_VISIBLE_DEVICES", (None, 0))
     if value in ("void", "none", "") and (judged.asks or judged.for_gpu):
         yield Found("wrong-visibility-variable", "error", line, line, f"NVIDIA_VISIBLE_DEVICES={value}")
-    value, line = told.get("NVIDIA_DRIVER_CAPABILITIES", (None, 0))
+    value, line = variables.get("NVIDIA_DRIVER_CAPABILITIES", (None, 0))
     if value:
         cuda = judged.image.build.kind == "cuda" or bool(judged.built and judged.built.wants_gpu)
         if missing := lacking(value, judged.command, cuda):
             yield Found("nvidia-driver-capabilities-missing", "error", line, line, f"{value}: {missing}")
-    value, line = told.get(_OVERRIDE, (None, 0))
+    value, line = variables.get(_OVERRIDE, (None, 0))
     if value and judged.site and is_bad(value, judged.site):
         yield Found("override-in-image", "error", line, line, f"{_OVERRIDE}={value}")
 
@@ -142,14 +142,14 @@ def _blind(value: str, judged: Judged) -> bool:
     """No device is left, or one is named that is not handed over."""
     if value in ("", "all", "-1", "none"):
         return value != "-1" or bool(judged.reservations)
-    numbers = [int(one) for one in value.split(",") if one.strip().isdigit()]
+    numbers = [int(number) for number in value.split(",") if number.strip().isdigit()]
     handed = _handed(judged)
     return bool(numbers) and handed is not None and max(numbers) >= handed
 
 
 def _handed(judged: Judged) -> int | None:
     """How many devices are handed over; None for all of them."""
-    places = [one for one in (judged.reservations, judged.service.all.get("gpus")) if one is not None]
+    places = [node for node in (judged.reservations, judged.service.all.get("gpus")) if node is not None]
     for item in (item for place in places for item in place.items):
         ids, count = item.get("device_ids"), item.get("count")
         if ids is not None:
@@ -168,12 +168,12 @@ def _open(judged: Judged) -> Iterator[Found]:
     features = " ".join((every.get("features") or Marked({}, 0, 0)).keys)
     inner = "dind" in image_name or "docker-in-docker" in features
     if judged.privileged and not inner:
-        told = every.get("privileged") or every.get("runArgs") or every
-        yield on(told, "privileged", "warning", "privileged")
+        node = every.get("privileged") or every.get("runArgs") or every
+        yield on(node, "privileged", "warning", "privileged")
     for key in ("cap_add", "capAdd"):
-        for one in (every.get(key) or Marked([], 0, 0)).items:
-            if one.text.upper() in ("ALL", "CAP_ALL"):
-                yield on(one, "privileged", "warning", "ALL")
+        for node in (every.get(key) or Marked([], 0, 0)).items:
+            if node.text.upper() in ("ALL", "CAP_ALL"):
+                yield on(node, "privileged", "warning", "ALL")
     yield from _ports(judged, image_name)
 
 
@@ -186,63 +186,63 @@ def _ports(judged: Judged, image_name: str) -> Iterator[Found]:
         kind.server
         or judged.asks
         or judged.for_gpu
-        or {one.rpartition("/")[2] for one in command.split()} & set(words("server"))
+        or {word.rpartition("/")[2] for word in command.split()} & set(words("server"))
         or kind.vendor
     ):
         return
-    for one in (judged.service.all.get("ports") or judged.service.all.get("appPort") or Marked([], 0, 0)).items:
-        if judged.service.dev and one.text.isdigit():
+    for node in (judged.service.all.get("ports") or judged.service.all.get("appPort") or Marked([], 0, 0)).items:
+        if judged.service.dev and node.text.isdigit():
             continue  # the tools publish a number on 127.0.0.1
-        target, address = one.get("target"), one.get("host_ip")
+        target, address = node.get("target"), node.get("host_ip")
         if target is not None:
             inner, given = target.text, address.text if address else ""
-            outer = (one.get("published") or target).text
-        elif found := _PORT.fullmatch(one.text):
+            outer = (node.get("published") or target).text
+        elif found := _PORT.fullmatch(node.text):
             inner, given, outer = found["inner"], found["ip"] or "", found["out"] or ""
         else:
             continue
         given = re.sub(r"^\$\{\w+:?-([^}]*)\}$", r"\1", given)
         local = given.startswith(("127.", "localhost", "[::1]", "${"))
         if not local and not (given == "" and (inner in _WEB and outer in (*_WEB, ""))):
-            yield on(one, "port-on-all-interfaces", "warning", one.text, _local_port(one))
+            yield on(node, "port-on-all-interfaces", "warning", node.text, _local_port(node))
 
 
-def _local_port(one: Marked) -> Edit | None:
+def _local_port(node: Marked) -> Edit | None:
     """The line with the address before the port."""
-    if not re.fullmatch(r"\d+:\d+(?:/tcp)?", one.text) or one.first != one.last:
+    if not re.fullmatch(r"\d+:\d+(?:/tcp)?", node.text) or node.first != node.last:
         return None
-    return Edit(line=[one.first, one.last], text="\x00".join(("", one.text, "127.0.0.1:" + one.text)))
+    return Edit(line=[node.first, node.last], text="\x00".join(("", node.text, "127.0.0.1:" + node.text)))
 
 
 def _mounts(judged: Judged) -> Iterator[Found]:
     """What of the host is inside, and who writes there."""
     every, mine = judged.service.all, []
-    for one in (every.get("volumes") or Marked([], 0, 0)).items:
-        source, read_only = _source(one)
+    for node in (every.get("volumes") or Marked([], 0, 0)).items:
+        source, read_only = _source(node)
         if re.search(r"(?:docker|podman|containerd)\.sock$", source):
-            yield on(one, "docker-socket-mounted", "warning", source)
+            yield on(node, "docker-socket-mounted", "warning", source)
         elif _HERE.match(source) and not read_only:
             mine.append(source)
     if judged.service.dev:
-        for one in (every.get("mounts") or Marked([], 0, 0)).items:
-            if re.search(r"docker\.sock", one.text or (one.get("source") or one).text):
-                yield on(one, "docker-socket-mounted", "warning", "docker.sock")
+        for node in (every.get("mounts") or Marked([], 0, 0)).items:
+            if re.search(r"docker\.sock", node.text or (node.get("source") or node).text):
+                yield on(node, "docker-socket-mounted", "warning", "docker.sock")
         if judged.root and not (judged.service.all.get("dockerComposeFile")):
             yield judged.whole("runs-as-root-with-mount", "note", "remoteUser")
     elif mine and judged.root:
-        quiet = all(_CACHE.search(one) for one in mine) or any(
-            re.search(r"\.(?:ya?ml|json|toml|conf|cfg|ini|env|sh)$", one) for one in mine
+        quiet = all(_CACHE.search(path) for path in mine) or any(
+            re.search(r"\.(?:ya?ml|json|toml|conf|cfg|ini|env|sh)$", path) for path in mine
         )
         yield judged.whole("runs-as-root-with-mount", "note" if quiet else "warning", " ".join(mine))
 
 
-def _source(one: Marked) -> tuple[str, bool]:
+def _source(node: Marked) -> tuple[str, bool]:
     """Where a mount is from, and whether it can only be read."""
-    if one.keys:
-        kind, source, only = one.get("type"), one.get("source"), one.get("read_only")
+    if node.keys:
+        kind, source, only = node.get("type"), node.get("source"), node.get("read_only")
         bind = kind is None or kind.text == "bind"
         return (source.text if source and bind else ""), bool(only and only.value is True)
-    parts = re.split(r":(?![^{]*\})", one.text)
+    parts = re.split(r":(?![^{]*\})", node.text)
     return (parts[0] if len(parts) > 1 else ""), len(parts) > 2 and "ro" in parts[2].split(",")
 
 
@@ -270,13 +270,13 @@ def _secrets(judged: Judged) -> Iterator[Found]:
         if value and (has_token(value) or _is_literal_secret(name, value)):
             yield Found("secrets-in-layer", "error", line, line, name)
     for key in ("command", "entrypoint"):
-        told = judged.service.all.get(key)
-        if told is not None and has_token(" ".join([told.text, *(one.text for one in told.items)])):
-            yield on(told, "secrets-in-layer", "error", key)
+        node = judged.service.all.get(key)
+        if node is not None and has_token(" ".join([node.text, *(item.text for item in node.items)])):
+            yield on(node, "secrets-in-layer", "error", key)
     arguments = judged.service.all.get("build", "args")
-    for name, one in (arguments.keys if arguments else {}).items():
-        if is_secret(name) and (one.text and (_FILLED.search(one.text) or has_token(one.text))):
-            yield on(one, "secrets-in-layer", "error", name)
+    for name, node in (arguments.keys if arguments else {}).items():
+        if is_secret(name) and (node.text and (_FILLED.search(node.text) or has_token(node.text))):
+            yield on(node, "secrets-in-layer", "error", name)
 
 
 def _is_literal_secret(name: str, value: str) -> bool:
@@ -301,7 +301,7 @@ def by_others(service: Service, read: Callable[[str], str], text: str) -> bool:
     extends = service.all.get("extends", "file")
     names |= {extends.text} if extends else set()
     for name in sorted(names):
-        told = read(name)
-        if service.name in told and re.search(r"^\s+(?:gpus|devices|runtime):", told, re.MULTILINE):
+        source = read(name)
+        if service.name in source and re.search(r"^\s+(?:gpus|devices|runtime):", source, re.MULTILINE):
             return True
     return False

@@ -48,10 +48,10 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def exec_form(self) -> list[str] | None:
         """The words of the form that no shell reads; None for the other."""
         try:
-            told = json.loads(self.value) if self.value.lstrip().startswith("[") else None
+            document = json.loads(self.value) if self.value.lstrip().startswith("[") else None
         except ValueError:
             return None
-        return [str(one) for one in told] if isinstance(told, list) else None
+        return [str(word) for word in document] if isinstance(document, list) else None
 
     @cached_property
     def commands(self) -> tuple[Command, ...]:
@@ -67,12 +67,14 @@ class Instruction(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         if self.name == "ENV" and words and "=" not in words[0]:
             return {words[0]: " ".join(words[1:])}
         return {
-            name: value for name, equals, value in (one.partition("=") for one in words) if equals or self.name == "ARG"
+            name: value
+            for name, equals, value in (word.partition("=") for word in words)
+            if equals or self.name == "ARG"
         }
 
     def flag(self, name: str) -> str | None:
         """The value of `--name=`; None where it is not there."""
-        return next((one.partition("=")[2] for one in self.flags if one.partition("=")[0] == "--" + name), None)
+        return next((flag.partition("=")[2] for flag in self.flags if flag.partition("=")[0] == "--" + name), None)
 
 
 class Stage(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +99,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def all(self) -> tuple[Instruction, ...]:
         """The instructions of the whole chain, in order."""
-        return tuple(one for stage in self.chain for one in stage.body)
+        return tuple(instruction for stage in self.chain for instruction in stage.body)
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,16 +192,18 @@ def dockerfile(text: str) -> Recipe:
     known: dict[str, str] = {}
     body: list[Instruction] = []
     start: Instruction | None = None
-    for one in (*_instructions(text), None):
-        if one is None or one.name == "FROM":
+    for instruction in (*_instructions(text), None):
+        if instruction is None or instruction.name == "FROM":
             if start is not None:
                 stages.append(_stage(start, body, stages, known))
-            start, body = one, []
+            start, body = instruction, []
         elif start is None:
-            arguments.append(one)
-            known |= {name: value for name, value in one.assigned.items() if one.name == "ARG" and value}
+            arguments.append(instruction)
+            known |= {
+                name: value for name, value in instruction.assigned.items() if instruction.name == "ARG" and value
+            }
         else:
-            body.append(one)
+            body.append(instruction)
     return Recipe(stages=tuple(stages), arguments=tuple(arguments))
 
 
@@ -207,7 +211,7 @@ def _stage(start: Instruction, body: list[Instruction], before: list[Stage], kno
     words = start.value.split()
     base = resolved(words[0] if words else "", known)
     name = words[2] if len(words) > 2 and words[1].lower() == "as" else ""
-    parent = next((one for one in reversed(before) if one.name and one.name.lower() == base.lower()), None)
+    parent = next((stage for stage in reversed(before) if stage.name and stage.name.lower() == base.lower()), None)
     return Stage(base=base, name=name, start=start, body=tuple(body), parent=parent)
 
 
@@ -235,7 +239,7 @@ def _instructions(text: str) -> Iterator[Instruction]:
             value = value[found.end() :].strip() if found.end() <= len(value) else ""
         inside = []
         if name.upper() in ("RUN", "COPY", "ADD"):
-            for mark in [one[2] for one in _HEREDOC.finditer(value)]:
+            for mark in [match[2] for match in _HEREDOC.finditer(value)]:
                 while at < len(lines) and lines[at].strip() != mark:
                     inside.append(lines[at])
                     at += 1

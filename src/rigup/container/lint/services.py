@@ -26,8 +26,8 @@ class Marked:
         """What lies below, by keys; None where a key is not there."""
         found: Marked | None = self
         for key in path:
-            told = found.value if found is not None else None
-            found = told.get(key) if isinstance(told, dict) else None
+            mapping = found.value if found is not None else None
+            found = mapping.get(key) if isinstance(mapping, dict) else None
         return found
 
     @property
@@ -99,10 +99,12 @@ def _marked(node: yaml.Node, depth: int) -> Marked:
                 found = {**below.keys, **found}
             else:
                 found[str(key.value)] = below
-        return Marked(found, first, max([last if node.flow_style else first, *(one.last for one in found.values())]))
+        return Marked(
+            found, first, max([last if node.flow_style else first, *(value.last for value in found.values())])
+        )
     if isinstance(node, yaml.SequenceNode):
-        items = [_marked(one, depth + 1) for one in node.value]
-        return Marked(items, first, max([last if node.flow_style else first, *(one.last for one in items)]))
+        items = [_marked(child, depth + 1) for child in node.value]
+        return Marked(items, first, max([last if node.flow_style else first, *(item.last for item in items)]))
     value = None if node.tag.endswith(":null") else node.value
     if node.tag.endswith(":bool"):
         value = str(node.value).lower() in ("true", "yes", "on")
@@ -118,40 +120,40 @@ def compose(text: str) -> tuple[Marked, list[Service]]:
     services = whole.get("services")
     if services is None or not services.keys:
         raise Unreadable("no services")
-    return whole, [_service(name, told) for name, told in services.keys.items()]
+    return whole, [_service(name, node) for name, node in services.keys.items()]
 
 
-def _service(name: str, told: Marked) -> Service:
+def _service(name: str, node: Marked) -> Service:
     return Service(
-        name=name, first=told.first, last=told.last, all=told, image=told.get("image"), words=_words(told.get("command")) or _words(told.get("entrypoint")),
-        variables=dict(_variables(told.get("environment"))), build=_build(told.get("build")),
+        name=name, first=node.first, last=node.last, all=node, image=node.get("image"), words=_words(node.get("command")) or _words(node.get("entrypoint")),
+        variables=dict(_variables(node.get("environment"))), build=_build(node.get("build")),
     )  # fmt: skip
 
 
-def _words(told: Marked | None) -> tuple[str, ...]:
+def _words(node: Marked | None) -> tuple[str, ...]:
     from rigup.container.lint.recipe import split
 
-    if told is None:
+    if node is None:
         return ()
-    return tuple(one.text for one in told.items) if told.items else tuple(split(told.text))
+    return tuple(item.text for item in node.items) if node.items else tuple(split(node.text))
 
 
-def _variables(told: Marked | None) -> Iterator[tuple[str, tuple[str | None, int]]]:
-    if told is None:
+def _variables(node: Marked | None) -> Iterator[tuple[str, tuple[str | None, int]]]:
+    if node is None:
         return
-    for name, one in told.keys.items():
-        yield name, (None if one.value is None else one.text, one.first)
-    for one in told.items:
-        name, equals, value = one.text.partition("=")
-        yield name, (value if equals else None, one.first)
+    for name, child in node.keys.items():
+        yield name, (None if child.value is None else child.text, child.first)
+    for item in node.items:
+        name, equals, value = item.text.partition("=")
+        yield name, (value if equals else None, item.first)
 
 
-def _build(told: Marked | None) -> tuple[str, str, str] | None:
-    if told is None:
+def _build(node: Marked | None) -> tuple[str, str, str] | None:
+    if node is None:
         return None
-    if told.text:
-        return told.text, "Dockerfile", ""
-    context, file, target = (told.get(key) for key in ("context", "dockerfile", "target"))
+    if node.text:
+        return node.text, "Dockerfile", ""
+    context, file, target = (node.get(key) for key in ("context", "dockerfile", "target"))
     return (context.text if context else ".", file.text if file else "Dockerfile", target.text if target else "")
 
 
@@ -167,13 +169,13 @@ def devcontainer(text: str) -> Service:
     build = whole.get("build")
     file = whole.get("dockerFile") or (build.get("dockerfile") if build else None)
     context = build.get("context") if build else None
-    first = min((one.first for one in lines), default=1)
-    last = max((one.last for one in lines), default=1)
+    first = min((line.first for line in lines), default=1)
+    last = max((line.last for line in lines), default=1)
     variables: dict[str, tuple[str | None, int]] = {
-        name: (one.text, one.first)
+        name: (value.text, value.first)
         for key in ("containerEnv", "remoteEnv")
-        if (told := whole.get(key))
-        for name, one in told.keys.items()
+        if (node := whole.get(key))
+        for name, value in node.keys.items()
     }
     folder = str(PurePosixPath(context.text)) if context else "."
     return Service(

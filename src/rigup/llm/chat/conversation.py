@@ -59,15 +59,15 @@ class Conversation(msgspec.Struct, kw_only=True):
         at = next((number for number in range(len(self.messages) - 1, -1, -1) if self.messages[number].role == "user"), None)  # fmt: skip
         if at is None:
             return None
-        said = self.messages[at]
+        message = self.messages[at]
         del self.messages[at:]
-        return said
+        return message
 
 
 def _sent(message: Message) -> dict[str, Any]:
     if not message.images:
         return {"role": message.role, "content": message.text}
-    images = [{"type": "image_url", "image_url": {"url": one}} for one in message.images]
+    images = [{"type": "image_url", "image_url": {"url": image}} for image in message.images]
     return {"role": message.role, "content": [{"type": "text", "text": message.text}, *images]}
 
 
@@ -140,6 +140,6 @@ def load(path: str) -> Conversation:
         raise ConversationError(_("{path} holds no conversation that /save wrote: {error}").format(path=path[:300], error=str(error)[:200])) from error  # fmt: skip
     for message in found.messages:
         message.images = [
-            one for one in message.images if one.startswith("data:image/")
+            image for image in message.images if image.startswith("data:image/")
         ]  # nothing is fetched for anybody
     return found

@@ -122,25 +122,25 @@ class Endpoint:
 
     def look(self) -> About:
         """Ask what it is. Raises EndpointError where nobody answers, or the key is not taken."""
-        told, served_by = self._get(self.base + "/models")
-        listed = told.get("data") if isinstance(told.get("data"), list) else []
-        rows = [one for one in listed[:_MOST_MODELS] if isinstance(one, dict) and isinstance(one.get("id"), str)]  # type: ignore[index]
-        kinds = [_OWNERS.get(str(one.get("owned_by")).lower()) for one in rows]
-        known: Kind = next((one for one in kinds if one is not None), "openai")
+        listing, served_by = self._get(self.base + "/models")
+        listed = listing.get("data") if isinstance(listing.get("data"), list) else []
+        rows = [row for row in listed[:_MOST_MODELS] if isinstance(row, dict) and isinstance(row.get("id"), str)]  # type: ignore[index]
+        kinds = [_OWNERS.get(str(row.get("owned_by")).lower()) for row in rows]
+        known: Kind = next((kind for kind in kinds if kind is not None), "openai")
         kind: Kind = self._kind or ("llama" if "llama" in served_by.lower() else known)
-        lengths = [one.get("max_model_len") for one in rows]
-        same = bool(lengths) and all(isinstance(one, int) and one == lengths[0] for one in lengths)
-        found = About(kind=kind, models=[one["id"][:300] for one in rows], context=lengths[0] if same else None)
+        lengths = [row.get("max_model_len") for row in rows]
+        same = bool(lengths) and all(isinstance(length, int) and length == lengths[0] for length in lengths)
+        found = About(kind=kind, models=[row["id"][:300] for row in rows], context=lengths[0] if same else None)
         self.about = self._of_llama(found) if kind == "llama" else found
         return self.about
 
     def _of_llama(self, found: About) -> About:
         """llama-server tells its context and whether it sees; one behind a proxy may not."""
         try:
-            told, _server = self._get(self.base.removesuffix("/v1") + "/props")
+            properties, _server = self._get(self.base.removesuffix("/v1") + "/props")
         except EndpointError:
             return found
-        settings, senses = told.get("default_generation_settings"), told.get("modalities")
+        settings, senses = properties.get("default_generation_settings"), properties.get("modalities")
         context = settings.get("n_ctx") if isinstance(settings, dict) else None
         return msgspec.structs.replace(
             found, context=context if isinstance(context, int) and context > 0 else found.context,
@@ -159,8 +159,8 @@ class Endpoint:
                 server = answer.headers.get("server", "")
         except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
             raise self._unreachable(error) from error
-        told = as_object(body)
-        return told, server
+        document = as_object(body)
+        return document, server
 
     def _body(self, answer: "httpx.Response") -> bytes:
         body = b""
@@ -229,21 +229,25 @@ class Endpoint:
         if "json" not in answer.headers.get("content-type", ""):
             yield from pieces(answer.iter_bytes(), end)
             return
-        told = as_object(self._body(answer))
-        if (error := told.get("error")) is not None:
+        event = as_object(self._body(answer))
+        if (error := event.get("error")) is not None:
             raise EndpointError("refused", refusal(error))
-        yield from of_event(told, end)
+        yield from of_event(event, end)
 
     # -- what went wrong ---------------------------------------------------------------------------------
 
     def _refused(self, status: int, body: bytes) -> EndpointError:
         """A status that is no answer, in words."""
         try:
-            told = json.loads(body)
+            document = json.loads(body)
         except (ValueError, RecursionError):
-            told = {}
-        error = (told.get("error") or told.get("detail") or told.get("message")) if isinstance(told, dict) else None
-        said = self.secretless(refusal(error))
+            document = {}
+        error = (
+            (document.get("error") or document.get("detail") or document.get("message"))
+            if isinstance(document, dict)
+            else None
+        )
+        message = self.secretless(refusal(error))
         kinds = {401: "key", 403: "key", 404: "not-found", 400: "refused", 413: "too-long"}
         kind = kinds.get(status, "refused")
         if isinstance(error, dict) and {str(error.get("type")), str(error.get("code"))} & set(_TOO_LONG):
@@ -253,20 +257,20 @@ class Endpoint:
             "not-found": _("There is no such model or address at {api}.").format(api=self.base),
             "too-long": _("What was said is longer than the context: begin anew, or start the model with a longer one."),
         }.get(kind, "")  # fmt: skip
-        plain = _("HTTP status {status}.").format(status=status) if error is None else said
+        plain = _("HTTP status {status}.").format(status=status) if error is None else message
         return EndpointError(kind, " ".join(filter(None, (plain, advice))))
 
     def _unreachable(self, error: Exception) -> EndpointError:
         import httpx
 
         if isinstance(error, httpx.TimeoutException):
-            told = _("{api} did not answer in time. Is it still loading the model?")
+            template = _("{api} did not answer in time. Is it still loading the model?")
         elif isinstance(error, httpx.ConnectError):
-            told = _("Nobody answers at {api}: is the server started, and is this its address?")
+            template = _("Nobody answers at {api}: is the server started, and is this its address?")
         else:
-            told = _("{api} broke off before it answered: {error}")
-        said = self.secretless(" ".join(str(error).split())[:200]) or type(error).__name__
-        return EndpointError("unreachable", told.format(api=self.base, error=said))
+            template = _("{api} broke off before it answered: {error}")
+        reason = self.secretless(" ".join(str(error).split())[:200]) or type(error).__name__
+        return EndpointError("unreachable", template.format(api=self.base, error=reason))
 
     def _gone(self, error: Exception) -> EndpointError:
         import httpx

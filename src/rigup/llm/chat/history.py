@@ -29,11 +29,11 @@ def lines() -> Iterator[str]:
         body = file.read(_MOST_READ)
     for line in reversed(body.splitlines()[1 if size > _MOST_READ else 0 :]):
         try:
-            told = json.loads(line)
+            document = json.loads(line)
         except (ValueError, RecursionError):
             continue  # a line that a full disk cut off
-        if isinstance(told, str):
-            yield told
+        if isinstance(document, str):
+            yield document
 
 
 def add(text: str) -> None:

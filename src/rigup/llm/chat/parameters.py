@@ -62,12 +62,12 @@ def named(name: str) -> Parameter:
     import difflib
 
     plain = name.strip().lower().replace("_", "-")
-    rows = {one.name: one for one in parameters()}
+    rows = {parameter.name: parameter for parameter in parameters()}
     if plain not in rows:
-        told = [_("There is no parameter {name}.").format(name=name[:60])]
+        problems = [_("There is no parameter {name}.").format(name=name[:60])]
         if near := difflib.get_close_matches(plain, rows, 3):
-            told.append(_("Near it are: {near}.").format(near=", ".join(near)))
-        raise ParameterError(sentences(*told))
+            problems.append(_("Near it are: {near}.").format(near=", ".join(near)))
+        raise ParameterError(sentences(*problems))
     return rows[plain]
 
 
@@ -81,7 +81,7 @@ def value_of(row: Parameter, text: str) -> Any:
     if row.kind == "choice" and text in row.values:
         return int(text) if text.isdecimal() else text
     if row.kind == "texts":
-        stops = [one.replace("\\n", "\n") for one in text.split("|") if one]
+        stops = [stop.replace("\\n", "\n") for stop in text.split("|") if stop]
         if 0 < len(stops) <= _MOST_STOPS:
             return stops
     if row.kind in ("text", "schema") and text.strip():
@@ -91,8 +91,8 @@ def value_of(row: Parameter, text: str) -> Any:
 
 
 def _refused(row: Parameter, text: str) -> ParameterError:
-    told = _("{name} is not given {value}: it takes {range}.")
-    return ParameterError(told.format(name=row.name, value=repr(text[:60]), range=row.told_range()))
+    template = _("{name} is not given {value}: it takes {range}.")
+    return ParameterError(template.format(name=row.name, value=repr(text[:60]), range=row.told_range()))
 
 
 def _number(row: Parameter, text: str) -> float | int:
@@ -107,12 +107,12 @@ def _number(row: Parameter, text: str) -> float | int:
 
 def _schema(row: Parameter, body: str) -> dict[str, Any]:
     try:
-        told = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise ParameterError(_("{name} is no JSON: {error}").format(name=row.name, error=str(error)[:200])) from error
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise _refused(row, body)
-    return told
+    return document
 
 
 def _read(path: str) -> str:

@@ -23,8 +23,8 @@ class EndpointError(Exception):
 
     """
 
-    def __init__(self, kind: str, told: str) -> None:
-        super().__init__(told)
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
         self.kind = kind
 
 
@@ -57,7 +57,7 @@ def pieces(chunks: Iterable[bytes], end: End) -> Iterator[Piece]:
         EndpointError: the server says what is wrong, breaks off, or says what is no answer.
 
     """
-    done, said = False, 0
+    done, length = False, 0
     thinking = _Thinking()
     for data in _events(chunks):
         if data == _DONE:
@@ -67,8 +67,8 @@ def pieces(chunks: Iterable[bytes], end: End) -> Iterator[Piece]:
         if (error := event.get("error")) is not None:
             raise EndpointError("refused", refusal(error))
         for piece in of_event(event, end):
-            said += len(piece.text)
-            if said > _MOST_TEXT:
+            length += len(piece.text)
+            if length > _MOST_TEXT:
                 raise EndpointError("nonsense", _("The answer is longer than any answer can be; it was stopped."))
             yield from thinking.told(piece)
     yield from thinking.rest()
@@ -99,10 +99,10 @@ def _data(line: bytes) -> Iterator[bytes]:
 def as_object(data: bytes) -> dict[str, Any]:
     """A JSON object; an empty one where it is another value. Raises EndpointError for what is no JSON."""
     try:
-        told = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise EndpointError("nonsense", _("The server sends what is no JSON: is it an endpoint of OpenAI's form?")) from error  # fmt: skip
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def of_event(event: dict[str, Any], end: End) -> Iterator[Piece]:
@@ -114,10 +114,10 @@ def of_event(event: dict[str, Any], end: End) -> Iterator[Piece]:
             continue
         if isinstance(finish := choice.get("finish_reason"), str):
             end.finish = finish[:40]
-        told = choice.get("delta") or choice.get("message")
-        if isinstance(told, dict):
+        message = choice.get("delta") or choice.get("message")
+        if isinstance(message, dict):
             for name, thought in (("reasoning_content", True), ("reasoning", True), ("content", False)):
-                if isinstance(text := told.get(name), str) and text:
+                if isinstance(text := message.get(name), str) and text:
                     yield Piece(text, thought)
 
 
@@ -138,10 +138,12 @@ def _count(value: Any) -> int | None:
 
 def refusal(error: Any) -> str:
     """A server's own words about what is wrong, as a sentence."""
-    told = error.get("message") if isinstance(error, dict) else error
-    said = " ".join(str(told or "").split())[:600]
+    message = error.get("message") if isinstance(error, dict) else error
+    words = " ".join(str(message or "").split())[:600]
     return (
-        _("The server says: {message}").format(message=said) if said else _("The server refuses, and does not say why.")
+        _("The server says: {message}").format(message=words)
+        if words
+        else _("The server refuses, and does not say why.")
     )
 
 
@@ -173,12 +175,12 @@ class _Thinking:
         thought, mark, rest = self._held.partition(_END)
         if mark:
             self._state, self._held = "said", ""
-            yield from (one for one in (Piece(thought, True), Piece(rest.lstrip("\n"))) if one.text)
+            yield from (piece for piece in (Piece(thought, True), Piece(rest.lstrip("\n"))) if piece.text)
             return
         keep = next((size for size in range(len(_END) - 1, 0, -1) if self._held.endswith(_END[:size])), 0)
-        told, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
-        if told:
-            yield Piece(told, True)
+        text, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
+        if text:
+            yield Piece(text, True)
 
     def rest(self) -> Iterator[Piece]:
         """What was held back when nothing came any more."""

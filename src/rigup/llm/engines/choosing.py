@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from rigup.language import _
+from rigup.language import _, sentences
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.wish import ENDPOINT, ENGINES, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
 
@@ -51,8 +51,15 @@ def chosen(wish: StartRequest, environ: Mapping[str, str]) -> Engine:
         if isinstance(found, Engine):
             return found
         refused.append(f"{name}: {found}")
-    told = _("No engine here can run {model}. {refused}")
-    raise EngineError(told.format(model=wish.model, refused=" ".join(refused)))
+    text = _("No engine here can run {model}. {refused}").format(model=wish.model, refused=" ".join(refused))
+    raise EngineError(text if Path(wish.model).exists() else sentences(_absent(wish.model), text))
+
+
+def _absent(model: str) -> str:
+    text = _(
+        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
+    )
+    return text.format(model=model[:100])
 
 
 def _llama_server(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:

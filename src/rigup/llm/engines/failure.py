@@ -3,7 +3,6 @@
 import re
 import signal
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -32,14 +31,14 @@ class Failed(msgspec.Struct, frozen=True):
     text: str
 
 
-def why(log: str, status: int | None, model: str, changes: Sequence[dict[str, Any]] = ()) -> Failed:
+def why(log: str, status: int | None, model: str, changes: Sequence[str] = ()) -> Failed:
     """What a log tells.
 
     Args:
         log: what the engine said.
         status: how it ended, negative for a signal.
         model: how the person called it.
-        changes: what `fit` would change, each with `change`, `to` and `fits`.
+        changes: settings with which it would fit, each by itself, as "name value".
 
     """
     for row in tables.rows("engine_failures", "failure", _Failure):
@@ -51,19 +50,20 @@ def why(log: str, status: int | None, model: str, changes: Sequence[dict[str, An
     if status == -getattr(signal, "SIGILL", 4):
         return Failed("instruction-missing", _texts()["instruction-missing"])
     if status == -getattr(signal, "SIGKILL", 9):
-        told = _("The engine was killed, by the system where its memory was full, or by somebody.")
-        return Failed("killed", sentences(told, _advice(changes)))
-    said = [line.strip() for line in log.splitlines() if _SAID.search(line)][-_SHOWN:] or log.splitlines()[-_SHOWN:]
-    told = _("The engine ended as it started, with status {status}. It said last: {said}")
-    return Failed("ended", told.format(status=status, said=" / ".join(said) or _("nothing")))
+        template = _("The engine was killed, by the system where its memory was full, or by somebody.")
+        return Failed("killed", sentences(template, _advice(changes)))
+    lines = [line.strip() for line in log.splitlines() if _SAID.search(line)][-_SHOWN:] or log.splitlines()[-_SHOWN:]
+    template = _("The engine ended as it started, with status {status}. It said last: {said}")
+    return Failed("ended", template.format(status=status, said=" / ".join(lines) or _("nothing")))
 
 
-def _advice(changes: Sequence[dict[str, Any]]) -> str:
+def _advice(changes: Sequence[str]) -> str:
     """What would make it fit, by the figures of `fit`."""
-    told = [f"{one['change']} {one['to']}".strip() for one in changes if one.get("fits")]
-    if not told:
+    if not changes:
         return ""
-    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(changes=", ".join(told))
+    return _("By the figures of rigup fit it would fit with one of these: {changes}.").format(
+        changes=", ".join(changes)
+    )
 
 
 def _texts() -> dict[str, str]:

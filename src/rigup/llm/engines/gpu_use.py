@@ -50,12 +50,12 @@ def gpu_use(log: str, pools: Sequence[Pool], wanted: int | None) -> GpuUse:
     buffers: dict[str, float] = {}
     for name, mib in _BUFFER.findall(log):
         buffers[name] = buffers.get(name, 0.0) + float(mib)
-    told = _LAYERS.search(log)
+    match = _LAYERS.search(log)
     devices = {name for name in buffers if _on_device(name)}
-    if not buffers and told is None:
+    if not buffers and match is None:
         return GpuUse(used=None)
-    used = bool(devices) or bool(told and int(told[1]))
-    layers, count = (int(told[1]), int(told[2])) if told else (None, None)
+    used = bool(devices) or bool(match and int(match[1]))
+    layers, count = (int(match[1]), int(match[2])) if match else (None, None)
     cards = [pool.name for pool in pools if pool.kind != HOST]
     text = ""
     if cards and wanted != 0 and not used:
@@ -82,22 +82,22 @@ def witnessed(use: GpuUse, before: Sequence[Pool], after: Sequence[Pool], weight
         return use
     grown = sum(held[key] - now[key] for key in held)
     use = msgspec.structs.replace(use, grown=grown)
-    told = sum(mib for name, mib in use.buffers.items() if _on_device(name)) * _MIB
-    least = _LEAST * (told or weights)
+    buffered = sum(mib for name, mib in use.buffers.items() if _on_device(name)) * _MIB
+    least = _LEAST * (buffered or weights)
     if use.text or not least or use.used is False:
         return use
     cards = ", ".join(name for name, _number in held)
     if grown < least and use.used:
-        said = _(
+        template = _(
             "The engine's log says that {size} lie on {cards}, but only {grown} more are in use there than before."
         )
-        text = said.format(size=size(round(told or weights)), cards=cards, grown=size(max(grown, 0)))
+        text = template.format(size=size(round(buffered or weights)), cards=cards, grown=size(max(grown, 0)))
         return msgspec.structs.replace(use, used=None, text=text)
     if grown < least:
-        said = _(
+        template = _(
             "{cards} is probably not used: only {grown} more are in use there than before, and the model has {size}."
         )
-        text = said.format(size=size(weights), cards=cards, grown=size(max(grown, 0)))
+        text = template.format(size=size(weights), cards=cards, grown=size(max(grown, 0)))
         return msgspec.structs.replace(use, used=False, text=text)
     return msgspec.structs.replace(use, used=True)
 
@@ -125,10 +125,10 @@ def because(log: str, use: GpuUse) -> str:
         return ""
     found = [finding for finding in diagnose().findings if finding.severity == "error"]
     if found:
-        told = _("The doctor says: {title} (`rigup explain {cause}`).")
-        return told.format(title=found[0].title, cause=found[0].cause)
+        template = _("The doctor says: {title} (`rigup explain {cause}`).")
+        return template.format(title=found[0].title, cause=found[0].cause)
     devices = re.findall(r"^.*- +(\w+) +: .+MiB free\)", log, re.MULTILINE)
-    if devices and all(_HOSTS.match(one) for one in devices):
+    if devices and all(_HOSTS.match(device) for device in devices):
         return sentences(
             _("This build of the engine knows no GPU at all."),
             _(

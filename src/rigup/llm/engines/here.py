@@ -46,8 +46,8 @@ def here(on: str | None = None) -> Here:
     facts = _looked()
     site = site_of(facts, "")
     wanted, folders = needed(site), libraries(facts, site)
-    told = tuple((one.name, f"{one.value} ({one.because})") for one in (*wanted, *folders))
-    return Here(with_measured(pools_seen(facts)), merged(activated(None, wanted, folders), os.environ), told)
+    reasons = tuple((setting.name, f"{setting.value} ({setting.because})") for setting in (*wanted, *folders))
+    return Here(with_measured(pools_seen(facts)), merged(activated(None, wanted, folders), os.environ), reasons)
 
 
 def memories(machine: Here) -> tuple[Pool, ...]:

@@ -28,7 +28,7 @@ def model_of(word: str, environ: Mapping[str, str]) -> Found:
     path = Path(word)
     if path.is_dir():
         files = sorted(path.glob("*.gguf"))
-        firsts = [one for one in files if "-of-" not in one.name or "-00001-of-" in one.name]
+        firsts = [path for path in files if "-of-" not in path.name or "-00001-of-" in path.name]
         if len(firsts) == 1 and not (path / "config.json").is_file():
             return Found(str(firsts[0].resolve()), firsts[0].stem)
         return Found(str(path.resolve()), path.resolve().name)

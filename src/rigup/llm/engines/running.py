@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from rigup.held_process import CHILD, Child
 from rigup.language import _
 from rigup.llm.engines.choosing import Engine, chosen
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import why
 from rigup.llm.engines.gpu_use import GpuUse, because, gpu_use, witnessed
 from rigup.llm.engines.here import Here, here, memories
-from rigup.llm.engines.process import CHILD, Child
 from rigup.llm.engines.settings import Settings, changes_for, llama_words, prompt_cache, settings_of, vllm_words
 from rigup.llm.engines.wish import ENDPOINT, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
 
@@ -131,23 +131,23 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
     return engine
 
 
-def _is_address(told: str) -> bool:
+def _is_address(text: str) -> bool:
     try:
-        parts = urlsplit(told)
+        parts = urlsplit(text)
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
-    return whole and told.isascii() and told.isprintable() and " " not in told
+    return whole and text.isascii() and text.isprintable() and " " not in text
 
 
 def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.Event) -> RunningEngine:
     """A child; another port is tried where somebody was quicker."""
     settings = settings_of(wish, machine.pools) if found.name != VLLM else None
-    for one in range(_TRIES):
+    for number in range(_TRIES):
         try:
             return _tried(found, wish, machine, settings, over)
         except EngineError as error:
-            if error.kind != "port-taken" or one == _TRIES - 1:
+            if error.kind != "port-taken" or number == _TRIES - 1:
                 raise
     raise AssertionError
 
@@ -177,7 +177,7 @@ def _tried(
         engine.gpu = gpu_use(engine.log, machine.pools, settings.request.gpu_layers)
     if before:
         engine.gpu = witnessed(engine.gpu, before, memories(machine), settings.on_devices if settings else 0)
-    engine.notes = [one for one in (engine.gpu.text, because(engine.log, engine.gpu)) if one]
+    engine.notes = [note for note in (engine.gpu.text, because(engine.log, engine.gpu)) if note]
     return engine
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -70,8 +70,8 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     )
 
 
-def changes_for(wish: StartRequest, settings: Settings) -> list[dict[str, Any]]:
-    """What would make it fit; asked only after it did not."""
+def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
+    """Settings with which it would fit, each by itself, as "name value"; asked only after it did not."""
     from rigup.fit.answers import changes, longest_context
     from rigup.fit.errors import FitError
     from rigup.fit.judge import of_file, quantisation
@@ -81,9 +81,10 @@ def changes_for(wish: StartRequest, settings: Settings) -> list[dict[str, Any]]:
     except FitError:
         return []
     free = msgspec.structs.replace(settings.request, gpu_layers=None)
-    found = changes(asked.model, free, settings.pools, quantisation(asked.model))
+    every = changes(asked.model, free, settings.pools, quantisation(asked.model))
+    fitting = [f"{change.change} {change.to}".strip() for change in every if change.fits]
     longest = longest_context(asked.model, free, settings.pools)
-    return [*found, {"change": "context", "to": longest // free.parallel, "fits": True}] if longest else found
+    return [*fitting, f"context {longest // free.parallel}"] if longest else fitting
 
 
 def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
@@ -93,7 +94,7 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     request = settings.request
     if wish.embeddings:  # what is embedded is computed at once
         request = msgspec.structs.replace(request, batch=min(request.batch, request.ubatch))
-    words: list[str] = start_llama(wish.model, request, is_file=True)["words"][1:]
+    words: list[str] = start_llama(wish.model, request, is_file=True).words[1:]
     words += [
         "--host",
         "127.0.0.1",
@@ -126,6 +127,6 @@ def vllm_words(wish: StartRequest, pools: Sequence[Pool], port: int) -> list[str
 
     asked = of_folder(Path(wish.model))
     context = wish.context or min(asked.model.number("context_length") or _USUAL_CONTEXT, _USUAL_CONTEXT)
-    told = judged_by_vllm(asked, Wish(context=context, kv=wish.settings.kv_type_k), pools, wish.model)
-    words: list[str] = told["start"]["words"][1:]
+    fit = judged_by_vllm(asked, Wish(context=context, kv=wish.settings.kv_type_k), pools, wish.model)
+    words = fit.start.words[1:] if fit.start else []
     return [*words, "--host", "127.0.0.1", "--port", str(port), "--served-model-name", wish.called]

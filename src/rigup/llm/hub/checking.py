@@ -21,9 +21,9 @@ class Checked(NamedTuple):
     verdict: str
 
 
-def checksum_of(one: File) -> str:
+def checksum_of(file: File) -> str:
     """The SHA-256 (64 digits), or git's name (40), that a store has given a file as its name; "" without one."""
-    match = _NAMED.fullmatch(one.real.name)
+    match = _NAMED.fullmatch(file.real.name)
     return (match["sha256"] or match["git"]) if match else ""
 
 
@@ -43,12 +43,12 @@ def checked(entries: Iterable[Entry]) -> Iterator[Checked]:
     """Each file of some models, one that several share once."""
     seen = set()
     for entry in entries:
-        for one in entry.files:
-            if one.identity in seen:
+        for file in entry.files:
+            if file.identity in seen:
                 continue
-            seen.add(one.identity)
-            named = checksum_of(one)
+            seen.add(file.identity)
+            named = checksum_of(file)
             verdict = UNKNOWN
             if named:
-                verdict = RIGHT if worked_out(one.real, one.bytes, git=len(named) == 40) == named else WRONG
-            yield Checked(entry, one.path, verdict)
+                verdict = RIGHT if worked_out(file.real, file.bytes, git=len(named) == 40) == named else WRONG
+            yield Checked(entry, file.path, verdict)

@@ -63,7 +63,7 @@ class Entry(msgspec.Struct, kw_only=True):
     @property
     def identities(self) -> dict[tuple[int, int], int]:
         """Bytes of each of its files, each once."""
-        return {one.identity: one.bytes for one in self.files}
+        return {file.identity: file.bytes for file in self.files}
 
     @property
     def bytes(self) -> int:
@@ -73,21 +73,21 @@ class Entry(msgspec.Struct, kw_only=True):
     @property
     def used(self) -> float:
         """When any of it was last read or written."""
-        return max((one.used for one in self.files), default=0.0)
+        return max((file.used for file in self.files), default=0.0)
 
 
 def file_at(path: Path, partial: bool = False) -> File | None:
     """A plain file, also behind links; None for anything else, and for what cannot be looked at."""
     try:
-        told = path.stat()
-        if not stat.S_ISREG(told.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return None
         real = path.resolve(strict=True)
     except (OSError, RuntimeError, ValueError):
         return None
-    held = told.st_blocks * _BLOCK if partial and hasattr(told, "st_blocks") else told.st_size
-    used = max(told.st_atime, told.st_mtime)
-    return File(path, real, min(held, told.st_size), (told.st_dev, told.st_ino), told.st_nlink, used)
+    held = status.st_blocks * _BLOCK if partial and hasattr(status, "st_blocks") else status.st_size
+    used = max(status.st_atime, status.st_mtime)
+    return File(path, real, min(held, status.st_size), (status.st_dev, status.st_ino), status.st_nlink, used)
 
 
 def walked(root: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
@@ -104,36 +104,36 @@ def walked(root: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
         files = []
         try:
             with os.scandir(folder) as found:
-                for one in found:
+                for item in found:
                     left -= 1
                     if left < 0:
                         break
-                    if not _is_folder(one):
-                        files.append(one)
-                    elif depth < _MOST_DEPTH and (key := _identity(Path(one.path))) not in seen:
+                    if not _is_folder(item):
+                        files.append(item)
+                    elif depth < _MOST_DEPTH and (key := _identity(Path(item.path))) not in seen:
                         seen.add(key)
-                        todo.append((Path(one.path), depth + 1))
+                        todo.append((Path(item.path), depth + 1))
         except OSError:
             if folder == root:
                 raise
-        yield folder, sorted(files, key=lambda one: one.name)
+        yield folder, sorted(files, key=lambda item: item.name)
 
 
-def _is_folder(one: os.DirEntry[str]) -> bool:
+def _is_folder(item: os.DirEntry[str]) -> bool:
     try:
-        return one.is_dir()
+        return item.is_dir()
     except OSError:
         return False
 
 
 def _identity(path: Path) -> tuple[int, int]:
     try:
-        told = path.stat()
+        status = path.stat()
     except OSError:
         return 0, 0
-    return told.st_dev, told.st_ino
+    return status.st_dev, status.st_ino
 
 
 def total(entries: Iterable[Entry]) -> int:
     """Bytes of all of them; what several share counts once."""
-    return sum({identity: size for one in entries for identity, size in one.identities.items()}.values())
+    return sum({identity: size for entry in entries for identity, size in entry.identities.items()}.values())

@@ -78,8 +78,8 @@ class Progress:
     """
 
     def __init__(self, pieces: Sequence[Piece], limit: int = 0) -> None:
-        self.total = sum(one.bytes for one in pieces)
-        self.done = self.start = sum(one.there for one in pieces)
+        self.total = sum(piece.bytes for piece in pieces)
+        self.done = self.start = sum(piece.there for piece in pieces)
         self.said: list[str] = []
         """Sentences for a person, which nobody has shown yet."""
         self.resumed: dict[str, int] = {}
@@ -116,9 +116,9 @@ def fetched(pieces: Sequence[Piece], progress: Progress, watch: Callable[[], Non
     def work() -> None:
         while waiting and not stop.is_set():
             with suppress(IndexError):
-                one = waiting.pop(0)
+                piece = waiting.pop(0)
                 try:
-                    _load(one, progress, stop)
+                    _load(piece, progress, stop)
                 except Stopped:
                     return
                 except BaseException as error:
@@ -126,10 +126,10 @@ def fetched(pieces: Sequence[Piece], progress: Progress, watch: Callable[[], Non
                     stop.set()
 
     workers = [threading.Thread(target=work, daemon=True) for _number in range(min(AT_ONCE, len(pieces)))]
-    for one in workers:
-        one.start()
+    for thread in workers:
+        thread.start()
     try:
-        while any(one.is_alive() for one in workers):
+        while any(thread.is_alive() for thread in workers):
             workers[0].join(0.1) if workers[0].is_alive() else stop.wait(0.1)
             watch()
             if faults:
@@ -137,39 +137,39 @@ def fetched(pieces: Sequence[Piece], progress: Progress, watch: Callable[[], Non
     finally:
         stop.set()
         end = time.monotonic() + _GRACE
-        for one in workers:
-            one.join(max(0.0, end - time.monotonic()))
+        for thread in workers:
+            thread.join(max(0.0, end - time.monotonic()))
     if faults:
         raise faults[0]
 
 
-def _load(one: Piece, progress: Progress, stop: threading.Event) -> None:
-    with _alone(one, progress, stop):
-        if one.target.is_file() and one.target.stat().st_size == one.bytes:
-            progress.more(one.bytes - one.there)
+def _load(piece: Piece, progress: Progress, stop: threading.Event) -> None:
+    with _locked(piece, progress, stop):
+        if piece.target.is_file() and piece.target.stat().st_size == piece.bytes:
+            progress.more(piece.bytes - piece.there)
             return
         try:
-            _into(one, progress, stop)
+            _download(piece, progress, stop)
         except OSError as error:
-            raise ModelError(_of_system(one, error)) from error
+            raise ModelError(_of_system(piece, error)) from error
 
 
-def _of_system(one: Piece, error: OSError) -> str:
+def _of_system(piece: Piece, error: OSError) -> str:
     if error.errno in _FULL:
-        told = _("The disk below {folder} is full: {count} of {all} bytes of {name} have come. They stay: make room, and the next `rigup pull` goes on from there.")  # fmt: skip
-        return told.format(folder=one.target.parent, count=one.there, all=one.bytes, name=one.name)
-    return _("{path} cannot be written: {why}.").format(path=one.partial, why=error.strerror or type(error).__name__)
+        template = _("The disk below {folder} is full: {count} of {all} bytes of {name} have come. They stay: make room, and the next `rigup pull` goes on from there.")  # fmt: skip
+        return template.format(folder=piece.target.parent, count=piece.there, all=piece.bytes, name=piece.name)
+    return _("{path} cannot be written: {why}.").format(path=piece.partial, why=error.strerror or type(error).__name__)
 
 
 @contextmanager
-def _alone(one: Piece, progress: Progress, stop: threading.Event) -> "Iterator[None]":
+def _locked(piece: Piece, progress: Progress, stop: threading.Event) -> "Iterator[None]":
     """Hold the file's lock, which the library takes too; wait for whoever has it."""
     from filelock import FileLock, Timeout
 
     try:
-        one.lock.parent.mkdir(parents=True, exist_ok=True)
-        one.target.parent.mkdir(parents=True, exist_ok=True)
-        lock, told = FileLock(one.lock), False
+        piece.lock.parent.mkdir(parents=True, exist_ok=True)
+        piece.target.parent.mkdir(parents=True, exist_ok=True)
+        lock, is_announced = FileLock(piece.lock), False
         while True:
             try:
                 lock.acquire(timeout=0.5)
@@ -177,44 +177,46 @@ def _alone(one: Piece, progress: Progress, stop: threading.Event) -> "Iterator[N
             except Timeout:
                 if stop.is_set():
                     raise Stopped from None
-                if not told:
-                    progress.says(_("{name} is being loaded by another program: waiting for it.").format(name=one.name))
-                told = True
+                if not is_announced:
+                    progress.says(
+                        _("{name} is being loaded by another program: waiting for it.").format(name=piece.name)
+                    )
+                is_announced = True
     except OSError as error:
-        raise ModelError(_of_system(one, error)) from error
+        raise ModelError(_of_system(piece, error)) from error
     try:
         yield
     finally:
         lock.release()
 
 
-def _into(one: Piece, progress: Progress, stop: threading.Event) -> None:
+def _download(piece: Piece, progress: Progress, stop: threading.Event) -> None:
     """Fill the partial file, check it, and put it in its place; one that was resumed and is wrong comes anew, once."""
     for attempt in range(2):
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(one.partial, flags, 0o666), "r+b", buffering=0) as file:
+        with os.fdopen(os.open(piece.partial, flags, 0o666), "r+b", buffering=0) as file:
             before = _size(file)
-            if before > one.bytes:
+            if before > piece.bytes:
                 file.truncate(0)
-                progress.more(-one.bytes)
+                progress.more(-piece.bytes)
                 before = 0
-            progress.resumed[one.name] = before if not attempt else 0
-            digest = _Digest(one)
+            progress.resumed[piece.name] = before if not attempt else 0
+            digest = _Digest(piece)
             for part in iter(lambda: file.read(_PIECE), b""):
                 digest.add(part)
                 if stop.is_set():
                     raise Stopped
-            _filled(one, file, digest, progress, stop)
+            _fill(piece, file, digest, progress, stop)
             if digest.right():
                 os.fsync(file.fileno())
                 break
-        one.partial.unlink()
-        progress.more(-one.bytes)
+        piece.partial.unlink()
+        progress.more(-piece.bytes)
         if not before or attempt:
-            told = _("{name} is not what its checksum says: the host or somebody on the way gave other bytes. It was thrown away.")  # fmt: skip
-            raise ModelError(told.format(name=one.name))
-        progress.says(_("{name} did not go with what had come before, and comes anew.").format(name=one.name))
-    os.replace(one.partial, one.target)
+            template = _("{name} is not what its checksum says: the host or somebody on the way gave other bytes. It was thrown away.")  # fmt: skip
+            raise ModelError(template.format(name=piece.name))
+        progress.says(_("{name} did not go with what had come before, and comes anew.").format(name=piece.name))
+    os.replace(piece.partial, piece.target)
 
 
 def _size(file: BinaryIO | Any) -> int:
@@ -224,16 +226,16 @@ def _size(file: BinaryIO | Any) -> int:
 class _Digest:
     """The checksum of a file as its bytes come."""
 
-    def __init__(self, one: Piece) -> None:
-        self._one, self.count = one, 0
+    def __init__(self, piece: Piece) -> None:
+        self._piece, self.count = piece, 0
         self.forget()
 
     def forget(self) -> None:
         """Begin anew."""
-        git = len(self._one.digest) == 40
+        git = len(self._piece.digest) == 40
         self._sum = hashlib.sha1(usedforsecurity=False) if git else hashlib.sha256()
         if git:
-            self._sum.update(b"blob %d\0" % self._one.bytes)
+            self._sum.update(b"blob %d\0" % self._piece.bytes)
         self.count = 0
 
     def add(self, part: bytes) -> None:
@@ -243,66 +245,71 @@ class _Digest:
 
     def right(self) -> bool:
         """What came is what was announced."""
-        return self.count == self._one.bytes and self._sum.hexdigest() == self._one.digest
+        return self.count == self._piece.bytes and self._sum.hexdigest() == self._piece.digest
 
 
-def _filled(one: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event) -> None:
+def _fill(piece: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event) -> None:
     """Have all bytes of a file, by as many attempts as bring some. Raises ModelError where none do."""
     import httpx2
 
     idle = 0
-    while digest.count < one.bytes:
+    while digest.count < piece.bytes:
         before = digest.count
         why, wait = "", 0.0
         try:
-            why, wait = _streamed(one, file, digest, progress, stop)
+            why, wait = _streamed(piece, file, digest, progress, stop)
         except (httpx2.TransportError, httpx2.TooManyRedirects, httpx2.DecodingError, httpx2.InvalidURL) as error:
             why = str(error) or type(error).__name__
-        if digest.count >= one.bytes:
+        if digest.count >= piece.bytes:
             return
         idle = 0 if digest.count > before else idle + 1
         if idle > len(WAITS):
-            told = _("{name} broke off after {count} of {all} bytes: {why}. They stay, and the next `rigup pull` goes on from there.")  # fmt: skip
-            raise ModelError(told.format(name=one.name, count=digest.count, all=one.bytes, why=why or _("the connection ended")))  # fmt: skip
+            template = _("{name} broke off after {count} of {all} bytes: {why}. They stay, and the next `rigup pull` goes on from there.")  # fmt: skip
+            raise ModelError(template.format(name=piece.name, count=digest.count, all=piece.bytes, why=why or _("the connection ended")))  # fmt: skip
         if stop.wait(max(wait, WAITS[max(0, idle - 1)])):
             raise Stopped
 
 
 def _streamed(
-    one: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event
+    piece: Piece, file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event
 ) -> tuple[str, float]:
     """One attempt from where the file ends; why it brought nothing, and how long the host wants us to wait."""
     from huggingface_hub import get_session
 
-    headers = {**one.headers, "Accept-Encoding": "identity", "User-Agent": "rigup"}
+    headers = {**piece.headers, "Accept-Encoding": "identity", "User-Agent": "rigup"}
     if digest.count:
         headers["Range"] = f"bytes={digest.count}-"
-    with get_session().stream("GET", one.url, headers=headers, timeout=_SECONDS, follow_redirects=True) as answer:
+    with get_session().stream("GET", piece.url, headers=headers, timeout=_SECONDS, follow_redirects=True) as answer:
         if answer.status_code in _AGAIN:
             wait = answer.headers.get("Retry-After", "")
-            told = _("status {status}").format(status=answer.status_code)
-            return told, min(float(wait) if wait.isdecimal() else 0.0, WAITS[-1])
+            sentence = _("status {status}").format(status=answer.status_code)
+            return sentence, min(float(wait) if wait.isdecimal() else 0.0, WAITS[-1])
         if answer.status_code not in (200, 206):
-            raise ModelError(_refusal(one, answer.status_code))
-        if digest.count and not _goes_on(answer, digest.count):
+            raise ModelError(_refusal(piece, answer.status_code))
+        if digest.count and not _continues(answer, digest.count):
             progress.more(-digest.count)
             file.seek(0)
             file.truncate(0)
             digest.forget()
             if answer.status_code != 200:
                 return _("the host gave another part than was asked for"), 0.0
-        _taken(one, answer.iter_bytes(), file, digest, progress, stop)
+        _write(piece, answer.iter_bytes(), file, digest, progress, stop)
     return "", 0.0
 
 
-def _taken(
-    one: Piece, parts: Iterable[bytes], file: BinaryIO | Any, digest: _Digest, progress: Progress, stop: threading.Event
+def _write(
+    piece: Piece,
+    parts: Iterable[bytes],
+    file: BinaryIO | Any,
+    digest: _Digest,
+    progress: Progress,
+    stop: threading.Event,
 ) -> None:
     """Write what comes, a mebibyte at a time; what waits for the rest of one is written in a break too."""
     held: list[bytes] = []
 
     def put() -> None:
-        part = b"".join(held)[: one.bytes - digest.count + 1]
+        part = b"".join(held)[: piece.bytes - digest.count + 1]
         held.clear()
         _written(file, part)
         digest.add(part)
@@ -316,7 +323,7 @@ def _taken(
             put()
             if stop.wait(max(0.0, progress.ahead())):
                 raise Stopped
-            if digest.count > one.bytes:
+            if digest.count > piece.bytes:
                 return
     finally:
         put()
@@ -329,15 +336,17 @@ def _written(file: BinaryIO | Any, part: bytes) -> None:
         left = left[file.write(left) :]
 
 
-def _goes_on(answer: Any, start: int) -> bool:
+def _continues(answer: Any, start: int) -> bool:
     """The host gives what was asked for: the rest from a place on."""
-    told = answer.headers.get("Content-Range", "").replace(" ", "")
-    return bool(answer.status_code == 206 and told.startswith(f"bytes{start}-"))
+    part = answer.headers.get("Content-Range", "").replace(" ", "")
+    return bool(answer.status_code == 206 and part.startswith(f"bytes{start}-"))
 
 
-def _refusal(one: Piece, status: int) -> str:
+def _refusal(piece: Piece, status: int) -> str:
     from rigup.llm.hub.hf_api import refused
 
     if status in (404, 410):
-        return _("{name} is not there any more: its page may have changed meanwhile. Try again.").format(name=one.name)
-    return refused(one.url.partition("://")[2].partition("/")[0], status)
+        return _("{name} is not there any more: its page may have changed meanwhile. Try again.").format(
+            name=piece.name
+        )
+    return refused(piece.url.partition("://")[2].partition("/")[0], status)

@@ -19,19 +19,19 @@ def entries(place: Place) -> Iterator[Entry]:
 
     """
     for folder, paths in _by_model(place.path):
-        for one in groups(folder, paths):
-            yield _entry(place, one)
+        for group in groups(folder, paths):
+            yield _entry(place, group)
 
 
-def _entry(place: Place, one: Group) -> Entry:
+def _entry(place: Place, group: Group) -> Entry:
     """A model as its store calls it; Jan keeps each in a folder of its own, which goes with it."""
-    own = place.store == JAN and one.first.parent != place.path and one.first.is_file()
-    first = one.first.parent if own else one.first
+    own = place.store == JAN and group.first.parent != place.path and group.first.is_file()
+    first = group.first.parent if own else group.first
     name = first.relative_to(place.path).as_posix() if first != place.path else place.path.name
-    beside = tuple(path for file in one.files for end in _BESIDE if (path := Path(f"{file.path}{end}")).is_file())
+    beside = tuple(path for file in group.files for end in _BESIDE if (path := Path(f"{file.path}{end}")).is_file())
     return Entry(
-        name=name, store=place.store, root=place.path, files=one.files, model=one.model, form=one.form, state=one.state,
-        fault=one.fault, extra=beside if one.files or one.first.is_dir() else (one.first,), folder=first if own else None,
+        name=name, store=place.store, root=place.path, files=group.files, model=group.model, form=group.form, state=group.state,
+        fault=group.fault, extra=beside if group.files or group.first.is_dir() else (group.first,), folder=first if own else None,
     )  # fmt: skip
 
 
@@ -39,11 +39,11 @@ def _by_model(root: Path) -> Iterator[tuple[Path, list[Path]]]:
     """Each folder with its files; a pipeline of diffusers has those of the folders below it too."""
     pipelines: dict[Path, list[Path]] = {}
     for folder, found in walked(root):
-        paths = [Path(one.path) for one in found]
-        above = next((one for one in (folder, *folder.parents) if one in pipelines), None)
+        paths = [Path(item.path) for item in found]
+        above = next((parent for parent in (folder, *folder.parents) if parent in pipelines), None)
         if above:
             pipelines[above] += paths
-        elif any(one.name == _PIPELINE for one in paths):
+        elif any(path.name == _PIPELINE for path in paths):
             pipelines[folder] = paths
         else:
             yield folder, paths

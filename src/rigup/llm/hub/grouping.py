@@ -47,25 +47,25 @@ def groups(folder: Path, paths: Sequence[Path]) -> list[Group]:
         KnowledgeError: the table of stores is malformed.
 
     """
-    ggufs = [one for one in paths if one.name.lower().endswith(".gguf")]
-    found = [_of_parts(parts, _beside(parts[0], ggufs)) for parts in _parts([one for one in ggufs if not is_beside(one.name)])]  # fmt: skip
-    found += [_alone(one, PARTIAL, _("The download broke off.")) for one in paths if is_partial(one.name)]
-    rest = [one for one in paths if one not in set(ggufs) and not is_partial(one.name)]
+    ggufs = [path for path in paths if path.name.lower().endswith(".gguf")]
+    found = [_of_parts(parts, _projectors_of(parts[0], ggufs)) for parts in _parts([path for path in ggufs if not is_beside(path.name)])]  # fmt: skip
+    found += [_single_file(path, PARTIAL, _("The download broke off.")) for path in paths if is_partial(path.name)]
+    rest = [path for path in paths if path not in set(ggufs) and not is_partial(path.name)]
     return found + _of_tensors(folder, rest, bool(found))
 
 
 def _parts(paths: Iterable[Path]) -> list[list[Path]]:
     """Files of several parts together."""
     found: dict[str, list[Path]] = {}
-    for one in sorted(paths):
-        match = _SHARD.fullmatch(one.name)
-        found.setdefault(f"{one.parent}/{match['stem']}/{match['count']}" if match else str(one), []).append(one)
+    for path in sorted(paths):
+        match = _SHARD.fullmatch(path.name)
+        found.setdefault(f"{path.parent}/{match['stem']}/{match['count']}" if match else str(path), []).append(path)
     return list(found.values())
 
 
-def _beside(first: Path, ggufs: Iterable[Path]) -> list[Path]:
+def _projectors_of(first: Path, ggufs: Iterable[Path]) -> list[Path]:
     """Projectors and drafts in a model's own folder: whoever runs it takes them."""
-    return [one for one in ggufs if is_beside(one.name) and one.parent == first.parent]
+    return [path for path in ggufs if is_beside(path.name) and path.parent == first.parent]
 
 
 def _of_parts(parts: list[Path], beside: list[Path]) -> Group:
@@ -74,23 +74,23 @@ def _of_parts(parts: list[Path], beside: list[Path]) -> Group:
     files, fault = looked_at([*parts, *beside])
     state = BROKEN if fault else WHOLE
     if len(parts) < count:
-        told = _("{count} of its {all} parts are there.").format(count=len(parts), all=count)
-        state, fault = PARTIAL, fault or told
+        sentence = _("{count} of its {all} parts are there.").format(count=len(parts), all=count)
+        state, fault = PARTIAL, fault or sentence
     return Group(parts[0], files, parts[0], "gguf", state, fault)
 
 
-def _alone(path: Path, state: str, fault: str) -> Group:
-    one = file_at(path, partial=state == PARTIAL)
-    return Group(path, (one,) if one else (), None, "other", state, fault)
+def _single_file(path: Path, state: str, fault: str) -> Group:
+    file = file_at(path, partial=state == PARTIAL)
+    return Group(path, (file,) if file else (), None, "other", state, fault)
 
 
 def looked_at(paths: Iterable[Path]) -> tuple[tuple[File, ...], str]:
     """Plain files, and what is wrong with the others in a sentence."""
     found, fault = [], ""
     for path in paths:
-        one = file_at(path)
-        if one:
-            found.append(one)
+        file = file_at(path)
+        if file:
+            found.append(file)
         else:
             fault = fault or _("{name} is no file, or leads to none.").format(name=path.name)
     return tuple(found), fault
@@ -98,17 +98,17 @@ def looked_at(paths: Iterable[Path]) -> tuple[tuple[File, ...], str]:
 
 def _of_tensors(folder: Path, paths: list[Path], has_others: bool) -> list[Group]:
     """Weights of other forms, with all that lies beside them, as one model."""
-    weights = [one for one in paths if one.name.lower().endswith(_WEIGHTS)]
+    weights = [path for path in paths if path.name.lower().endswith(_WEIGHTS)]
     if not weights and (has_others or not paths):
         return []
-    by_name = {one.relative_to(folder).as_posix(): one for one in paths}
+    by_name = {path.relative_to(folder).as_posix(): path for path in paths}
     if not {"config.json", "model_index.json"} & set(by_name):
-        return [_of_single(one) for one in weights]
+        return [_of_single(path) for path in weights]
     files, fault = looked_at(paths)
     state = BROKEN if fault else WHOLE
     if missing := _missing(by_name):
         state, fault = PARTIAL, _("{name} of it is not there.").format(name=missing)
-    safe = any(one.name.endswith(".safetensors") for one in weights)
+    safe = any(path.name.endswith(".safetensors") for path in weights)
     runs = safe and "config.json" in by_name
     return [Group(folder, files, folder if runs else None, "safetensors" if safe else "other", state, fault)]
 
@@ -123,10 +123,10 @@ def _missing(by_name: Mapping[str, Path]) -> str:
     """A file that an index names and that is not there; "" where all are."""
     for name, path in by_name.items():
         if name.endswith(_INDEX):
-            told = read_json(path, _MOST_INDEX)
-            named = told.get("weight_map") if isinstance(told, dict) else None
+            index = read_json(path, _MOST_INDEX)
+            named = index.get("weight_map") if isinstance(index, dict) else None
             above = name.rpartition("/")[0]
-            for one in sorted({str(value) for value in named.values()} if isinstance(named, dict) else ()):
-                if (f"{above}/{one}" if above else one) not in by_name:
-                    return one
+            for shard in sorted({str(value) for value in named.values()} if isinstance(named, dict) else ()):
+                if (f"{above}/{shard}" if above else shard) not in by_name:
+                    return shard
     return ""

@@ -46,8 +46,8 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
     try:
         import huggingface_hub
     except ImportError as error:
-        told = _("Loading models needs huggingface_hub: install it with `pip install 'rigup[llm]'`.")
-        raise WrongNameError(told) from error
+        template = _("Loading models needs huggingface_hub: install it with `pip install 'rigup[llm]'`.")
+        raise WrongNameError(template) from error
     from huggingface_hub import constants
 
     from rigup.knowledge.mirrors import mirror_names, mirrored
@@ -56,12 +56,12 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
     own = environ.get("HF_ENDPOINT", "").rstrip("/") or HUB
     endpoint = mirrored(mirror, "hub").rstrip("/") if mirror else own
     if not endpoint:
-        held = ", ".join(one for one in mirror_names() if mirrored(one, "hub"))
+        held = ", ".join(name for name in mirror_names() if mirrored(name, "hub"))
         raise WrongNameError(_("There is no mirror {name} of Hugging Face. There are: {names}.").format(name=mirror[:60], names=held))  # fmt: skip
     token = environ.get("HF_TOKEN") or environ.get("HUGGING_FACE_HUB_TOKEN") or ""
     if not token and environ.get("HF_HUB_DISABLE_IMPLICIT_TOKEN", "").upper() not in ("1", "ON", "YES", "TRUE"):
         token = huggingface_hub.get_token() or ""
-    cache = next(one.path for one in places(environ) if one.store == HUGGINGFACE)
+    cache = next(place.path for place in places(environ) if place.store == HUGGINGFACE)
     return Hub(endpoint, token if endpoint == own else "", cache)
 
 
@@ -75,11 +75,11 @@ def told_by_hub(repo: str, hub: Hub) -> "Iterator[None]":
     try:
         yield
     except errors.GatedRepoError as error:
-        told = _("{repo} is not for everybody: accept its terms at {page}, and set HF_TOKEN to a token of yours.")
-        raise ModelError(told.format(repo=repo, page=f"{hub.endpoint}/{repo}")) from error
+        template = _("{repo} is not for everybody: accept its terms at {page}, and set HF_TOKEN to a token of yours.")
+        raise ModelError(template.format(repo=repo, page=f"{hub.endpoint}/{repo}")) from error
     except errors.RepositoryNotFoundError as error:
-        told = _("There is no repository {repo} at {host}, or it is private and HF_TOKEN does not open it.")
-        raise ModelError(told.format(repo=repo, host=host)) from error
+        template = _("There is no repository {repo} at {host}, or it is private and HF_TOKEN does not open it.")
+        raise ModelError(template.format(repo=repo, host=host)) from error
     except errors.RevisionNotFoundError as error:
         raise ModelError(_("{repo} has no such branch, tag or commit.").format(repo=repo)) from error
     except errors.OfflineModeIsEnabled as error:
@@ -105,12 +105,12 @@ def no_answer(host: str, error: Exception) -> str:
     """What is said where nobody answers, and that there are mirrors."""
     from rigup.knowledge.mirrors import mirror_names, mirrored
 
-    told = _("{host} does not answer: {why}.").format(host=host, why=str(error) or type(error).__name__)
-    held = ", ".join(one for one in mirror_names() if mirrored(one, "hub"))
-    return sentences(told, _("Where it cannot be reached, --mirror takes a copy: {names}.").format(names=held) if held else "")  # fmt: skip
+    sentence = _("{host} does not answer: {why}.").format(host=host, why=str(error) or type(error).__name__)
+    held = ", ".join(name for name in mirror_names() if mirrored(name, "hub"))
+    return sentences(sentence, _("Where it cannot be reached, --mirror takes a copy: {names}.").format(names=held) if held else "")  # fmt: skip
 
 
-def files_of(told: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
+def files_of(address: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
     """The commit that a revision is now, and the files of it with their checksums.
 
     Raises:
@@ -119,15 +119,15 @@ def files_of(told: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
     """
     from huggingface_hub import HfApi
 
-    with told_by_hub(told.repo, hub):
+    with told_by_hub(address.repo, hub):
         api = HfApi(endpoint=hub.endpoint, token=hub.token or False, library_name="rigup")
         try:
-            info = api.model_info(told.repo, revision=told.revision, files_metadata=True, timeout=_SECONDS)
+            info = api.model_info(address.repo, revision=address.revision, files_metadata=True, timeout=_SECONDS)
         except (TypeError, AttributeError, KeyError, RecursionError, json.JSONDecodeError) as error:
             host = hub.endpoint.partition("://")[2]
             raise ModelError(_("{host} does not answer as a hub of models does.").format(host=host)) from error
     if not isinstance(info.sha, str) or not COMMIT.fullmatch(info.sha):
-        raise ModelError(_("{host} tells no commit of {repo}.").format(host=hub.endpoint, repo=told.repo))
+        raise ModelError(_("{host} tells no commit of {repo}.").format(host=hub.endpoint, repo=address.repo))
     return info.sha, listed(info.siblings)
 
 
@@ -141,11 +141,11 @@ def linked(wanted: Wanted, hub: Hub) -> Path:
     from huggingface_hub import hf_hub_download
 
     folder = folder_of(hub.cache, wanted.repo)
-    for one in wanted.files:
+    for file in wanted.files:
         with told_by_hub(wanted.repo, hub):
-            _same(wanted, one, hub)
+            _check_digest(wanted, file, hub)
             hf_hub_download(
-                wanted.repo, one.name, revision=wanted.commit, cache_dir=hub.cache, endpoint=hub.endpoint,
+                wanted.repo, file.name, revision=wanted.commit, cache_dir=hub.cache, endpoint=hub.endpoint,
                 token=hub.token or False, library_name="rigup",
             )  # fmt: skip
     if not COMMIT.fullmatch(wanted.revision):
@@ -158,14 +158,14 @@ def linked(wanted: Wanted, hub: Hub) -> Path:
     return snapshot / wanted.first if wanted.first else snapshot
 
 
-def _same(wanted: Wanted, one: RemoteFile, hub: Hub) -> None:
+def _check_digest(wanted: Wanted, file: RemoteFile, hub: Hub) -> None:
     """Raise ModelError where the library would look for a blob of another name than the checksum."""
     from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
-    url = hf_hub_url(wanted.repo, one.name, revision=wanted.commit, endpoint=hub.endpoint)
-    told = get_hf_file_metadata(
+    url = hf_hub_url(wanted.repo, file.name, revision=wanted.commit, endpoint=hub.endpoint)
+    metadata = get_hf_file_metadata(
         url, token=hub.token or False, endpoint=hub.endpoint, timeout=_SECONDS, library_name="rigup"
     )
-    if told.etag != one.digest:
-        said = _("{host} tells two checksums of {name}: nothing of it is taken for good.")
-        raise ModelError(said.format(host=hub.endpoint, name=one.name))
+    if metadata.etag != file.digest:
+        template = _("{host} tells two checksums of {name}: nothing of it is taken for good.")
+        raise ModelError(template.format(host=hub.endpoint, name=file.name))

@@ -38,17 +38,17 @@ def current(folder: Path) -> str:
     """The commit that `main` names, else the one that came last; "" without any."""
     try:
         with (folder / "refs" / "main").open(encoding="ascii") as file:
-            told = file.read(_MOST_REF).strip()
+            commit = file.read(_MOST_REF).strip()
     except (OSError, ValueError):
-        told = ""
-    if _COMMIT.fullmatch(told) and (folder / "snapshots" / told).is_dir():
-        return told
-    return max(_commits(folder), key=lambda one: one.stat().st_mtime).name if _commits(folder) else ""
+        commit = ""
+    if _COMMIT.fullmatch(commit) and (folder / "snapshots" / commit).is_dir():
+        return commit
+    return max(_commits(folder), key=lambda path: path.stat().st_mtime).name if _commits(folder) else ""
 
 
 def _commits(folder: Path) -> list[Path]:
     try:
-        return sorted(one for one in (folder / "snapshots").iterdir() if one.is_dir() and not one.is_symlink())
+        return sorted(path for path in (folder / "snapshots").iterdir() if path.is_dir() and not path.is_symlink())
     except OSError:
         return []
 
@@ -57,20 +57,20 @@ def _of_repository(place: Place, repo: str, folder: Path) -> Iterator[Entry]:
     found: dict[tuple[str, frozenset[tuple[int, int]]], Entry] = {}
     names: set[str] = set()
     newest = current(folder)
-    for snapshot in sorted(_commits(folder), key=lambda one: one.name != newest):
-        paths = [Path(one.path) for _folder, files in _walked(snapshot) for one in files]
+    for snapshot in sorted(_commits(folder), key=lambda path: path.name != newest):
+        paths = [Path(file.path) for _folder, files in _walked(snapshot) for file in files]
         for group in groups(snapshot, paths):
             below = group.first.relative_to(snapshot).as_posix()
             name = repo if below == "." else f"{repo}/{below}"
-            key = (name, frozenset(one.identity for one in group.files))
+            key = (name, frozenset(file.identity for file in group.files))
             if key in found:
-                found[key].extra += tuple(one.path for one in group.files)
+                found[key].extra += tuple(file.path for file in group.files)
                 continue
             shown = f"{name}@{snapshot.name[:_SHORT]}" if name in names else name
             names.add(name)
             found[key] = _entry(place, shown, folder, group)
     yield from found.values()
-    yield from _blobs(place, repo, folder, {one for entry in found.values() for one in entry.identities})
+    yield from _blobs(place, repo, folder, {identity for entry in found.values() for identity in entry.identities})
 
 
 def _walked(snapshot: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
@@ -94,15 +94,15 @@ def _blobs(place: Place, repo: str, folder: Path, named: set[tuple[int, int]]) -
         paths = sorted((folder / "blobs").iterdir())
     except OSError:
         return
-    small = {one.identity for path in _links(folder) if (one := file_at(path))}
+    small = {file.identity for path in _links(folder) if (file := file_at(path))}
     for path in paths:
         partial = is_partial(path.name)
-        one = file_at(path, partial)
-        if one is None or one.identity in named or (one.identity in small and not partial):
+        file = file_at(path, partial)
+        if file is None or file.identity in named or (file.identity in small and not partial):
             continue
         fault = _("The download broke off.") if partial else _("No snapshot names it any more.")
         yield Entry(
-            name=f"{repo}/blobs/{path.name}", store=place.store, root=place.path, files=(one,),
+            name=f"{repo}/blobs/{path.name}", store=place.store, root=place.path, files=(file,),
             state=PARTIAL if partial else LEFT, fault=fault, folder=folder,
         )  # fmt: skip
 
@@ -110,4 +110,4 @@ def _blobs(place: Place, repo: str, folder: Path, named: set[tuple[int, int]]) -
 def _links(folder: Path) -> Iterator[Path]:
     """All that snapshots hold, also what is of no model."""
     for snapshot in _commits(folder):
-        yield from (Path(one.path) for _folder, files in _walked(snapshot) for one in files)
+        yield from (Path(file.path) for _folder, files in _walked(snapshot) for file in files)

@@ -1,16 +1,17 @@
 """What a model on disk is, and whether it runs here: by its header, as `fit` reads it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from rigup.fit.errors import FitError
-from rigup.fit.judge import Asked, judged, model_told, of_file, of_folder
+from rigup.fit.judge import Asked, judged, of_file, of_folder
 from rigup.fit.pools import Pool
 from rigup.fit.request import Request
 from rigup.language import _
 from rigup.llm.hub.entry import BROKEN, PARTIAL, WHOLE, Entry
+from rigup.schemas.fit import Model
 
 USUAL_CONTEXT = 8192
 
@@ -19,7 +20,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """What `fit` says of a model.
 
     Attributes:
-        told: its name, architecture, parameters, quantisation.
+        model: its name, architecture, parameters, quantisation.
         fits: it runs here; None where nobody can tell.
         where: "gpu", "both" or "cpu".
         layers: on devices, of all.
@@ -29,7 +30,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
 
     """
 
-    told: dict[str, Any]
+    model: Model
     fits: bool | None
     where: str
     layers: tuple[int, int]
@@ -42,12 +43,13 @@ def judgement(asked: Asked, pools: Sequence[Pool], questions: bool = False) -> J
     """Whether a model runs with these memories, at a context of 8,192 tokens, or what it was trained for if that is less."""
     trained = asked.model.number("context_length") or USUAL_CONTEXT
     context = min(trained, USUAL_CONTEXT)
-    found = judged(asked, Request(context=context), pools, questions=questions)
-    layers, of_all = found["request"]["gpu_layers"] if len(pools) > 1 else 0, asked.model.layers + 1
+    fit = judged(asked, Request(context=context), pools, questions=questions)
+    best = fit.answers.best_quantisation
+    layers, of_all = fit.gpu_layers if len(pools) > 1 else 0, asked.model.layers + 1
     return Judgement(
-        told=model_told(asked), fits=found["fits"], where="cpu" if not layers else "gpu" if layers >= of_all else "both",
-        layers=(layers, of_all), speed=found["decode"]["likely"] if found["decode"] else None, context=context,
-        best=found["answers"].get("best_quantisation"),
+        model=fit.model, fits=fit.fits, where="cpu" if not layers else "gpu" if layers >= of_all else "both",
+        layers=(layers, of_all), speed=fit.decode.likely if fit.decode else None, context=context,
+        best=None if best is UNSET else best,
     )  # fmt: skip
 
 

@@ -19,15 +19,17 @@ from rigup.schemas.models import CheckedFile, KeptFile, ModelRemoved, Models, Mo
 def listed(disk: Disk, pools: Sequence[Pool]) -> Models:
     """All models, the largest first, judged by the memories of a machine."""
     users: dict[tuple[int, int], set[int]] = {}
-    for number, one in enumerate(disk.entries):
-        for identity in one.identities:
+    for number, entry in enumerate(disk.entries):
+        for identity in entry.identities:
             users.setdefault(identity, set()).add(number)
-    rows = [(one, judge(one, pools)) for one in disk.entries]
-    told = [_told(one, found, users, disk.entries) for one, found in rows]
-    stores = [Store(source=one.store, path=str(one.path), fault=None, free=_free(one.path)) for one in disk.looked]
-    stores += [Store(source=one.store, path=str(one.path), fault=why, free=None) for one, why in disk.refused]
+    rows = [(entry, judge(entry, pools)) for entry in disk.entries]
+    models = [_row(entry, found, users, disk.entries) for entry, found in rows]
+    stores = [
+        Store(source=place.store, path=str(place.path), fault=None, free=_free(place.path)) for place in disk.looked
+    ]
+    stores += [Store(source=place.store, path=str(place.path), fault=why, free=None) for place, why in disk.refused]
     return Models(
-        models=sorted(told, key=lambda one: (-one.bytes, one.name)), bytes=total(disk.entries), stores=stores,
+        models=sorted(models, key=lambda row: (-row.bytes, row.name)), bytes=total(disk.entries), stores=stores,
         context=USUAL_CONTEXT,
     )  # fmt: skip
 
@@ -39,7 +41,7 @@ def _free(path: Path) -> int | None:
         return None
 
 
-def _told(
+def _row(
     entry: Entry, found: Judgement | None, users: dict[tuple[int, int], set[int]], entries: Sequence[Entry]
 ) -> OnDisk:
     shared = {identity: size for identity, size in entry.identities.items() if len(users[identity]) > 1}
@@ -47,14 +49,14 @@ def _told(
     used = datetime.fromtimestamp(entry.used, UTC).isoformat(timespec="seconds") if entry.used else None
     more: dict[str, Any] = {}
     if found:
-        more = {name: found.told[name] for name in ("architecture", "quantisation", "parameters")} | {
+        more = {name: getattr(found.model, name) for name in ("architecture", "quantisation", "parameters")} | {
             "fits": found.fits, "runs_on": found.where if found.fits else None, "gpu_layers": found.layers[0],
             "layers": found.layers[1], "tokens_per_second": found.speed,
         }  # fmt: skip
     return OnDisk(
         name=entry.name, source=entry.store, path=str(entry.model) if entry.model and entry.state == "whole" else None,
-        files=[str(one.path) for one in entry.files], bytes=entry.bytes, shared_bytes=sum(shared.values()),
-        used_with=sorted(f"{entries[one].store}:{entries[one].name}" for one in others if entries[one] is not entry),
+        files=[str(file.path) for file in entry.files], bytes=entry.bytes, shared_bytes=sum(shared.values()),
+        used_with=sorted(f"{entries[other].store}:{entries[other].name}" for other in others if entries[other] is not entry),
         state=entry.state, fault=entry.fault or None, form=entry.form, last_used=used, **more,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -62,9 +64,9 @@ def _told(
 def removal_told(removal: Removal, removed: bool) -> ModelRemoved:
     """What goes with a model, as an answer."""
     return ModelRemoved(
-        name=removal.entry.name, source=removal.entry.store, removed=removed, paths=[str(one) for one in removal.paths],
+        name=removal.entry.name, source=removal.entry.store, removed=removed, paths=[str(path) for path in removal.paths],
         folder=str(removal.folder) if removal.folder else None,
-        kept=[KeptFile(path=str(one.path), because=one.because) for one in removal.kept],
+        kept=[KeptFile(path=str(file.path), because=file.because) for file in removal.kept],
         used_by=list(removal.used_by), running=list(removal.running), frees=removal.frees,
     )  # fmt: skip
 
@@ -73,7 +75,7 @@ def checked_told(found: Iterable[Checked]) -> ModelsChecked:
     """What became of checksums, as an answer."""
     return ModelsChecked(
         files=[
-            CheckedFile(name=one.entry.name, source=one.entry.store, path=str(one.path), verdict=one.verdict)  # type: ignore[arg-type]
-            for one in found
+            CheckedFile(name=file.entry.name, source=file.entry.store, path=str(file.path), verdict=file.verdict)  # type: ignore[arg-type]
+            for file in found
         ]
     )

@@ -44,15 +44,15 @@ def of_tag(word: str, environ: Mapping[str, str]) -> dict[str, Any]:
     except Unreachable as error:
         raise ModelError(str(error)) from error
     layers = _layers(manifest)
-    weights = [one for one in layers if one[0] in (MODEL_LAYER, _PROJECTOR)]
+    weights = [layer for layer in layers if layer[0] in (MODEL_LAYER, _PROJECTOR)]
     if not any(kind == MODEL_LAYER for kind, _hex, _size in layers):
         raise ModelError(_("{word} has no model in the registry.").format(word=word))
-    store = next(one.path for one in places(environ) if one.store == OLLAMA)
+    store = next(place.path for place in places(environ) if place.store == OLLAMA)
     first = next(digest for kind, digest, _size in layers if kind == MODEL_LAYER)
     pieces = {digest: _piece(word, home, name, store, digest, size) for _kind, digest, size in layers}
     path = store / "manifests" / REGISTRY / name / tag
     blob = store / "blobs" / f"sha256-{first}"
-    whole = path.is_file() and all(one.there == one.bytes and one.target.is_file() for one in pieces.values())
+    whole = path.is_file() and all(piece.there == piece.bytes and piece.target.is_file() for piece in pieces.values())
 
     def finish() -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -74,12 +74,12 @@ def _layers(manifest: Any) -> list[tuple[str, str, int]]:
     """Kind, digest and bytes of each layer and of the configuration. Raises ModelError for what cannot be checked."""
     held = manifest.get("layers") if isinstance(manifest, dict) else None
     found = []
-    for one in [*held, manifest.get("config")][:_MOST_LAYERS] if isinstance(held, list) else ():
-        match = _DIGEST.fullmatch(str(one.get("digest"))) if isinstance(one, dict) else None
-        size = one.get("size") if isinstance(one, dict) else None
+    for layer in [*held, manifest.get("config")][:_MOST_LAYERS] if isinstance(held, list) else ():
+        match = _DIGEST.fullmatch(str(layer.get("digest"))) if isinstance(layer, dict) else None
+        size = layer.get("size") if isinstance(layer, dict) else None
         if not match or type(size) is not int or size < 0:
             raise ModelError(_("The registry names a file without a checksum: nothing was loaded."))
-        found.append((str(one.get("mediaType")), match["hex"], size))
+        found.append((str(layer.get("mediaType")), match["hex"], size))
     return found
 
 

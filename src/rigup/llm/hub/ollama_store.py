@@ -28,8 +28,8 @@ def entries(place: Place) -> Iterator[Entry]:
     named: set[str] = set()
     if manifests.is_dir():
         for _folder, files in walked(manifests):
-            for one in files:
-                path = Path(one.path)
+            for file in files:
+                path = Path(file.path)
                 layers = _layers(path)
                 named |= {digest for digest, _size, _kind in layers}
                 yield _of_manifest(place, path, layers)
@@ -47,17 +47,17 @@ def name_of(below: tuple[str, ...]) -> str:
 
 def _layers(path: Path) -> list[tuple[str, int | None, str]]:
     """Digest, bytes and kind of each layer; none where it is no manifest."""
-    told = read_json(path)
-    held = [*(told.get("layers") or ()), told.get("config")] if isinstance(told, dict) and isinstance(told.get("layers"), list) else []  # fmt: skip
-    return [found for one in held[:_MOST_LAYERS] if (found := _layer(one))]
+    manifest = read_json(path)
+    held = [*(manifest.get("layers") or ()), manifest.get("config")] if isinstance(manifest, dict) and isinstance(manifest.get("layers"), list) else []  # fmt: skip
+    return [found for layer in held[:_MOST_LAYERS] if (found := _layer(layer))]
 
 
-def _layer(told: Any) -> tuple[str, int | None, str] | None:
-    match = _DIGEST.fullmatch(str(told.get("digest"))) if isinstance(told, dict) else None
+def _layer(layer: Any) -> tuple[str, int | None, str] | None:
+    match = _DIGEST.fullmatch(str(layer.get("digest"))) if isinstance(layer, dict) else None
     if not match:
         return None
-    size = told.get("size")
-    return match["hex"], size if type(size) is int else None, str(told.get("mediaType"))
+    size = layer.get("size")
+    return match["hex"], size if type(size) is int else None, str(layer.get("mediaType"))
 
 
 def _of_manifest(place: Place, path: Path, layers: list[tuple[str, int | None, str]]) -> Entry:
@@ -65,11 +65,11 @@ def _of_manifest(place: Place, path: Path, layers: list[tuple[str, int | None, s
     fault, model = "", None
     for digest, size, kind in layers:
         blob = place.path / "blobs" / f"sha256-{digest}"
-        one = file_at(blob)
-        if one is None or (size is not None and one.bytes != size):
+        file = file_at(blob)
+        if file is None or (size is not None and file.bytes != size):
             fault = fault or _("The blob {name} is not there, or not whole.").format(name=f"sha256-{digest[:_SHORT]}")
-        if one:
-            found.append(one)
+        if file:
+            found.append(file)
         if kind == MODEL_LAYER and model is None:
             model = blob
     if not layers:
@@ -87,12 +87,12 @@ def _others(place: Place, blobs: Path, named: set[str]) -> Iterator[Entry]:
         match = _BLOB.fullmatch(path.name)
         if not match or (match["hex"] in named and not match["partial"]):
             continue
-        one = file_at(path, partial=bool(match["partial"]))
-        if one and match["partial"]:
-            partial.setdefault(match["hex"], []).append(one)
-        elif one:
-            told = _("No manifest names it: ollama removes it when it starts.")
-            yield Entry(name=path.name[: 7 + _SHORT], store=place.store, root=place.path, files=(one,), state=LEFT, fault=told)  # fmt: skip
+        file = file_at(path, partial=bool(match["partial"]))
+        if file and match["partial"]:
+            partial.setdefault(match["hex"], []).append(file)
+        elif file:
+            fault = _("No manifest names it: ollama removes it when it starts.")
+            yield Entry(name=path.name[: 7 + _SHORT], store=place.store, root=place.path, files=(file,), state=LEFT, fault=fault)  # fmt: skip
     for digest, files in partial.items():
         yield Entry(
             name=f"sha256-{digest[:_SHORT]}-partial", store=place.store, root=place.path, files=tuple(files),

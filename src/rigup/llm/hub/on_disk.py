@@ -67,22 +67,28 @@ def runnable(word: str, entries: Iterable[Entry]) -> Entry | None:
         WrongNameError: several models are meant.
 
     """
-    held = [one for one in entries if one.model is not None and one.state == WHOLE]
+    held = [entry for entry in entries if entry.model is not None and entry.state == WHOLE]
     found = named(word, held) or named(f"{word}:latest", held) or _of_repository(word, held)
-    if len({one.model for one in found}) > 1:
-        told = _("{name} means several: {names}.")
-        raise WrongNameError(told.format(name=word, names=", ".join(f"{one.store}:{one.name}" for one in found[:20])))
+    if len({entry.model for entry in found}) > 1:
+        template = _("{name} means several: {names}.")
+        raise WrongNameError(
+            template.format(name=word, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20]))
+        )
     return found[0] if found else None
 
 
 def _of_repository(word: str, entries: Iterable[Entry]) -> list[Entry]:
-    told = address_of(word, HUB) if not word.startswith(("/", ".")) else None
-    if told is None or told.file:
+    address = address_of(word, HUB) if not word.startswith(("/", ".")) else None
+    if address is None or address.file:
         return []
-    models = {one.name.removeprefix(told.repo + "/"): one for one in entries if one.name.startswith(told.repo + "/")}
+    models = {
+        entry.name.removeprefix(address.repo + "/"): entry
+        for entry in entries
+        if entry.name.startswith(address.repo + "/")
+    }
     plain = sorted(name for name in models if "@" not in name)
     try:
-        return [models[chosen(plain, told.quant, told.repo)[0]]] if plain else []
+        return [models[chosen(plain, address.quant, address.repo)[0]]] if plain else []
     except FitError:
         return []
 
@@ -90,9 +96,9 @@ def _of_repository(word: str, entries: Iterable[Entry]) -> list[Entry]:
 def named(word: str, entries: Iterable[Entry]) -> list[Entry]:
     """The entries that a word means: a name, `store:name`, or the path of one of its files; all of that name."""
     held = list(entries)
-    exact = [one for one in held if word in (one.name, f"{one.store}:{one.name}")]
+    exact = [entry for entry in held if word in (entry.name, f"{entry.store}:{entry.name}")]
     if exact:
         return exact
     low = word.lower()
-    alike = [one for one in held if low in (one.name.lower(), f"{one.store}:{one.name}".lower())]
-    return alike or [one for one in held if any(word in (str(file.path), str(file.real)) for file in one.files)]
+    alike = [entry for entry in held if low in (entry.name.lower(), f"{entry.store}:{entry.name}".lower())]
+    return alike or [entry for entry in held if any(word in (str(file.path), str(file.real)) for file in entry.files)]

@@ -37,7 +37,7 @@ def places(environ: Mapping[str, str], folders: Iterable[str] = (), root: str = 
 
     """
     home = environ.get("HOME") or environ.get("USERPROFILE") or str(Path.home())
-    found = [Place(FOLDER, Path(one).expanduser()) for one in folders]
+    found = [Place(FOLDER, Path(folder).expanduser()) for folder in folders]
     ended: set[str] = set()
     for row in stores():
         if row.store in ended or row.system not in ("", sys.platform):
@@ -47,7 +47,7 @@ def places(environ: Mapping[str, str], folders: Iterable[str] = (), root: str = 
             found.append(Place(row.store, path))
             ended |= {row.store} if row.exclusive else set()
     found += [Place(OLLAMA, path) for path in _of_service(root)]
-    return list({_key(one.path): one for one in reversed(found)}.values())[::-1]
+    return list({_key(place.path): place for place in reversed(found)}.values())[::-1]
 
 
 def _key(path: Path) -> str:
@@ -61,8 +61,8 @@ def _of_row(row: StoreRow, environ: Mapping[str, str], home: str) -> Path | None
     if not row.settings:
         return _expanded(row.path, environ, home)
     file = _expanded(row.settings, environ, home)
-    told = read_json(file) if file else None
-    folder = told.get(row.key) if isinstance(told, dict) else None
+    settings = read_json(file) if file else None
+    folder = settings.get(row.key) if isinstance(settings, dict) else None
     if not isinstance(folder, str) or not folder or "\0" in folder:
         return None
     return _expanded(folder, environ, home, row.below)
@@ -98,5 +98,5 @@ def _of_service(root: str) -> Iterator[Path]:
                 text = unit.read_text("utf-8", "replace")[:_MOST_SETTINGS] if unit.is_file() else ""
             except OSError:
                 continue
-            if told := _SERVICE.search(text):
-                yield Path(told["path"])
+            if match := _SERVICE.search(text):
+                yield Path(match["path"])

@@ -83,7 +83,7 @@ class Verdict(NamedTuple):
     @property
     def better(self) -> Offer | None:
         """The largest type that runs here."""
-        return next((one for one in self.offers if one.fits), None)
+        return next((offer for offer in self.offers if offer.fits), None)
 
 
 def target_of(word: str, hub: Hub, environ: Mapping[str, str], revision: str = "main") -> Target:
@@ -95,20 +95,20 @@ def target_of(word: str, hub: Hub, environ: Mapping[str, str], revision: str = "
         FitError: there is no such model, or none of that type.
 
     """
-    told = address_of(word, hub.endpoint, revision)
-    if told is None and names_tag(word):
+    address = address_of(word, hub.endpoint, revision)
+    if address is None and names_tag(word):
         from rigup.llm.hub.ollama_pull import of_tag
 
         return Target(**of_tag(word, environ))
-    if told is None:
-        said = _("{word} names no model that can be loaded: write user/name, user/name:Q4_K_M, user/name/file.gguf, or a tag of ollama (llama3.2:3b).")  # fmt: skip
-        raise WrongNameError(said.format(word=word[:200]))
-    commit, files = files_of(told, hub)
-    asked = wanted(told, commit, files, hub.endpoint)
+    if address is None:
+        template = _("{word} names no model that can be loaded: write user/name, user/name:Q4_K_M, user/name/file.gguf, or a tag of ollama (llama3.2:3b).")  # fmt: skip
+        raise WrongNameError(template.format(word=word[:200]))
+    commit, files = files_of(address, hub)
+    asked = wanted(address, commit, files, hub.endpoint)
     name = f"{asked.repo}/{asked.first}" if asked.first else asked.repo
     return Target(
         name=name, source=HUGGINGFACE, commit=commit, pieces=_pieces(asked, hub),
-        weights=[(one.digest, one.bytes) for one in asked.files] if asked.first else [], found=asked.found,
+        weights=[(file.digest, file.bytes) for file in asked.files] if asked.first else [], found=asked.found,
         host=hub.endpoint, token=hub.token, first=asked.first, choices=asked.choices, notes=asked.notes,
         here=_in_cache(asked, hub), finish=lambda: linked(asked, hub),
     )  # fmt: skip
@@ -138,47 +138,49 @@ def verdict(target: Target, pools: Sequence[Pool], cache: Path | None) -> Verdic
 def _offers(asked: Asked, target: Target, pools: Sequence[Pool]) -> tuple[Offer, ...]:
     """The other types of a repository, each as `llama-quantize` would make it of this one."""
     found = []
-    for one in target.choices:
-        if one.file != target.first:
-            told = judgement(requantised_as(asked, one.type), pools)
-            found.append(Offer(one, told.fits, told.where))
+    for choice in target.choices:
+        if choice.file != target.first:
+            offered = judgement(requantised_as(asked, choice.type), pools)
+            found.append(Offer(choice, offered.fits, offered.where))
     return tuple(found)
 
 
 # -- what is here already ----------------------------------------------------------------------------
 
 
-def elsewhere(files: Iterable[tuple[str, int]], entries: Iterable[Entry], said: Callable[[str], None]) -> Entry | None:
+def elsewhere(
+    files: Iterable[tuple[str, int]], entries: Iterable[Entry], announce: Callable[[str], None]
+) -> Entry | None:
     """A model of another program that has just these files, by their checksums; None without one.
 
     Args:
         files: SHA-256 and bytes of each; what git keeps itself has no such checksum, and nothing is found.
         entries: what is on the disk.
-        said: is told of a file that has to be read whole for it.
+        announce: is told of a file that has to be read whole for it.
 
     """
     needed = list(files)
     if not needed or any(len(digest) != _SHA256 for digest, _size in needed):
         return None
-    for one in entries:
-        if one.model is None or one.state != "whole":
+    for entry in entries:
+        if entry.model is None or entry.state != "whole":
             continue
-        held = {file.bytes for file in one.files}
-        if all(count in held for _digest, count in needed) and _holds(one, needed, said):
-            return one
+        held = {file.bytes for file in entry.files}
+        if all(count in held for _digest, count in needed) and _holds(entry, needed, announce):
+            return entry
     return None
 
 
-def _holds(entry: Entry, needed: Sequence[tuple[str, int]], said: Callable[[str], None]) -> bool:
+def _holds(entry: Entry, needed: Sequence[tuple[str, int]], announce: Callable[[str], None]) -> bool:
     """All the files are among an entry's."""
     for digest, count in needed:
-        held = [one for one in entry.files if one.bytes == count]
-        if any(checksum_of(one) == digest for one in held):
+        held = [file for file in entry.files if file.bytes == count]
+        if any(checksum_of(file) == digest for file in held):
             continue
-        unnamed = [one for one in held if not checksum_of(one)]
+        unnamed = [file for file in held if not checksum_of(file)]
         if unnamed:
-            said(_("{path} has the same size: its checksum is worked out.").format(path=unnamed[0].path))
-        if not any(worked_out(one.real, one.bytes) == digest for one in unnamed):
+            announce(_("{path} has the same size: its checksum is worked out.").format(path=unnamed[0].path))
+        if not any(worked_out(file.real, file.bytes) == digest for file in unnamed):
             return False
     return True
 
@@ -190,30 +192,30 @@ def _pieces(asked: Wanted, hub: Hub) -> list[Piece]:
     """The files to load into the cache of Hugging Face, each once."""
     folder = folder_of(hub.cache, asked.repo)
     headers = {"Authorization": f"Bearer {hub.token}"} if hub.token else {}
-    made = {}
-    for one in asked.files:
-        blob = folder / "blobs" / one.digest
-        made[one.digest] = Piece(
-            name=one.name, url=f"{hub.endpoint}/{quote(asked.repo)}/resolve/{asked.commit}/{quote(one.name)}",
-            bytes=one.bytes, digest=one.digest, target=blob, partial=blob.with_name(blob.name + ".incomplete"),
-            lock=hub.cache / ".locks" / folder.name / f"{one.digest}.lock", headers=headers,
+    pieces = {}
+    for file in asked.files:
+        blob = folder / "blobs" / file.digest
+        pieces[file.digest] = Piece(
+            name=file.name, url=f"{hub.endpoint}/{quote(asked.repo)}/resolve/{asked.commit}/{quote(file.name)}",
+            bytes=file.bytes, digest=file.digest, target=blob, partial=blob.with_name(blob.name + ".incomplete"),
+            lock=hub.cache / ".locks" / folder.name / f"{file.digest}.lock", headers=headers,
         )  # fmt: skip
-    return list(made.values())
+    return list(pieces.values())
 
 
 def _in_cache(asked: Wanted, hub: Hub) -> Path | None:
     """What an engine is given, where all is linked in the cache already; None where something lacks."""
     snapshot = folder_of(hub.cache, asked.repo) / "snapshots" / asked.commit
-    for one in asked.files:
-        path = snapshot / one.name
-        if not path.is_file() or path.stat().st_size != one.bytes:
+    for file in asked.files:
+        path = snapshot / file.name
+        if not path.is_file() or path.stat().st_size != file.bytes:
             return None
     return snapshot / asked.first if asked.first else snapshot
 
 
 def room(pieces: Sequence[Piece]) -> tuple[int, int]:
     """Bytes that have yet to come, and bytes that are free where they go."""
-    needed = sum(one.bytes - one.there for one in pieces)
+    needed = sum(piece.bytes - piece.there for piece in pieces)
     folder = pieces[0].target.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -230,11 +232,13 @@ def pulled(target: Target, progress: Progress, watch: Callable[[], None]) -> Pat
     try:
         needed, free = room(target.pieces)
         if needed and needed + _ROOM > free:
-            told = _("{needed} are to come, and below {folder} only {free} are free. `rigup models` shows what takes the room; HF_HOME and OLLAMA_MODELS put it on another disk.")  # fmt: skip
-            raise ModelError(told.format(needed=size(needed), folder=target.pieces[0].target.parent, free=size(free)))
+            template = _("{needed} are to come, and below {folder} only {free} are free. `rigup models` shows what takes the room; HF_HOME and OLLAMA_MODELS put it on another disk.")  # fmt: skip
+            raise ModelError(
+                template.format(needed=size(needed), folder=target.pieces[0].target.parent, free=size(free))
+            )
         fetched(target.pieces, progress, watch)
         return target.finish()
     except OSError as error:
         path = os.fsdecode(error.filename) if error.filename else str(target.pieces[0].target.parent)
-        told = _("{path} cannot be written: {why}.")
-        raise ModelError(told.format(path=path, why=error.strerror or type(error).__name__)) from error
+        template = _("{path} cannot be written: {why}.")
+        raise ModelError(template.format(path=path, why=error.strerror or type(error).__name__)) from error

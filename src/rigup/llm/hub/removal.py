@@ -53,39 +53,39 @@ def foreseen(entry: Entry, others: Iterable[Entry]) -> Removal:
         others: all other models of all stores.
 
     """
-    others = [one for one in others if one is not entry]
-    by_path, by_bytes = _users(others, lambda one: one.real), _users(others, lambda one: one.identity)
-    taken = {_place(file.path) for one in others for file in one.files}
+    others = [other for other in others if other is not entry]
+    by_path, by_bytes = _users(others, lambda file: file.real), _users(others, lambda file: file.identity)
+    taken = {_place(file.path) for other in others for file in other.files}
     root = _real(entry.root)
     names = [path for path in entry.extra if _inside(path.parent, root) and not {_place(path), _real(path)} & {*taken, *by_path}]  # fmt: skip
     files: list[Path] = []
     kept: list[Kept] = []
     frees = 0
-    for one in {one.path: one for one in entry.files}.values():
-        if _place(one.path) != one.real and _place(one.path) not in taken:
-            names.append(one.path)
-        elsewhere = one.links - len({same.real for same in entry.files if same.identity == one.identity})
-        if not _inside(one.real, root):
-            kept.append(Kept(one.real, _("It lies outside {store}, and only the link to it goes.").format(store=entry.root)))  # fmt: skip
-        elif by := by_path.get(one.real):
-            kept.append(Kept(one.real, _("{models} use it too.").format(models=", ".join(sorted(by)))))
+    for own in {file.path: file for file in entry.files}.values():
+        if _place(own.path) != own.real and _place(own.path) not in taken:
+            names.append(own.path)
+        elsewhere = own.links - len({same.real for same in entry.files if same.identity == own.identity})
+        if not _inside(own.real, root):
+            kept.append(Kept(own.real, _("It lies outside {store}, and only the link to it goes.").format(store=entry.root)))  # fmt: skip
+        elif by := by_path.get(own.real):
+            kept.append(Kept(own.real, _("{models} use it too.").format(models=", ".join(sorted(by)))))
         else:
-            files.append(one.real)
+            files.append(own.real)
             if elsewhere > 0:
-                kept.append(Kept(one.real, _("It has another name elsewhere (a hard link): its bytes stay.")))
+                kept.append(Kept(own.real, _("It has another name elsewhere (a hard link): its bytes stay.")))
             else:
-                frees += one.bytes
+                frees += own.bytes
     paths = tuple(dict.fromkeys([*names, *files]))
-    used_by = sorted({name for one in entry.files for name in by_bytes.get(one.identity, ())})
+    used_by = sorted({name for file in entry.files for name in by_bytes.get(file.identity, ())})
     return Removal(entry, paths, tuple(kept), _folder(entry, others), frees, tuple(used_by), _running(entry.files))
 
 
 def _users(entries: Iterable[Entry], key: Callable[[File], Hashable]) -> dict[Hashable, set[str]]:
     """Models by what they use."""
     found: dict[Hashable, set[str]] = {}
-    for one in entries:
-        for file in one.files:
-            found.setdefault(key(file), set()).add(f"{one.store}:{one.name}")
+    for entry in entries:
+        for file in entry.files:
+            found.setdefault(key(file), set()).add(f"{entry.store}:{entry.name}")
     return found
 
 
@@ -95,7 +95,9 @@ def _folder(entry: Entry, others: Iterable[Entry]) -> Path | None:
     if folder is None:
         return None
     inside = _real(folder)
-    shared = any(one.folder == folder or any(file.real.is_relative_to(inside) for file in one.files) for one in others)
+    shared = any(
+        entry.folder == folder or any(file.real.is_relative_to(inside) for file in entry.files) for entry in others
+    )
     return None if shared else folder
 
 
@@ -120,15 +122,15 @@ def carried_out(removal: Removal) -> int:
 
     """
     entry, root = removal.entry, _real(removal.entry.root)
-    known = {str(one.real): one.identity for one in entry.files}
+    known = {str(file.real): file.identity for file in entry.files}
     _not_at_work(entry)
     for path in removal.paths:
         try:
             _unlink(path, root, known.get(str(path)))
         except OSError as error:
-            told = _("{path} cannot be removed: {why}. It is {owner}'s: remove it as that account.")
+            template = _("{path} cannot be removed: {why}. It is {owner}'s: remove it as that account.")
             why = error.strerror or type(error).__name__
-            raise ModelError(told.format(path=path, why=why, owner=_owner(path))) from error
+            raise ModelError(template.format(path=path, why=why, owner=_owner(path))) from error
     _tidied(removal, root)
     return removal.frees
 
@@ -143,8 +145,8 @@ def _unlink(path: Path, root: Path, identity: tuple[int, int] | None) -> None:
         return
     held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        told = os.stat(path.name, dir_fd=held, follow_symlinks=False)
-        if identity and not stat.S_ISLNK(told.st_mode) and (told.st_dev, told.st_ino) != identity:
+        status = os.stat(path.name, dir_fd=held, follow_symlinks=False)
+        if identity and not stat.S_ISLNK(status.st_mode) and (status.st_dev, status.st_ino) != identity:
             raise ModelError(_("{path} is another file by now: it was not removed.").format(path=path))
         os.unlink(path.name, dir_fd=held)
     except FileNotFoundError:
@@ -175,8 +177,8 @@ def _not_at_work(entry: Entry) -> None:
     """Raise ModelError where somebody loads one of its files at this moment."""
     from filelock import FileLock, Timeout
 
-    for one in entry.files:
-        digest = _DIGEST.search(one.real.name)
+    for file in entry.files:
+        digest = _DIGEST.search(file.real.name)
         folder = entry.root / ".locks" / entry.folder.name if entry.folder else entry.root / ".rigup-locks"
         lock = folder / f"{digest[0]}.lock" if digest else folder
         if not lock.is_file():
@@ -185,8 +187,8 @@ def _not_at_work(entry: Entry) -> None:
             with FileLock(lock, timeout=0):
                 pass
         except Timeout as error:
-            told = _("{name} is being loaded at this moment: stop that first.")
-            raise ModelError(told.format(name=entry.name)) from error
+            template = _("{name} is being loaded at this moment: stop that first.")
+            raise ModelError(template.format(name=entry.name)) from error
         except OSError:
             continue
 
@@ -200,7 +202,7 @@ def _owner(path: Path) -> str:
 
 def _running(files: Iterable[File]) -> tuple[str, ...]:
     """Programs of this machine that have one of the files mapped, as far as this account may see."""
-    wanted = {str(one.real) for one in files if one.bytes}
+    wanted = {str(file.real) for file in files if file.bytes}
     found = []
     for folder in Path("/proc").glob("[0-9]*") if wanted else ():
         with suppress(OSError):

@@ -78,7 +78,7 @@ class Wanted(msgspec.Struct, kw_only=True):
     @property
     def bytes(self) -> int:
         """Of all files."""
-        return sum(one.bytes for one in self.files)
+        return sum(file.bytes for file in self.files)
 
 
 def address_of(word: str, endpoint: str, revision: str = "main") -> Address | None:
@@ -93,26 +93,26 @@ def address_of(word: str, endpoint: str, revision: str = "main") -> Address | No
         WrongNameError: an address of another host, or a name that leads out of a folder.
 
     """
-    told = word.strip()
+    plain = word.strip()
     for home in (endpoint, HUB, "https://hf.co"):
-        if told.lower().startswith(home.lower() + "/"):
-            page = _PAGE.fullmatch(told[len(home) + 1 :])
+        if plain.lower().startswith(home.lower() + "/"):
+            page = _PAGE.fullmatch(plain[len(home) + 1 :])
             if page:
                 return _checked(Address(page["repo"], "", unquote(page["file"] or ""), unquote(page["revision"] or page["tree"] or revision)))  # fmt: skip
-    if re.match(r"https?://", told, re.IGNORECASE):
+    if re.match(r"https?://", plain, re.IGNORECASE):
         raise WrongNameError(_("{word} is no address of {endpoint}: of other hosts there are no checksums.").format(word=word[:200], endpoint=endpoint))  # fmt: skip
     for start in ("hf://", "hf.co/", "huggingface.co/"):
-        told = told[len(start) :] if told.lower().startswith(start) else told
-    match = _WORD.fullmatch(told)
+        plain = plain[len(start) :] if plain.lower().startswith(start) else plain
+    match = _WORD.fullmatch(plain)
     return _checked(Address(match["repo"], match["quant"] or "", match["file"] or "", revision)) if match else None
 
 
-def _checked(told: Address) -> Address:
-    if not _REVISION.fullmatch(told.revision) or ".." in told.revision:
-        raise WrongNameError(_("{word} is no branch, tag or commit.").format(word=told.revision[:200]))
-    if told.file and not is_safe(told.file):
-        raise WrongNameError(_("{name} is no name of a file in a repository.").format(name=told.file[:200]))
-    return told
+def _checked(address: Address) -> Address:
+    if not _REVISION.fullmatch(address.revision) or ".." in address.revision:
+        raise WrongNameError(_("{word} is no branch, tag or commit.").format(word=address.revision[:200]))
+    if address.file and not is_safe(address.file):
+        raise WrongNameError(_("{name} is no name of a file in a repository.").format(name=address.file[:200]))
+    return address
 
 
 def is_safe(name: str) -> bool:
@@ -123,19 +123,19 @@ def is_safe(name: str) -> bool:
     return all(part not in ("", ".", "..") and part == part.rstrip(". ") and len(part) <= 255 for part in parts)
 
 
-def listed(told: object) -> dict[str, RemoteFile]:
+def listed(siblings: object) -> dict[str, RemoteFile]:
     """The files that the hub tells of, by name; those that cannot be had by a checksum or a name of a file are left out."""
     found: dict[str, RemoteFile] = {}
-    for one in list(told or ())[:_MOST_FILES] if isinstance(told, list | tuple) else ():
-        name, large = getattr(one, "rfilename", None), getattr(one, "lfs", None)
-        digest = getattr(large, "sha256", None) if large else getattr(one, "blob_id", None)
-        size = getattr(large, "size", None) if large else getattr(one, "size", None)
+    for sibling in list(siblings or ())[:_MOST_FILES] if isinstance(siblings, list | tuple) else ():
+        name, large = getattr(sibling, "rfilename", None), getattr(sibling, "lfs", None)
+        digest = getattr(large, "sha256", None) if large else getattr(sibling, "blob_id", None)
+        size = getattr(large, "size", None) if large else getattr(sibling, "size", None)
         if isinstance(name, str) and type(size) is int and size >= 0 and isinstance(digest, str) and _DIGEST.fullmatch(digest):  # fmt: skip
             found[name] = RemoteFile(name, size, digest)
     return found
 
 
-def wanted(told: Address, commit: str, files: Mapping[str, RemoteFile], endpoint: str) -> Wanted:
+def wanted(address: Address, commit: str, files: Mapping[str, RemoteFile], endpoint: str) -> Wanted:
     """The files of a repository that are meant.
 
     Raises:
@@ -143,34 +143,36 @@ def wanted(told: Address, commit: str, files: Mapping[str, RemoteFile], endpoint
         FitError: it has no model, or none of that type.
 
     """
-    repo = told.repo
-    sizes = {name: one.bytes for name, one in files.items()}
+    repo = address.repo
+    sizes = {name: file.bytes for name, file in files.items()}
     base = f"{endpoint}/{quote(repo)}/resolve/{commit}/"
-    if told.file and told.file not in files:
+    if address.file and address.file not in files:
         near = ", ".join(sorted(name for name in files if name.lower().endswith((".gguf", ".safetensors")))[:40])
-        raise ModelError(_("{repo} has no file {name}. It has: {files}.").format(repo=repo, name=told.file, files=near))
-    if told.file and not told.file.lower().endswith(".gguf"):
-        found, names = Found(), [told.file]
+        raise ModelError(
+            _("{repo} has no file {name}. It has: {files}.").format(repo=repo, name=address.file, files=near)
+        )
+    if address.file and not address.file.lower().endswith(".gguf"):
+        found, names = Found(), [address.file]
     else:
-        found = of_listing(repo, told.quant, sizes, base, told.file)
-        names = [unquote(one.removeprefix(base)) for one in found.urls]
+        found = of_listing(repo, address.quant, sizes, base, address.file)
+        names = [unquote(url.removeprefix(base)) for url in found.urls]
         names += _projector(files, names) if names else _of_tensors(files, found)
-    if missing := [one for one in names if one not in files]:
+    if missing := [name for name in names if name not in files]:
         raise ModelError(_("{repo} lacks {name}, which belongs to the model.").format(repo=repo, name=missing[0]))
-    if wrong := [one for one in names if not is_safe(one)]:
+    if wrong := [name for name in names if not is_safe(name)]:
         raise ModelError(_("{repo} has a file called {name}, which leads out of its folder: nothing was loaded.").format(repo=repo, name=wrong[0][:200]))  # fmt: skip
     return Wanted(
-        repo=repo, revision=told.revision, commit=commit, files=tuple(files[one] for one in dict.fromkeys(names)),
-        first=names[0] if found.urls or told.file else "", found=found, choices=choices(files), notes=found.notes,
+        repo=repo, revision=address.revision, commit=commit, files=tuple(files[name] for name in dict.fromkeys(names)),
+        first=names[0] if found.urls or address.file else "", found=found, choices=choices(files), notes=found.notes,
     )  # fmt: skip
 
 
 def _projector(files: Mapping[str, RemoteFile], names: list[str]) -> list[str]:
     """What turns pictures into tokens, in the usual precision, beside the model or at the root."""
     folder = names[0].rpartition("/")[0]
-    held = [one for one in files if "mmproj" in one.lower() and one.lower().endswith(".gguf") and one.rpartition("/")[0] in (folder, "")]  # fmt: skip
+    held = [file for file in files if "mmproj" in file.lower() and file.lower().endswith(".gguf") and file.rpartition("/")[0] in (folder, "")]  # fmt: skip
     order = ("f16", "bf16", "q8_0")
-    return sorted(held, key=lambda one: next((at for at, kind in enumerate(order) if re.search(_TYPE.format(kind), one, re.IGNORECASE)), len(order)))[:1]  # fmt: skip
+    return sorted(held, key=lambda file: next((at for at, kind in enumerate(order) if re.search(_TYPE.format(kind), file, re.IGNORECASE)), len(order)))[:1]  # fmt: skip
 
 
 def _of_tensors(files: Mapping[str, RemoteFile], found: Found) -> list[str]:
@@ -185,13 +187,13 @@ def _of_tensors(files: Mapping[str, RemoteFile], found: Found) -> list[str]:
 
 def choices(files: Mapping[str, RemoteFile]) -> tuple[Choice, ...]:
     """The models of a repository whose names tell their types, the largest first."""
-    types = sorted((one.name for one in file_types()), key=len, reverse=True)
+    types = sorted((kind.name for kind in file_types()), key=len, reverse=True)
     found: dict[str, Choice] = {}
-    for name, one in sorted(files.items()):
+    for name, file in sorted(files.items()):
         kind = next((kind for kind in types if re.search(_TYPE.format(re.escape(kind)), name, re.IGNORECASE)), "")
         if not name.lower().endswith(".gguf") or is_beside(name) or not kind or not is_safe(name):
             continue
         stem = re.sub(r"-\d{5}-of-\d{5}\.gguf$", "", name)
         before = found.get(stem)
-        found[stem] = Choice(before.file, kind, before.bytes + one.bytes) if before else Choice(name, kind, one.bytes)
-    return tuple(sorted(found.values(), key=lambda one: -one.bytes))
+        found[stem] = Choice(before.file, kind, before.bytes + file.bytes) if before else Choice(name, kind, file.bytes)
+    return tuple(sorted(found.values(), key=lambda choice: -choice.bytes))

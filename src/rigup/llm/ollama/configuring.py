@@ -53,12 +53,12 @@ class Rule(NamedTuple):
 def checked(name: str, value: str) -> str:
     """The value as ollama takes it. Raises SettingsError for one that it, or systemd, would not."""
     if not RELEVANT.fullmatch(name):
-        told = _("{name} is no variable that ollama or a GPU's runtime reads.")
-        raise SettingsError(told.format(name=name[:80]))
+        template = _("{name} is no variable that ollama or a GPU's runtime reads.")
+        raise SettingsError(template.format(name=name[:80]))
     rule = _RULES.get(name, _ANY)
     if not _VALUE.fullmatch(value) or not rule.takes(value):
-        told = _("{name} is not given {value}: {form}.")
-        raise SettingsError(told.format(name=name, value=_shown(name, value), form=_(rule.form)))
+        template = _("{name} is not given {value}: {form}.")
+        raise SettingsError(template.format(name=name, value=_shown(name, value), form=_(rule.form)))
     return value
 
 
@@ -109,19 +109,19 @@ def override_for_this(facts: Facts) -> str:
     """The override that the tables know for this machine's AMD GPU. Raises SettingsError where they know none."""
     from rigup.knowledge.rocm import override_for
 
-    isas = sorted({str(one.get("isa")) for one in facts.of(Gpu) if one.get("vendor") == "amd" and one.get("isa")})
+    isas = sorted({str(gpu.get("isa")) for gpu in facts.of(Gpu) if gpu.get("vendor") == "amd" and gpu.get("isa")})
     found = {isa: row.value for isa in isas if (row := override_for(isa)) is not None and row.value}
     if len(set(found.values())) == 1 and len(found) == len(isas):
         return next(iter(found.values()))
     if not isas:
         raise SettingsError(_("No AMD GPU is seen here, so there is no override to choose."))
     if not found:
-        told = _("{isas} needs no override, or none that is known helps; `rigup knowledge {first}` tells more.")
-        raise SettingsError(told.format(isas=", ".join(isas), first=isas[0]))
-    told = _(
+        template = _("{isas} needs no override, or none that is known helps; `rigup knowledge {first}` tells more.")
+        raise SettingsError(template.format(isas=", ".join(isas), first=isas[0]))
+    template = _(
         "{isas} do not all need the same override, and the variable holds for all of them: name the value yourself."
     )
-    raise SettingsError(told.format(isas=", ".join(isas)))
+    raise SettingsError(template.format(isas=", ".join(isas)))
 
 
 def wanted(given: Mapping[str, str], unset: Iterable[str], facts: Facts, host: Host) -> Wanted:
@@ -136,39 +136,41 @@ def wanted(given: Mapping[str, str], unset: Iterable[str], facts: Facts, host: H
     if new.get("OLLAMA_KV_CACHE_TYPE", "f16") != "f16" and "OLLAMA_FLASH_ATTENTION" not in {**before, **new}:
         new["OLLAMA_FLASH_ATTENTION"] = "1"
     gone = set(unset)
-    made = {name: value for name, value in {**before, **new}.items() if name not in gone}
+    variables = {name: value for name, value in {**before, **new}.items() if name not in gone}
     _not_overruled(new, facts)
     notes = [note for name, value in new.items() for note in _notes(name, value, host)]
     if gone - before.keys():
         notes.append(_("Not in rigup's own file, so not taken back: {names}.").format(names=", ".join(sorted(gone - before.keys()))))  # fmt: skip
-    return Wanted(dict(sorted(made.items())), made == before, notes)
+    return Wanted(dict(sorted(variables.items())), variables == before, notes)
 
 
 def _not_overruled(new: Mapping[str, str], facts: Facts) -> None:
     """Raise SettingsError where a file that systemd reads later, or believes more, gives another value."""
-    for one in facts.of(Variable):
-        name = one.get("name")
-        if one.place.process != UNIT or name not in new or one.get("value") == new[name]:
+    for variable in facts.of(Variable):
+        name = variable.get("name")
+        if variable.place.process != UNIT or name not in new or variable.get("value") == new[name]:
             continue
-        path = one.fields["value"].where.source
+        path = variable.fields["value"].where.source
         later = path.rpartition("/")[2] > DROP_IN.rpartition("/")[2] and ".service.d/" in path
         if later or ".service" not in path:  # an EnvironmentFile counts for more than any Environment=
-            told = _(
+            template = _(
                 "{path} gives {name} another value and counts for more than what rigup writes: change or remove it there."
             )
-            raise SettingsError(told.format(path=path, name=name))
+            raise SettingsError(template.format(path=path, name=name))
 
 
 def _notes(name: str, value: str, host: Host) -> list[str]:
     if name == "OLLAMA_HOST" and not _is_loopback(value):
         return [_("ollama knows no key: whoever reaches {value} can use, load and delete models. `rigup serve --share` asks for one.").format(value=value)]  # fmt: skip
     if name == "OLLAMA_MODELS":
-        told = [_("Models that are there already are not moved; the service's user must own {path}: `sudo chown -R ollama: {quoted}`.").format(path=value, quoted=shlex.quote(value))]  # fmt: skip
+        notes = [_("Models that are there already are not moved; the service's user must own {path}: `sudo chown -R ollama: {quoted}`.").format(path=value, quoted=shlex.quote(value))]  # fmt: skip
         if not host.find(value):
-            told.insert(0, _("There is no folder {path} yet.").format(path=value))
+            notes.insert(0, _("There is no folder {path} yet.").format(path=value))
         if value.startswith(("/home/", "/root/")):
-            told.append(_("Its user must also be allowed to enter every folder above it, which a home mostly refuses."))
-        return told
+            notes.append(
+                _("Its user must also be allowed to enter every folder above it, which a home mostly refuses.")
+            )
+        return notes
     if name == _HTTPS_PROXY:
         return [_("The proxy is for downloads of models; ollama speaks to its own engine without it.")]
     if name == "OLLAMA_NUM_PARALLEL" and int(value) > 1:
@@ -193,14 +195,14 @@ def steps(variables: Mapping[str, str]) -> list[Step]:
     because = _("The service never sees what your shell sets: it reads its unit and the files beside it.")
     if not variables:
         return [make("drop-service-variables", {"service": "ollama"}, KINDS, because=because)]
-    told = " ".join(f"{name}={value}" for name, value in variables.items())
-    return [make("service-variables", {"service": "ollama", "assignments": told}, KINDS, because=because)]
+    assignments = " ".join(f"{name}={value}" for name, value in variables.items())
+    return [make("service-variables", {"service": "ollama", "assignments": assignments}, KINDS, because=because)]
 
 
 def by_hand(given: Mapping[str, str], facts: Facts) -> list[str]:
     """What to type where systemd does not start it; empty where it does."""
-    system = next((one.get("system", "") for one in facts.of(Platform)), "")
-    if any(one.get("name") == "ollama" for one in facts.of(Service)) and system in ("", "linux"):
+    system = next((platform.get("system", "") for platform in facts.of(Platform)), "")
+    if any(service.get("name") == "ollama" for service in facts.of(Service)) and system in ("", "linux"):
         return []
     if system == "macos":
         lines = [f"launchctl setenv {name} {shlex.quote(value)}" for name, value in given.items()]

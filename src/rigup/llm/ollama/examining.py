@@ -32,10 +32,10 @@ def examined(source: str | None) -> OllamaDoctor:
     finally:
         close_sources()
     facts = diagnosis.facts
-    service = next((one for one in facts.of(Service) if one.get("name") == "ollama"), None)
+    service = next((service for service in facts.of(Service) if service.get("name") == "ollama"), None)
     version = _version(seen.host)
-    there = service is not None or version is not None or seen.running or bool(seen.log)
-    findings = [_shown(one, facts) for one in diagnosis.findings if there and _touches(one)]
+    is_installed = service is not None or version is not None or seen.running or bool(seen.log)
+    findings = [_shown(finding, facts) for finding in diagnosis.findings if is_installed and _touches(finding)]
     running = seen.running if seen.running is not None else (service.get("running") if service else None)
     computes, settings = devices(seen.log), _settings(facts, seen)
     environment = _in_force(settings)
@@ -43,10 +43,10 @@ def examined(source: str | None) -> OllamaDoctor:
     inside = _integrated(facts, computes, pools)
     held, unread = in_memory.loaded(seen.host if running is not False else None, environment, inside, pools)
     return OllamaDoctor(
-        verdict=_verdict(findings, computes, seen, there), manager=_manager(facts, service), version=version, running=running,
+        verdict=_verdict(findings, computes, seen, is_installed), manager=_manager(facts, service), version=version, running=running,
         user=service.get("user") if service else None, settings=settings, devices=computes,
         models=_models(settings, service, facts, seen.host), loaded=held, integrated=inside, findings=findings,
-        unseen=[*(seen.unseen if there else []), *unread],
+        unseen=[*(seen.unseen if is_installed else []), *unread],
     )  # fmt: skip
 
 
@@ -64,10 +64,10 @@ def _shown(finding: Any, facts: Facts) -> Finding:
     return show(finding, facts, heard_in(facts))
 
 
-def _verdict(findings: list[Finding], computes: list[Computes], seen: Read, there: bool) -> Any:
-    if not there:
+def _verdict(findings: list[Finding], computes: list[Computes], seen: Read, is_installed: bool) -> Any:
+    if not is_installed:
         return "absent"
-    loud = {one.severity for one in findings if not one.guess}
+    loud = {finding.severity for finding in findings if not finding.guess}
     if "error" in loud:
         return "broken"
     if "warning" in loud:
@@ -76,7 +76,7 @@ def _verdict(findings: list[Finding], computes: list[Computes], seen: Read, ther
 
 
 def _manager(facts: Facts, service: Fact | None) -> Any:
-    system = next((one.get("system", "") for one in facts.of(Platform)), "")
+    system = next((platform.get("system", "") for platform in facts.of(Platform)), "")
     if system == "linux" or not system:
         return "systemd" if service is not None else "none"
     return _MANAGERS.get(system, "none")
@@ -86,8 +86,8 @@ def _version(host: Host | None) -> str | None:
     """`ollama version is 0.12.3`; without a server its client's own, behind a warning."""
     import re
 
-    told = (host.run(("ollama", "--version"), 5.0).body or "") if host else ""
-    found = re.search(r"version is (\d[\w.+-]{0,40})", told)
+    text = (host.run(("ollama", "--version"), 5.0).body or "") if host else ""
+    found = re.search(r"version is (\d[\w.+-]{0,40})", text)
     return found[1] if found else None
 
 
@@ -97,19 +97,21 @@ def _version(host: Host | None) -> str | None:
 def _settings(facts: Facts, seen: Read) -> list[Setting]:
     """Every variable that decides something, as the unit gives it, as the server has it, as a login shell has it."""
     at: dict[str, dict[str, Variable]] = {UNIT: {}, SERVICE: {}, "shell": {}}
-    for one in facts.of(Variable):
-        name, process = one.get("name"), one.place.process
+    for variable in facts.of(Variable):
+        name, process = variable.get("name"), variable.place.process
         if isinstance(name, str) and process in at and RELEVANT.fullmatch(name):
-            at[process].setdefault(name, one)
+            at[process].setdefault(name, variable)
     known = bool(at[SERVICE]) or seen.environment is not None
     names = sorted({*at[UNIT], *at[SERVICE], *at["shell"]}, key=lambda name: (not name.startswith(_SETTABLE), name))
-    return [made for name in names if (made := _setting(name, at, known))]
+    return [setting for name in names if (setting := _setting(name, at, known))]
 
 
 def _setting(name: str, at: dict[str, dict[str, Variable]], known: bool) -> Setting | None:
     """One variable; None for one that is set nowhere."""
     given, has, wished = (at[process].get(name) for process in (UNIT, SERVICE, "shell"))
-    configured, running, shell = (one.get("value") or None if one else None for one in (given, has, wished))
+    configured, running, shell = (
+        variable.get("value") or None if variable else None for variable in (given, has, wished)
+    )
     if configured is None and running is None and shell is None:
         return None
     source = given.fields["value"].where.source if given and configured is not None else None
@@ -124,10 +126,10 @@ def _state(name: str, configured: str | None, running: str | None, known: bool) 
         return "unknown" if configured is not None else "shell-only"
     if configured is None:
         return "running-only" if running is not None else "shell-only"
-    return "in-force" if _same(name, configured, running) else "not-taken-over"
+    return "in-force" if _is_same_value(name, configured, running) else "not-taken-over"
 
 
-def _same(name: str, configured: str, running: str | None) -> bool:
+def _is_same_value(name: str, configured: str, running: str | None) -> bool:
     """Its log writes values out: 1 as true, a host with scheme and port, a time with all its units."""
     if running is None:
         return False
@@ -135,24 +137,27 @@ def _same(name: str, configured: str, running: str | None) -> bool:
     if running in (configured, plain.get(configured)):
         return True
     if name == "OLLAMA_HOST":
-        told, said = (one.rpartition("//")[2].rstrip("/") for one in (running, configured))
-        return said in (told, told.rpartition(":")[0]) or said + ":11434" == told
+        current, wish = (address.rpartition("//")[2].rstrip("/") for address in (running, configured))
+        return wish in (current, current.rpartition(":")[0]) or wish + ":11434" == current
     return name in ("OLLAMA_KEEP_ALIVE", "OLLAMA_LOAD_TIMEOUT") and running.startswith(configured)
 
 
 def _in_force(settings: list[Setting]) -> dict[str, str]:
     """What the server has, as far as anybody knows: what it was seen with, else what it is given."""
-    found = {one.name: one.running or (one.configured if one.state == "unknown" else None) for one in settings}
+    found = {
+        setting.name: setting.running or (setting.configured if setting.state == "unknown" else None)
+        for setting in settings
+    }
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _models(settings: list[Setting], service: Fact | None, facts: Facts, host: Host | None) -> Folder:
     """Where models lie: the variable tells, else the home of whom the server runs as."""
-    told = next((one for one in settings if one.name == "OLLAMA_MODELS"), None)
-    path = told and (told.running or told.configured)
-    by = "OLLAMA_MODELS" if told and told.configured else "default"
+    setting = next((setting for setting in settings if setting.name == "OLLAMA_MODELS"), None)
+    path = setting and (setting.running or setting.configured)
+    by = "OLLAMA_MODELS" if setting and setting.configured else "default"
     if not path:
-        home = next((one.get("path") for one in facts.of(HomeFolder) if one.get("role") == "home"), None)
+        home = next((folder.get("path") for folder in facts.of(HomeFolder) if folder.get("role") == "home"), None)
         home = _OF_THE_SERVICE if service is not None and service.get("user", "ollama") == "ollama" else home
         path = home and f"{home}/.ollama/models"
     words = ((host.run(("df", "-Pk", path), 5.0).body or "").splitlines()[-1:] if host and path else []) or [""]
@@ -163,7 +168,7 @@ def _models(settings: list[Setting], service: Fact | None, facts: Facts, host: H
 def _integrated(facts: Facts, computes: list[Computes], pools: Sequence[Pool]) -> list[Integrated]:
     """Graphics in the processor, with what the machine has for them and what ollama counts."""
     usable = {pool.name: pool.total for pool in pools if pool.within}
-    counted = [one.total for one in computes if one.library != "cpu"]
+    counted = [device.total for device in computes if device.library != "cpu"]
     found = []
     for gpu in facts.of(Gpu):
         if not gpu.get("integrated"):

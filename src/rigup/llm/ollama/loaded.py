@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -13,6 +13,7 @@ from rigup.schemas.ollama import Integrated, Loaded, Planned
 
 if TYPE_CHECKING:
     from rigup.fit.pools import Pool
+    from rigup.schemas.fit import Fit
 
 _MOST = 20
 _WHOLE = 100  # percent
@@ -26,11 +27,11 @@ def loaded(
     """Models in memory as `ollama ps` tells them, and what could not be seen."""
     if host is None:
         return [], []
-    told = host.run(("ollama", "ps"), 5.0)
-    if told.body is None or told.exit:
+    answer = host.run(("ollama", "ps"), 5.0)
+    if answer.body is None or answer.exit:
         return [], []
     found, unseen = [], list[str]()
-    for name, size, on_gpu, context in rows(told.body):
+    for name, size, on_gpu, context in rows(answer.body):
         planned = _planned(host, name, context, environment, pools)
         if planned is None:
             unseen.append(
@@ -69,7 +70,7 @@ def rows(table: str) -> list[tuple[str, str, int, int | None]]:
 
 
 def _cell(line: str, place: int, order: list[int]) -> str:
-    end = next((one for one in order if one > place), len(line))
+    end = next((start for start in order if start > place), len(line))
     return line[place:end].strip()
 
 
@@ -83,14 +84,14 @@ def _planned(
     from rigup.fit.pools import HOST
     from rigup.fit.request import Request
 
-    told = _FROM.search(host.run(("ollama", "show", "--modelfile", name), 5.0).body or "")
-    if not told:
+    match = _FROM.search(host.run(("ollama", "show", "--modelfile", name), 5.0).body or "")
+    if not match:
         return None
     try:
-        asked = of_file(Path(told["path"]))
+        asked = of_file(Path(match["path"]))
     except (FitError, OSError):
         return None
-    pools = [_without_ollama(one) for one in pools]
+    pools = [_without_ollama(pool) for pool in pools]
     request = as_ollama(Request(context=context or usual_context(asked.model, pools, environment)), environment, {})
     if context:
         request = msgspec.structs.replace(request, context=context * request.parallel)
@@ -103,11 +104,11 @@ def _planned(
         name,
         questions=False,
     )
-    free = [one.free for one in pools if one.kind != HOST]
+    free = [pool.free for pool in pools if pool.kind != HOST]
     return Planned(
-        context=request.context, total=plan["memory"]["total"], layers=asked.model.layers + 1,
-        gpu_layers=plan["request"]["gpu_layers"] or 0, device_total=_on_devices(plan), needed=_on_devices(whole),
-        free=sum(one or 0 for one in free) if free and all(one is not None for one in free) else None,
+        context=request.context, total=plan.memory.total, layers=asked.model.layers + 1,
+        gpu_layers=plan.gpu_layers, device_total=_on_devices(plan), needed=_on_devices(whole),
+        free=sum(amount or 0 for amount in free) if free and all(amount is not None for amount in free) else None,
     )  # fmt: skip
 
 
@@ -120,8 +121,8 @@ def _without_ollama(pool: "Pool") -> "Pool":
     return msgspec.structs.replace(pool, free=max(pool.free or 0, left(pool.kind, pool.total)))
 
 
-def _on_devices(plan: dict[str, Any]) -> int:
-    return sum(one["total"] for one in plan["devices"] if one["kind"] != "ram")
+def _on_devices(fit: "Fit") -> int:
+    return sum(device.total for device in fit.devices if device.kind != "ram")
 
 
 def size(count: int) -> str:
@@ -131,7 +132,9 @@ def size(count: int) -> str:
 
 def _why(planned: Planned | None, integrated: list[Integrated]) -> str:
     """Why not all of it is on devices, as a sentence; "" where nobody can tell."""
-    inside = next((one for one in integrated if one.counted and one.usable and one.counted < one.usable), None)
+    inside = next(
+        (device for device in integrated if device.counted and device.usable and device.counted < device.usable), None
+    )
     if (
         planned is not None
         and inside is not None
@@ -139,15 +142,15 @@ def _why(planned: Planned | None, integrated: list[Integrated]) -> str:
         and inside.counted
         and planned.needed <= inside.usable
     ):
-        told = _("{name} may use {usable}, and the model needs {needed}; but ollama counts on {counted} only, which is what the firmware set aside.")  # fmt: skip
-        return told.format(
+        template = _("{name} may use {usable}, and the model needs {needed}; but ollama counts on {counted} only, which is what the firmware set aside.")  # fmt: skip
+        return template.format(
             name=inside.name, usable=size(inside.usable), needed=size(planned.needed), counted=size(inside.counted)
         )
     if planned is None or planned.free is None:
         return ""
     if planned.needed > planned.free:
-        told = _("All {layers} layers would need {needed} of the GPU's memory, and {free} are free for it: {gpu_layers} have room.")  # fmt: skip
-        return told.format(
+        template = _("All {layers} layers would need {needed} of the GPU's memory, and {free} are free for it: {gpu_layers} have room.")  # fmt: skip
+        return template.format(
             layers=planned.layers, needed=size(planned.needed), free=size(planned.free), gpu_layers=planned.gpu_layers
         )
     return _("There is room for all of it ({needed} of {free}); that ollama does not use the GPU has another reason, which the findings or its log tell.").format(needed=size(planned.needed), free=size(planned.free))  # fmt: skip

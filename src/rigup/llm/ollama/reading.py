@@ -49,11 +49,13 @@ class Read(NamedTuple):
 def read(source: str | None) -> Read:
     """Look at this machine (None), or at a capture, a report or a log. Raises SourceError."""
     sources = open_source(source)
-    host = next((one.host for one in sources if one.host is not None), None)
+    host = next((source.host for source in sources if source.host is not None), None)
     if host is None:
-        log = "\n".join(text.body for one in sources for text in one.texts)
+        log = "\n".join(text.body for source in sources for text in source.texts)
         return Read(None, sources, last_start(log), None, None, [])
-    kept = "\n".join(one.output for one in host.recorded() if one.argv[0] == "journalctl" and "ollama" in one.argv)
+    kept = "\n".join(
+        answer.output for answer in host.recorded() if answer.argv[0] == "journalctl" and "ollama" in answer.argv
+    )
     log, unseen = (last_start(kept), []) if kept else _log(host)
     running, environment = _process(host)
     if running and environment is None and _STARTED not in log:
@@ -62,9 +64,10 @@ def read(source: str | None) -> Read:
         *_texts("log of ollama", "" if kept else log, ""),
         *_texts("environment of ollama", _as_env(environment), SERVICE),
     ]
-    place = next(one.place for one in sources if one.host is host)
+    place = next(source.place for source in sources if source.host is host)
     with_texts = [
-        one._replace(texts=(*one.texts, *texts)) if one.host is host and one.place == place else one for one in sources
+        source._replace(texts=(*source.texts, *texts)) if source.host is host and source.place == place else source
+        for source in sources
     ]
     return Read(host, with_texts, log, environment, running, unseen)
 
@@ -109,7 +112,7 @@ def _process(host: Host) -> tuple[bool | None, dict[str, str] | None]:
     asked = host.run(("pgrep", "-x", "ollama"), 5.0) if not found else None
     if asked is not None and asked.body:
         found = asked.body.split()
-    for pid in [one for one in found if one.isdecimal()][:_MOST_PROCESSES]:
+    for pid in [name for name in found if name.isdecimal()][:_MOST_PROCESSES]:
         body = host.read(f"/proc/{pid}/environ").body
         if body:
             pairs = (line.partition("=") for line in body.split("\x00"))
@@ -125,18 +128,18 @@ def devices(log: str) -> list[Computes]:
     for line in log.splitlines():
         if "inference compute" not in line:
             continue
-        said = {key: value.strip('"') for key, value in _PAIR.findall(line[:2000])}
-        library = said.get("library", "").lower()
-        name = said.get("description") or said.get("name", "")
+        fields = {key: value.strip('"') for key, value in _PAIR.findall(line[:2000])}
+        library = fields.get("library", "").lower()
+        name = fields.get("description") or fields.get("name", "")
         if library:
-            found[library, said.get("id", name)] = Computes(
-                library=library, name=name[:100], compute=said.get("compute", "")[:40],
-                total=size_of(said.get("total", "")), available=size_of(said.get("available", "")),
+            found[library, fields.get("id", name)] = Computes(
+                library=library, name=name[:100], compute=fields.get("compute", "")[:40],
+                total=size_of(fields.get("total", "")), available=size_of(fields.get("available", "")),
             )  # fmt: skip
     return list(found.values())
 
 
-def size_of(told: str) -> int | None:
+def size_of(text: str) -> int | None:
     """Bytes of `7.7 GiB`; None for no size."""
-    hit = _SIZE.fullmatch(told.strip())
+    hit = _SIZE.fullmatch(text.strip())
     return int(float(hit[1]) * (1 << _UNITS[hit[2]])) if hit else None

@@ -35,7 +35,7 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
         )
         http.send(h11.Data(data=body))
         http.send(h11.EndOfMessage())
-        status, said = 0, b""
+        status, refused = 0, b""
         while True:
             event = http.next_event()
             if event is h11.NEED_DATA:
@@ -45,21 +45,21 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
             elif isinstance(event, h11.Data) and status < 300:
                 yield bytes(event.data)
             elif isinstance(event, h11.Data):
-                said = (said + bytes(event.data))[:_PIECE]
+                refused = (refused + bytes(event.data))[:_PIECE]
             elif isinstance(event, h11.EndOfMessage):
                 break
         if status >= 300:
-            raise _refusal(status, said)
+            raise _refusal(status, refused)
     except (h11.RemoteProtocolError, OSError) as error:
         raise Refused(502, "engine_failed", "The engine broke off its answer.") from error
     finally:
         writer.transport.abort()
 
 
-def _refusal(status: int, said: bytes) -> Refused:
+def _refusal(status: int, body: bytes) -> Refused:
     try:
-        told = msgspec.json.decode(said)
-        error = told["error"]
+        document = msgspec.json.decode(body)
+        error = document["error"]
         return Refused(status, str(error.get("type", "engine_refused")), str(error["message"]))
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
         return Refused(status, "engine_refused", "The engine refused the request.")
@@ -82,6 +82,6 @@ async def events(engine: RunningEngine, path: str, body: bytes) -> AsyncIterator
         *lines, left = (left + piece).split(b"\n")
         for line in lines:
             if line.startswith(b"data: ") and line[6:].strip() != b"[DONE]":
-                told = msgspec.json.decode(line[6:])
-                if isinstance(told, dict):
-                    yield told
+                document = msgspec.json.decode(line[6:])
+                if isinstance(document, dict):
+                    yield document

@@ -131,14 +131,14 @@ class Connection(asyncio.Protocol, Client):
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._wait(_BODY_SECONDS + length / _LEAST_RATE, self._too_slow)
 
-    def _has_key(self, told: bytes) -> bool:
-        kind, _blank, key = told.partition(b" ")
+    def _has_key(self, header: bytes) -> bool:
+        kind, _blank, key = header.partition(b" ")
         same = hmac.compare_digest(key.strip(), self._rules.key.encode())
         return not self._rules.key or (same and kind.lower() == b"bearer")
 
     def _too_large(self) -> Refused:
-        told = "The request is larger than {bytes} bytes."
-        return Refused(413, "request_too_large", told.format(bytes=self._rules.most_body))
+        template = "The request is larger than {bytes} bytes."
+        return Refused(413, "request_too_large", template.format(bytes=self._rules.most_body))
 
     def _begin(self) -> None:
         assert self._asked is not None  # noqa: S101

@@ -28,5 +28,5 @@ class Refused(Exception):
 def body_of(error: Refused) -> bytes:
     """The error as JSON."""
     kind = _KINDS.get(error.status, "invalid_request_error")
-    told = {"message": str(error), "type": kind, "param": None, "code": error.code}
-    return msgspec.json.encode({"error": told})
+    fields = {"message": str(error), "type": kind, "param": None, "code": error.code}
+    return msgspec.json.encode({"error": fields})

@@ -39,9 +39,9 @@ def gbnf(schema: Mapping[str, Any]) -> str:
         Refused: it says what a grammar cannot hold, or is larger than any that is meant.
 
     """
-    made = _Grammar(schema)
-    made.rules["root"] = made.of(schema, 0)
-    return "\n".join(f"{name} ::= {text}" for name, text in {**made.rules, **_BASE}.items())
+    grammar = _Grammar(schema)
+    grammar.rules["root"] = grammar.of(schema, 0)
+    return "\n".join(f"{name} ::= {text}" for name, text in {**grammar.rules, **_BASE}.items())
 
 
 class _Grammar:
@@ -58,7 +58,7 @@ class _Grammar:
             return "value"
         if not isinstance(schema, Mapping) or depth > _MOST_DEPTH:
             raise _refused("it is nested too deeply, or a part of it is none")
-        odd = sorted(str(one) for one in schema.keys() - _UNDERSTOOD)
+        odd = sorted(str(name) for name in schema.keys() - _UNDERSTOOD)
         if odd:
             raise _refused("no grammar can say {words}".format(words=", ".join(odd)[:200]))
         parts = self._parts(schema, depth)
@@ -77,7 +77,7 @@ class _Grammar:
             return [_literal(schema["const"])]
         for name in ("enum", "anyOf", "oneOf"):
             if isinstance(schema.get(name), list) and schema[name]:
-                return [_literal(one) if name == "enum" else self.of(one, depth + 1) for one in schema[name]]
+                return [_literal(part) if name == "enum" else self.of(part, depth + 1) for part in schema[name]]
         return None
 
     def _of_kind(self, kind: Any, schema: Mapping[str, Any], depth: int) -> str:
@@ -97,11 +97,11 @@ class _Grammar:
         raise _refused("it names a type that there is not")
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> str:
-        one = self._rule(self.of(schema.get("items", True), depth + 1))
+        item = self._rule(self.of(schema.get("items", True), depth + 1))
         least, most = schema.get("minItems", 0), schema.get("maxItems")
         if most == 0:
             return '"[" ws "]"'
-        more = f'{one} ("," ws {one})' + _times(max(least - 1, 0), None if most is None else most - 1)
+        more = f'{item} ("," ws {item})' + _times(max(least - 1, 0), None if most is None else most - 1)
         return f'"[" ws {more} ws "]"' if least else f'"[" ws ({more})? ws "]"'
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> str:
@@ -126,19 +126,19 @@ class _Grammar:
                 after = self._rule(f'("," ws {pair})? {after}')
         return f'"{{" ws {before} ws "}}"'
 
-    def _reference(self, told: Any, depth: int) -> str:
-        if not isinstance(told, str) or not told.startswith("#"):
+    def _reference(self, reference: Any, depth: int) -> str:
+        if not isinstance(reference, str) or not reference.startswith("#"):
             raise _refused("it points to another document")
-        if told not in self._of_ref:
-            there: Any = self._whole
-            for word in told[1:].strip("/").split("/"):
+        if reference not in self._of_ref:
+            target: Any = self._whole
+            for word in reference[1:].strip("/").split("/"):
                 if word:
-                    there = (
-                        there.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(there, Mapping) else None
+                    target = (
+                        target.get(word.replace("~1", "/").replace("~0", "~")) if isinstance(target, Mapping) else None
                     )
-            name = self._of_ref[told] = self._rule("")
-            self.rules[name] = self.of(there, depth + 1)
-        return self._of_ref[told]
+            name = self._of_ref[reference] = self._rule("")
+            self.rules[name] = self.of(target, depth + 1)
+        return self._of_ref[reference]
 
     def _one_of(self, parts: Sequence[str]) -> str:
         return self._rule(" | ".join(parts))
@@ -158,12 +158,12 @@ def _literal(value: Any) -> str:
 
 
 def _times(least: Any, most: Any) -> str:
-    counts = [one for one in (least, most) if one is not None]
-    if any(not isinstance(one, int) or not 0 <= one <= _MOST_TIMES for one in counts):
+    counts = [count for count in (least, most) if count is not None]
+    if any(not isinstance(count, int) or not 0 <= count <= _MOST_TIMES for count in counts):
         raise _refused(f"it counts to more than {_MOST_TIMES}")
     return f"{{{least},}}" if most is None else f"{{{least},{most}}}"
 
 
 def _refused(why: str) -> Refused:
-    told = "The schema cannot be held on this model's vocabulary: {why}."
-    return Refused(400, "unsupported_schema", told.format(why=why))
+    template = "The schema cannot be held on this model's vocabulary: {why}."
+    return Refused(400, "unsupported_schema", template.format(why=why))

@@ -72,8 +72,8 @@ def _schema_of_response(body: Mapping[str, Any]) -> Held | None:
     if schema is None:
         return None
     if body.get("tools") and body.get("tool_choice") != "none":
-        told = "A schema for the text and tools that may be called do not go together in /v1/responses."
-        raise Refused(400, "unsupported", told)
+        message = "A schema for the text and tools that may be called do not go together in /v1/responses."
+        raise Refused(400, "unsupported", message)
     return Held(schema, False, responses=True)
 
 
@@ -82,14 +82,14 @@ def _call_schema(body: Mapping[str, Any], choice: Any) -> dict[str, Any]:
     tools = body.get("tools")
     found = []
     for tool in tools[:_MOST_TOOLS] if isinstance(tools, list) else ():
-        made = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(made, dict) and isinstance(made.get("name"), str):
-            taken = made.get("parameters")
-            found.append((made["name"], taken if isinstance(taken, dict) and taken else _ANYTHING))
+        function = tool.get("function") if isinstance(tool, dict) else None
+        if isinstance(function, dict) and isinstance(function.get("name"), str):
+            taken = function.get("parameters")
+            found.append((function["name"], taken if isinstance(taken, dict) and taken else _ANYTHING))
     if isinstance(choice, dict):
-        told = choice.get("function")
-        name = told.get("name") if isinstance(told, dict) else choice.get("name")
-        found = [one for one in found if one[0] == name]
+        function = choice.get("function")
+        name = function.get("name") if isinstance(function, dict) else choice.get("name")
+        found = [function for function in found if function[0] == name]
     if not found:
         raise Refused(400, "invalid_tool_choice", "`tool_choice` asks for a tool that is not among `tools`.")
     calls = [
@@ -120,9 +120,9 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
         body = responses.as_chat(body)
     if body.get("n") not in (None, 1):
         raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
-    told = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
-    told["chat_template_kwargs"] = {"enable_thinking": False, **(told.get("chat_template_kwargs") or {})}
-    prompt = msgspec.json.decode(await whole(engine, "POST", "/apply-template", msgspec.json.encode(told)))
+    request = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
+    request["chat_template_kwargs"] = {"enable_thinking": False, **(request.get("chat_template_kwargs") or {})}
+    prompt = msgspec.json.decode(await whole(engine, "POST", "/apply-template", msgspec.json.encode(request)))
     asked = {name: value for name, value in body.items() if name not in _OTHERS}
     most = asked.pop("max_completion_tokens", None) or asked.pop("max_tokens", None)
     spm = engine.settings is not None and engine.settings.spm
@@ -202,23 +202,23 @@ class _Reply:
         if not self.tools:
             return {"role": "assistant", "content": self._text}, reason
         try:
-            told = msgspec.json.decode(self._text)
-            made = {"name": told["name"], "arguments": msgspec.json.encode(told["arguments"]).decode()}
+            chosen = msgspec.json.decode(self._text)
+            function = {"name": chosen["name"], "arguments": msgspec.json.encode(chosen["arguments"]).decode()}
         except (msgspec.DecodeError, KeyError, TypeError):
             return {"role": "assistant", "content": self._text}, reason
-        call = {"id": "call_" + secrets.token_hex(12), "type": "function", "function": made}
+        call = {"id": "call_" + secrets.token_hex(12), "type": "function", "function": function}
         return {"role": "assistant", "content": None, "tool_calls": [call]}, "tool_calls"
 
     def chunk(self, delta: dict[str, Any], reason: str | None = None) -> dict[str, Any]:
         """A piece of a stream."""
-        told = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {"id": self._id, "object": "chat.completion.chunk", "created": self._made, "model": self._model, "choices": [told]}  # fmt: skip
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {"id": self._id, "object": "chat.completion.chunk", "created": self._made, "model": self._model, "choices": [choice]}  # fmt: skip
 
     def whole(self) -> dict[str, Any]:
         """The whole answer."""
         message, reason = self.message()
-        told = {"index": 0, "message": message, "finish_reason": reason}
+        choice = {"index": 0, "message": message, "finish_reason": reason}
         return {
-            "id": self._id, "object": "chat.completion", "created": self._made, "model": self._model, "choices": [told],
+            "id": self._id, "object": "chat.completion", "created": self._made, "model": self._model, "choices": [choice],
             "usage": self.usage,
         }  # fmt: skip

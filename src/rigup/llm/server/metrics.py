@@ -45,11 +45,11 @@ class Metrics:
         """Everything; `engines` are models with the text of their engine's own metrics."""
         lines: list[str] = []
         for name, (kind, help_text) in _HELP.items():
-            rows = [(labels, value) for (one, labels), value in sorted(self._values.items()) if one == name]
-            told = [f"{name}{_labels(labels)} {value:g}" for labels, value in rows]
-            told += self._histogram(name) if kind == "histogram" else []
-            if told:
-                lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}", *told]
+            rows = [(labels, value) for (metric, labels), value in sorted(self._values.items()) if metric == name]
+            samples = [f"{name}{_labels(labels)} {value:g}" for labels, value in rows]
+            samples += self._histogram(name) if kind == "histogram" else []
+            if samples:
+                lines += [f"# HELP {name} {help_text}", f"# TYPE {name} {kind}", *samples]
         seen: set[str] = set()
         for model, text in engines:
             lines += _of_engine(model, text, seen)
@@ -84,7 +84,7 @@ def _of_engine(model: str, text: str, seen: set[str]) -> list[str]:
             if line not in seen:
                 seen.add(line)
                 found.append(line)
-        elif told := _SERIES.match(line):
-            inside = ",".join(filter(None, (f'model="{_escaped(model)}"', told[2] or "")))
-            found.append(f"{told[1]}{{{inside}}}{told[3]}")
+        elif match := _SERIES.match(line):
+            inside = ",".join(filter(None, (f'model="{_escaped(model)}"', match[2] or "")))
+            found.append(f"{match[1]}{{{inside}}}{match[3]}")
     return found

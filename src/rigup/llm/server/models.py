@@ -113,7 +113,8 @@ class Models:
         except (EngineError, FitError) as error:
             one.fault = (time.monotonic(), str(error))
             self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="failed")
-            self._say(_("{model} could not be loaded. {why}").format(model=one.name, why=error))
+            if len(self.all) > 1:  # of a single one whoever starts the server says it, and ends
+                self._say(_("{model} could not be loaded. {why}").format(model=one.name, why=error))
             raise Refused(503, "model_not_loaded", str(error)) from error
         one.fault = None
         self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="loaded")

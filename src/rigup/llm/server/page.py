@@ -28,8 +28,10 @@ _NO_MORE = (
 
 def wanted_language(accepted: str) -> str:
     """The first language of `Accept-Language` that rigup has texts in, else English."""
-    named = [one.partition(";")[0].strip() for one in accepted[:_MOST].split(",")]
-    return next((known(one) for one in named if known(one) != "en" or one.lower().startswith("en")), "en")
+    named = [language.partition(";")[0].strip() for language in accepted[:_MOST].split(",")]
+    return next(
+        (known(language) for language in named if known(language) != "en" or language.lower().startswith("en")), "en"
+    )
 
 
 @cache
@@ -38,13 +40,13 @@ def page(language: str) -> tuple[bytes, bytes]:
     assert language in SUPPORTED  # noqa: S101
     say = spoken_in(language)
     text = resources.files(__package__).joinpath("page.html").read_text("utf-8")
-    words = escape(json.dumps({name: say(one) for name, one in _WORDS.items()}, ensure_ascii=False))
+    words = escape(json.dumps({name: say(word) for name, word in _WORDS.items()}, ensure_ascii=False))
     policy = (
         f"default-src 'none'; connect-src 'self'; style-src {_hash(text, 'style')}; script-src {_hash(text, 'script')}; "
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
     )
-    made = text.replace("LANGUAGE", language.replace("_", "-"), 1).replace("WORDS", words, 1)
-    return made.encode(), _NO_MORE + f"content-security-policy: {policy}\r\n".encode()
+    body = text.replace("LANGUAGE", language.replace("_", "-"), 1).replace("WORDS", words, 1)
+    return body.encode(), _NO_MORE + f"content-security-policy: {policy}\r\n".encode()
 
 
 def _hash(text: str, tag: str) -> str:

@@ -125,12 +125,12 @@ async def connected(engine: RunningEngine, protocol: Callable[[], Relay]) -> Rel
     parts = urlsplit(engine.base_url)
     secure = ssl.create_default_context() if parts.scheme == "https" else None
     try:
-        _transport, made = await asyncio.get_running_loop().create_connection(
+        _transport, relay = await asyncio.get_running_loop().create_connection(
             protocol, parts.hostname or "", parts.port or (443 if secure else 80), ssl=secure
         )
     except OSError as error:
         raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
-    return made
+    return relay
 
 
 def request_for(engine: RunningEngine, method: str, path: str, body: bytes, kind: bytes = b"application/json") -> bytes:
@@ -150,9 +150,9 @@ def request_for(engine: RunningEngine, method: str, path: str, body: bytes, kind
 def json_of(body: bytes) -> dict[str, object]:
     """The object that a request holds. Raises Refused."""
     try:
-        told = msgspec.json.decode(body)
+        document = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refused(400, "invalid_json", f"The request is no JSON: {error}.") from error
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise Refused(400, "invalid_json", "The request is no object of JSON.")
-    return told
+    return document

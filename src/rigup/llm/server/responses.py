@@ -31,24 +31,24 @@ class Reply(Protocol):
 
 def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
     """The request as `/v1/chat/completions` has it. Raises Refused for what no chat has."""
-    made = {name: body[name] for name in _SAME if body.get(name) is not None}
+    request = {name: body[name] for name in _SAME if body.get(name) is not None}
     if body.get("max_output_tokens") is not None:
-        made["max_tokens"] = body["max_output_tokens"]
+        request["max_tokens"] = body["max_output_tokens"]
     if body.get("previous_response_id") or body.get("conversation"):
         raise _unsupported("No response is kept here: send the whole talk in `input`.")
-    given, told = body.get("input"), body.get("instructions")
+    given, instructions = body.get("input"), body.get("instructions")
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(items, list):
         raise _unsupported("`input` is neither a text nor a list.")
-    first = [{"role": "system", "content": told}] if isinstance(told, str) and told else []
-    made["messages"] = [*first, *(_message(one) for one in items if not _is_reasoning(one))]
+    first = [{"role": "system", "content": instructions}] if isinstance(instructions, str) and instructions else []
+    request["messages"] = [*first, *(_message(item) for item in items if not _is_reasoning(item))]
     tools = body.get("tools")
-    made["tools"] = [
-        {"type": "function", "function": {name: one[name] for name in ("name", "description", "parameters") if name in one}}
-        for one in (tools if isinstance(tools, list) else ()) if isinstance(one, dict) and one.get("type") == "function"
+    request["tools"] = [
+        {"type": "function", "function": {name: tool[name] for name in ("name", "description", "parameters") if name in tool}}
+        for tool in (tools if isinstance(tools, list) else ()) if isinstance(tool, dict) and tool.get("type") == "function"
     ]  # fmt: skip
-    made["tool_choice"] = body.get("tool_choice")
-    return made
+    request["tool_choice"] = body.get("tool_choice")
+    return request
 
 
 def _unsupported(text: str) -> Refused:
@@ -64,8 +64,8 @@ def _message(item: object) -> dict[str, Any]:
         raise _unsupported("An item of `input` is no object.")
     kind = item.get("type", "message")
     if kind == "function_call":
-        made = {"name": str(item.get("name")), "arguments": str(item.get("arguments"))}
-        call = {"id": str(item.get("call_id")), "type": "function", "function": made}
+        function = {"name": str(item.get("name")), "arguments": str(item.get("arguments"))}
+        call = {"id": str(item.get("call_id")), "type": "function", "function": function}
         return {"role": "assistant", "content": None, "tool_calls": [call]}
     if kind == "function_call_output":
         return {"role": "tool", "tool_call_id": str(item.get("call_id")), "content": _text(item.get("output"))}
@@ -80,49 +80,49 @@ def _text(content: object) -> str:
         return content
     parts: list[Any] = content if isinstance(content, list) else [None]
     if not all(
-        isinstance(one, dict) and one.get("type") in _TEXT and isinstance(one.get("text"), str) for one in parts
+        isinstance(part, dict) and part.get("type") in _TEXT and isinstance(part.get("text"), str) for part in parts
     ):
         raise _unsupported("Where the answer is bound, `input` holds text alone.")
-    return "".join(one["text"] for one in parts)
+    return "".join(part["text"] for part in parts)
 
 
 async def answer(
     client: Connection, body: Mapping[str, Any], reply: Reply, source: AsyncIterator[dict[str, Any]]
 ) -> None:
     """Answer with what holds; a call is told when it is whole, text as it comes. Raises Refused."""
-    made = _Response(body)
+    response = _Response(body)
     async for event in source:
         piece = reply.take(event)
         if not body.get("stream"):
             continue
         if not client.status:  # an engine that refuses does so before its first event
             client.stream()
-            made.say(client, "response.created", response=made.whole("in_progress", []))
+            response.say(client, "response.created", response=response.whole("in_progress", []))
             if not reply.tools:
-                made.begin(client)
+                response.begin(client)
         if piece and not reply.tools:
-            made.say(client, "response.output_text.delta", delta=piece, logprobs=[], **made.part)
+            response.say(client, "response.output_text.delta", delta=piece, logprobs=[], **response.part)
     message, reason = reply.message()
     status = "incomplete" if reason == "length" else "completed"
-    item = made.item(message, status)
-    whole = made.whole(status, [item], reply.usage)
+    item = response.item(message, status)
+    whole = response.whole(status, [item], reply.usage)
     if not client.status:
         client.send(200, msgspec.json.encode(whole))
         return
     if item["type"] == "message":
         if reply.tools:  # a call that was cut off
-            made.begin(client)
+            response.begin(client)
         part = item["content"][0]
-        made.say(client, "response.output_text.done", text=part["text"], logprobs=[], **made.part)
-        made.say(client, "response.content_part.done", part=part, **made.part)
+        response.say(client, "response.output_text.done", text=part["text"], logprobs=[], **response.part)
+        response.say(client, "response.content_part.done", part=part, **response.part)
     else:
         place = {"output_index": 0, "item_id": item["id"]}
-        said = item["arguments"]
-        made.say(client, "response.output_item.added", output_index=0, item={**item, "arguments": "", "status": "in_progress"})  # fmt: skip
-        made.say(client, "response.function_call_arguments.delta", delta=said, **place)
-        made.say(client, "response.function_call_arguments.done", arguments=said, name=item["name"], **place)
-    made.say(client, "response.output_item.done", output_index=0, item=item)
-    made.say(client, f"response.{status}", response=whole)
+        arguments = item["arguments"]
+        response.say(client, "response.output_item.added", output_index=0, item={**item, "arguments": "", "status": "in_progress"})  # fmt: skip
+        response.say(client, "response.function_call_arguments.delta", delta=arguments, **place)
+        response.say(client, "response.function_call_arguments.done", arguments=arguments, name=item["name"], **place)
+    response.say(client, "response.output_item.done", output_index=0, item=item)
+    response.say(client, f"response.{status}", response=whole)
     client.end()
 
 

@@ -90,11 +90,11 @@ class Server:
         )
         named = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
         signals = [
-            one for one in named if one is not None and signal.getsignal(one) is not signal.SIG_IGN
+            number for number in named if number is not None and signal.getsignal(number) is not signal.SIG_IGN
         ]  # as `nohup` has it
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or a thread: `over` ends it
-            for one in signals:
-                loop.add_signal_handler(one, ended.set)
+            for number in signals:
+                loop.add_signal_handler(number, ended.set)
         watch = loop.create_task(self.models.watch())
         try:
             if len(self.models.all) == 1 and not await self._first(ended):
@@ -110,8 +110,8 @@ class Server:
 
     async def _first(self, ended: asyncio.Event) -> bool:
         """Load the one model; False where the end comes before."""
-        one = next(iter(self.models.all.values()))
-        load = asyncio.ensure_future(self.models.engine(one))
+        model = next(iter(self.models.all.values()))
+        load = asyncio.ensure_future(self.models.engine(model))
         stopped = asyncio.ensure_future(ended.wait())
         await asyncio.wait((load, stopped), return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
@@ -119,23 +119,23 @@ class Server:
             load.cancel()
             return False
         load.result()
-        await self.models.done(one)
+        await self.models.done(model)
         return True
 
     async def _end(self, loop: asyncio.AbstractEventLoop, signals: Sequence[int]) -> None:
         """Answers on their way may end; a second signal cuts them."""
         self._ending = True
-        waiting: set[asyncio.Future[Any]] = {one.gone for one in self._connections if one.busy}
+        waiting: set[asyncio.Future[Any]] = {connection.gone for connection in self._connections if connection.busy}
         for connection in tuple(self._connections):
             if not connection.busy:
                 connection.transport.abort()
         if waiting:
-            told = _("{count} answers are on their way: waiting for at most {seconds:.0f} seconds.")
-            self._say(told.format(count=len(waiting), seconds=self._plan.grace))
+            template = _("{count} answers are on their way: waiting for at most {seconds:.0f} seconds.")
+            self._say(template.format(count=len(waiting), seconds=self._plan.grace))
         again = asyncio.Event()
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            for one in signals:
-                loop.add_signal_handler(one, again.set)
+            for number in signals:
+                loop.add_signal_handler(number, again.set)
         cut, until = loop.create_task(again.wait()), loop.time() + self._plan.grace
         while waiting and not again.is_set() and (left := until - loop.time()) > 0:
             everything: set[asyncio.Future[Any]] = {*waiting, cut}
@@ -157,9 +157,9 @@ class Server:
                 if asked.method != "POST":
                     raise Refused(405, "method_not_allowed", "Send a POST.")
                 body = json_of(asked.body)
-                one = self.models.named(body.get("model"))
-                model = one.name
-                await self._by_model(client, asked, body, one)
+                served = self.models.named(body.get("model"))
+                model = served.name
+                await self._by_model(client, asked, body, served)
             else:
                 await self._own(client, asked)
         except Refused as error:
@@ -171,21 +171,23 @@ class Server:
                 took = asyncio.get_running_loop().time() - asked.began
                 self._say(f"{asked.method[:10]} {path} {model} {client.status or 499} {took:.3f} s")
 
-    async def _by_model(self, client: Connection, asked: Asked, body: dict[str, Any], one: Served) -> None:
-        engine = await self.models.engine(one)
-        self.metrics.add("rigup_llm_requests_in_progress", model=one.name)
+    async def _by_model(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> None:
+        engine = await self.models.engine(model)
+        self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
         try:
             bound = any(word in asked.body for word in _HELD)
             wanted = held.held(asked.path, body, engine) if bound else None
             if wanted is not None:
                 await held.answer(client, engine, body, wanted)
             else:
-                await self._relayed(client, asked, engine, one, _body_for(engine, asked.body, body))
+                await self._relayed(client, asked, engine, model, _body_for(engine, asked.body, body))
         finally:
-            self.metrics.add("rigup_llm_requests_in_progress", -1, model=one.name)
-            await self.models.done(one)
+            self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
+            await self.models.done(model)
 
-    async def _relayed(self, client: Connection, asked: Asked, engine: RunningEngine, one: Served, body: bytes) -> None:
+    async def _relayed(
+        self, client: Connection, asked: Asked, engine: RunningEngine, model: Served, body: bytes
+    ) -> None:
         """The engine's own answer; what cut it off is told."""
         request = request_for(engine, "POST", asked.path, body)
         relay = await connected(engine, lambda: Relay(client, request))
@@ -193,9 +195,9 @@ class Server:
             await relay.ended
         finally:
             relay.cut()
-            self.metrics.add("rigup_llm_response_bytes_total", relay.sent, model=one.name)
+            self.metrics.add("rigup_llm_response_bytes_total", relay.sent, model=model.name)
             if relay.status:
-                self.metrics.first_byte(one.name, relay.began - asked.began)
+                self.metrics.first_byte(model.name, relay.began - asked.began)
         if not relay.whole:
             await asyncio.sleep(0.05)  # its end is noticed a moment later
             why = engine.ended_because() if not engine.running else "The engine broke off its answer."
@@ -222,26 +224,34 @@ class Server:
 
     def _listed(self) -> list[dict[str, Any]]:
         listed = []
-        for one in self.models.all.values():
-            told = {"id": one.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": one.loaded}
-            settings = one.engine.settings if one.engine is not None and one.loaded else None
+        for model in self.models.all.values():
+            fields = {
+                "id": model.name,
+                "object": "model",
+                "created": self._made,
+                "owned_by": "rigup",
+                "loaded": model.loaded,
+            }
+            settings = model.engine.settings if model.engine is not None and model.loaded else None
             more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
-            listed.append({**told, **more})
+            listed.append({**fields, **more})
         return listed
 
     async def _metrics(self) -> str:
         texts = []
-        for one in self.models.all.values():
-            if one.loaded and one.engine is not None and one.engine.pid:
+        for model in self.models.all.values():
+            if model.loaded and model.engine is not None and model.engine.pid:
                 with contextlib.suppress(Refused):
-                    texts.append((one.name, (await whole(one.engine, "GET", "/metrics")).decode("utf-8", "replace")))
+                    texts.append(
+                        (model.name, (await whole(model.engine, "GET", "/metrics")).decode("utf-8", "replace"))
+                    )
         return self.metrics.text(texts)
 
 
 _OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics"))
 
 
-def _body_for(engine: RunningEngine, body: bytes, told: dict[str, Any]) -> bytes:
+def _body_for(engine: RunningEngine, body: bytes, request: dict[str, Any]) -> bytes:
     """The request as it came; an engine that rigup did not start knows the model by a name of its own."""
     theirs = engine.theirs
-    return body if theirs in ("", told.get("model")) else msgspec.json.encode({**told, "model": theirs})
+    return body if theirs in ("", request.get("model")) else msgspec.json.encode({**request, "model": theirs})

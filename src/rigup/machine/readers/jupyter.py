@@ -31,13 +31,13 @@ def jupyter_kernel(text: Text) -> Statements:
         draft.add("path", text.source if folder else None)
         draft.add("shown", _plain(title["value"]) if title else None, title.start if title else None)
         draft.add("python", python)
-        draft.add("prefix", _prefix(python, text.source))
+        draft.add("prefix", prefix_of(python, text.source))
         yield from draft.facts()
         yield from _variables(text, draft.get("name"))
         return
 
 
-def _prefix(python: str, source: str) -> str | None:
+def prefix_of(python: str, source: str) -> str | None:
     """The environment of an interpreter; a bare `python` is the one of the environment that the kernel lies in."""
     plain = python.replace("\\", "/")
     if match := re.fullmatch(r"(.{1,300}?)/(?:bin/)?python[\w.]{0,12}", plain):

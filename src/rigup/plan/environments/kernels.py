@@ -45,11 +45,12 @@ def register(environment: Environment, name: str, title: str, variables: Mapping
         raise KernelError(template.format(path=environment.path, python=environment.interpreter))
     path = folder / name.lower() / "kernel.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, json.dumps(_described(environment, title, variables), ensure_ascii=False, indent=1) + "\n")
+    _write(path, json.dumps(described(environment, title, variables), ensure_ascii=False, indent=1) + "\n")
     return path
 
 
-def _described(environment: Environment, title: str, variables: Mapping[str, str]) -> dict[str, object]:
+def described(environment: Environment, title: str, variables: Mapping[str, str]) -> dict[str, object]:
+    """What a kernel.json says of an environment."""
     argv = [str(environment.interpreter), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     return {
         "argv": argv, "display_name": title, "language": "python", "env": dict(variables),

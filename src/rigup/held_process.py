@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-CHILD = Path(__file__).with_name("child.py")
+CHILD = Path(__file__).with_name("held_child.py")
 _FIRST, _LAST = 256 << 10, 128 << 10  # bytes: what an engine says of itself at its start, and what it said last
 _LINE = 8 << 10
 _LAST_WORDS = 2.0  # seconds for what was said and is not yet read
@@ -56,14 +56,19 @@ class Child:
     Args:
         words: the program and its arguments.
         environ: all its variables.
+        log: keeps what it says on standard error.
+        folder: in which it starts; None for the one where rigup stands.
 
     Raises:
         OSError: it cannot be started.
 
     """
 
-    def __init__(self, words: Sequence[str], environ: Mapping[str, str]) -> None:
-        self.log = Log()
+    def __init__(
+        self, words: Sequence[str], environ: Mapping[str, str], log: Log | None = None, folder: str | None = None
+    ) -> None:
+        self.log = log or Log()
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self._fault: OSError | None = None
         begun = threading.Event()
@@ -77,7 +82,7 @@ class Child:
         try:
             self._process = subprocess.Popen(
                 words, env=environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                start_new_session=True,
+                start_new_session=True, cwd=self._folder,
             )  # fmt: skip
         except OSError as error:
             self._fault = error
@@ -85,8 +90,8 @@ class Child:
         finally:
             begun.set()
         assert self._process.stderr is not None  # noqa: S101
-        with contextlib.suppress(OSError, ValueError), self._process.stderr as said:
-            while line := said.readline(_LINE):
+        with contextlib.suppress(OSError, ValueError), self._process.stderr as stream:
+            while line := stream.readline(_LINE):
                 self.log.add(line.decode("utf-8", "replace"))
         self._process.wait()
 

@@ -1,6 +1,6 @@
 """Run as a file, by any Python: an engine that ends when the one who started it does. It imports nothing of rigup.
 
-`child.py watch PROGRAM WORD…` runs a program; `child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
+`held_child.py watch PROGRAM WORD…` runs a program; `held_child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
 llama-server that rigup uses. Standard input is held open by whoever started this: where it ends, so does the engine.
 """
 
@@ -74,7 +74,7 @@ def _signal(program: "subprocess.Popen[bytes]", number: int) -> None:
 # -- llama.cpp's server by xllamacpp -------------------------------------------------------------------
 
 
-def _asked(words: "list[str]") -> argparse.Namespace:
+def _options(words: "list[str]") -> argparse.Namespace:
     """The words of llama-server that rigup uses."""
     parser = argparse.ArgumentParser(prog="llama-server")
     for short, name, kind in (
@@ -102,50 +102,55 @@ def _asked(words: "list[str]") -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _settings(asked: argparse.Namespace):  # type: ignore[no-untyped-def] # noqa: ANN202
+def _settings(options: argparse.Namespace):  # type: ignore[no-untyped-def] # noqa: ANN202
     import xllamacpp as engine
 
-    told = engine.CommonParams()
-    told.model.path, told.hostnames, told.port = asked.model, [asked.host], asked.port
-    told.api_keys = [os.environ.pop("LLAMA_API_KEY", "")]
-    told.cors_origins, told.cors_origins_explicit, told.ui, told.endpoint_slots = "http://127.0.0.1", True, False, False
-    told.fit_params, told.use_jinja = asked.n_gpu_layers is None, True
-    told.embedding, told.endpoint_metrics = asked.embeddings, asked.metrics
-    told.kv_unified, told.swa_full = asked.kv_unified, asked.swa_full
+    parameters = engine.CommonParams()
+    parameters.model.path, parameters.hostnames, parameters.port = options.model, [options.host], options.port
+    parameters.api_keys = [os.environ.pop("LLAMA_API_KEY", "")]
+    parameters.cors_origins, parameters.cors_origins_explicit, parameters.ui, parameters.endpoint_slots = (
+        "http://127.0.0.1",
+        True,
+        False,
+        False,
+    )
+    parameters.fit_params, parameters.use_jinja = options.n_gpu_layers is None, True
+    parameters.embedding, parameters.endpoint_metrics = options.embeddings, options.metrics
+    parameters.kv_unified, parameters.swa_full = options.kv_unified, options.swa_full
     for name, value in (
-        ("n_ctx", asked.ctx_size), ("n_batch", asked.batch_size), ("n_ubatch", asked.ubatch_size), ("n_parallel", asked.parallel),
-        ("n_gpu_layers", asked.n_gpu_layers), ("verbosity", asked.verbosity), ("cache_ram_mib", asked.cache_ram),
+        ("n_ctx", options.ctx_size), ("n_batch", options.batch_size), ("n_ubatch", options.ubatch_size), ("n_parallel", options.parallel),
+        ("n_gpu_layers", options.n_gpu_layers), ("verbosity", options.verbosity), ("cache_ram_mib", options.cache_ram),
     ):  # fmt: skip
         if value is not None:
-            setattr(told, name, value)
-    if asked.threads:
-        told.cpuparams.n_threads = told.cpuparams_batch.n_threads = asked.threads
-    if asked.alias:
-        told.model_alias = {asked.alias}
-    if asked.chat_template_file:
-        with open(asked.chat_template_file, encoding="utf-8") as file:
-            told.chat_template = file.read()
-    _place(told, asked, engine)
-    return told
+            setattr(parameters, name, value)
+    if options.threads:
+        parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = options.threads
+    if options.alias:
+        parameters.model_alias = {options.alias}
+    if options.chat_template_file:
+        with open(options.chat_template_file, encoding="utf-8") as file:
+            parameters.chat_template = file.read()
+    _place(parameters, options, engine)
+    return parameters
 
 
-def _place(told, asked: argparse.Namespace, engine) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+def _place(parameters, options: argparse.Namespace, engine) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
     """Where what lies, and in which numbers."""
-    if asked.mmproj:
-        told.mmproj.path = asked.mmproj
-    if asked.pooling:
-        told.pooling_type = getattr(engine.llama_pooling_type, "LLAMA_POOLING_TYPE_" + asked.pooling.upper())
-    if asked.flash_attn in ("on", "off"):
-        word = "ENABLED" if asked.flash_attn == "on" else "DISABLED"
-        told.flash_attn_type = getattr(engine.llama_flash_attn_type, "LLAMA_FLASH_ATTN_TYPE_" + word)
-    for name, kind in (("cache_type_k", asked.cache_type_k), ("cache_type_v", asked.cache_type_v)):
+    if options.mmproj:
+        parameters.mmproj.path = options.mmproj
+    if options.pooling:
+        parameters.pooling_type = getattr(engine.llama_pooling_type, "LLAMA_POOLING_TYPE_" + options.pooling.upper())
+    if options.flash_attn in ("on", "off"):
+        word = "ENABLED" if options.flash_attn == "on" else "DISABLED"
+        parameters.flash_attn_type = getattr(engine.llama_flash_attn_type, "LLAMA_FLASH_ATTN_TYPE_" + word)
+    for name, kind in (("cache_type_k", options.cache_type_k), ("cache_type_v", options.cache_type_v)):
         if kind:
-            setattr(told, name, getattr(engine.ggml_type, "GGML_TYPE_" + kind.upper()))
-    if asked.n_cpu_moe:
-        told.tensor_buft_overrides = ",".join(_EXPERTS.format(layer) for layer in range(asked.n_cpu_moe))
-    if asked.tensor_split:
-        shares = [float(one) for one in asked.tensor_split.split(",")]
-        told.tensor_split = shares + [0.0] * (len(told.tensor_split) - len(shares))
+            setattr(parameters, name, getattr(engine.ggml_type, "GGML_TYPE_" + kind.upper()))
+    if options.n_cpu_moe:
+        parameters.tensor_buft_overrides = ",".join(_EXPERTS.format(layer) for layer in range(options.n_cpu_moe))
+    if options.tensor_split:
+        shares = [float(share) for share in options.tensor_split.split(",")]
+        parameters.tensor_split = shares + [0.0] * (len(parameters.tensor_split) - len(shares))
 
 
 def _serve(words: "list[str]") -> int:
@@ -155,7 +160,7 @@ def _serve(words: "list[str]") -> int:
     import xllamacpp as engine
 
     try:
-        server = engine.Server(_settings(_asked(words)))
+        server = engine.Server(_settings(_options(words)))
     except RuntimeError as error:
         time.sleep(_LAST_WORDS)  # the reason comes on standard error by a thread that no exit waits for
         print(error, file=sys.stderr, flush=True)

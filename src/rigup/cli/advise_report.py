@@ -1,0 +1,119 @@
+"""`rigup advise` as text: a table of allocations, their intervals as bars, and what to know beside."""
+
+from collections.abc import Iterator
+
+from rigup.cli.layout import columns, width
+from rigup.language import _
+from rigup.schemas.advise import Advise, Advised, Span
+from rigup.visible import visible
+
+MOST = 12
+"""Allocations that are shown."""
+
+
+def shown(answer: Advise) -> str:
+    """The whole answer."""
+    return "\n".join(_lines(answer))
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `3.4 h`, `2.1 d`."""
+    if seconds < 90:
+        return _("{count} s").format(count=round(seconds))
+    if seconds < 5400:
+        return _("{count} min").format(count=round(seconds / 60))
+    if seconds < 172_800:
+        return _("{count} h").format(count=f"{seconds / 3600:.1f}")
+    return _("{count} d").format(count=f"{seconds / 86400:.1f}")
+
+
+def _lines(answer: Advise) -> Iterator[str]:
+    if answer.best:
+        first = answer.allocations[0]
+        yield _("Soonest: {allocation}, done in {likely} ({low} to {high}).").format(
+            allocation=visible(first.allocation), likely=duration(first.finish.likely), low=duration(first.finish.low),
+            high=duration(first.finish.high),
+        )  # fmt: skip
+        if len(answer.best) > 1:
+            yield _("It cannot be told apart from {others}.").format(others=visible(", ".join(answer.best[1:])))
+    else:
+        yield _("No allocation is advised.")
+    if answer.cheapest:
+        yield _("Cheapest: {allocation}.").format(allocation=visible(answer.cheapest))
+    if answer.allocations:
+        yield ""
+        yield from _table(answer.allocations[:MOST])
+        yield ""
+        yield from _bars(answer.allocations[:MOST])
+    yield from _beside(answer)
+
+
+def _table(rows: list[Advised]) -> Iterator[str]:
+    head = (_("allocation"), _("epoch"), _("wait"), _("run"), _("done in"), _("GPU hours"), _("cost"), _("mind"))
+    cells = [head, *(_row(one) for one in rows)]
+    widths = [max(columns(line[place]) for line in cells) for place in range(len(head))]
+    for line in cells:
+        padded = [text + " " * (wide - columns(text)) for text, wide in zip(line, widths, strict=True)]
+        yield "  ".join(padded).rstrip()
+
+
+def _row(one: Advised) -> tuple[str, ...]:
+    wait = ("≤ " if one.wait.bound else "") + duration(one.wait.high if one.wait.bound else one.wait.likely)
+    return (
+        visible(one.allocation), duration(one.epoch.likely), wait, duration(one.run.likely), duration(one.finish.likely),
+        f"{one.gpu_hours:.1f}", f"{one.cost:.1f}", ", ".join(one.risks),
+    )  # fmt: skip
+
+
+def _bars(rows: list[Advised]) -> Iterator[str]:
+    """From 10 to 90 % of the time to the end, on one scale."""
+    name = max(columns(visible(one.allocation)) for one in rows)
+    room = max(10, width() - name - 12)
+    most = max(one.finish.high for one in rows) or 1.0
+    for one in rows:
+        text = visible(one.allocation)
+        yield (
+            text + " " * (name - columns(text)) + "  " + _bar(one.finish, most, room) + "  " + duration(one.finish.high)
+        )
+
+
+def _bar(span: Span, most: float, room: int) -> str:
+    low, likely, high = (
+        min(room - 1, round(value / most * (room - 1))) for value in (span.low, span.likely, span.high)
+    )
+    marks = [" "] * room
+    for place in range(low, high + 1):
+        marks[place] = "─"
+    marks[low], marks[high], marks[likely] = "├", "┤", "●"
+    return "".join(marks)
+
+
+def _beside(answer: Advise) -> Iterator[str]:
+    yield ""
+    for gone in answer.never:
+        yield _("never {allocation} ({reason}): {because}").format(
+            allocation=visible(gone.allocation), reason=gone.reason, because=visible(gone.because)
+        )
+    if flip := answer.flip:
+        yield _("{first} stays first while it waits no longer than {wait}; then {other} is better.").format(
+            first=visible(flip.first), wait=duration(flip.first_until_wait), other=visible(flip.other)
+        )
+        if flip.other_if_wait_under is not None:
+            yield _("{other} would be first if it waited less than {wait}.").format(
+                other=visible(flip.other), wait=duration(flip.other_if_wait_under)
+            )
+    for opinion in answer.second_opinion:
+        says = _("refused") if opinion.says is None else duration(opinion.says)
+        replay = _("never") if opinion.replay is None else duration(opinion.replay)
+        yield _("sbatch --test-only of {allocation}: {says}; the replay: {replay}. {because}").format(
+            allocation=visible(opinion.allocation), says=says, replay=replay, because=visible(opinion.because)
+        )
+    for job in answer.poison:
+        yield _("Job {job} ({name}) can never run ({reason}), and spoils Slurm's own estimates.").format(
+            job=job.job, name=visible(job.name), reason=visible(job.reason)
+        )
+    if following := answer.next_measurement:
+        yield _("Measure next: {allocation}, about {minutes} min. {because}").format(
+            allocation=visible(following.allocation), minutes=following.minutes, because=following.because
+        )
+    yield from answer.assumed

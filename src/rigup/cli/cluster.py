@@ -1,0 +1,94 @@
+"""`rigup cluster`: what of a Slurm cluster stands idle, who may use it, and what waits."""
+
+from typing import IO
+
+import click
+
+from rigup.cli.arguments import click_errors
+from rigup.cli.env_group import Environments
+from rigup.language import _, choose
+
+
+@click.group("cluster", cls=Environments, invoke_without_command=True)
+@click.option(
+    "--from",
+    "sources",
+    multiple=True,
+    type=click.Path(exists=True),
+    metavar="PATH",
+    help="Dumps of Slurm's commands: files, or a folder of them.",
+)
+@click.option("--map", "as_map", is_flag=True, help="Show every node as a letter.")
+@click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
+@click.option("--names", is_flag=True, help="Show other people's names, too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster/1).")
+@click.pass_context
+def command(
+    context: click.Context, /, sources: tuple[str, ...], as_map: bool, page: str | None, names: bool, as_json: bool
+) -> int:
+    """Show which GPUs of a Slurm cluster stand idle, for whom, and what each is worth.
+
+    Nothing is changed. Each of Slurm's commands is asked at most once, and its answer serves for half a minute.
+    """
+    if context.invoked_subcommand is not None:
+        return 0
+    if as_json:
+        choose("en")  # data is the same in every language
+    import msgspec
+
+    from rigup.cli.cluster_report import map_text, page_text, table_text
+    from rigup.workflows.clusters import NoCluster, cluster
+
+    try:
+        with click_errors():
+            answer = cluster(list(sources), names)
+    except NoCluster as error:
+        raise click.UsageError(str(error), context) from error
+    if page is not None:
+        with click_errors(), open(page, "w", encoding="utf-8") as file:
+            file.write(page_text(answer))
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
+    elif page is None:
+        click.echo(map_text(answer) if as_map else table_text(answer))
+    else:
+        click.echo(_("Written: {path}").format(path=page))
+    return 0
+
+
+@command.command("doctor")
+@click.option("--partition", default="", metavar="NAME", help="The nodes of one partition.")
+@click.option(
+    "--hosts",
+    type=click.File(),
+    metavar="FILE",
+    help="Hosts for ssh in place of Slurm's nodes, a name or a range a line.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster-doctor/1).")
+@click.pass_context
+def doctor(context: click.Context, /, partition: str, hosts: IO[str] | None, as_json: bool) -> int:
+    """Examine every node, and tell what is wrong or not as on its sisters.
+
+    One srun asks all nodes that have a processor free, or ssh the hosts of a file. Nothing is changed or left there.
+    """
+    import msgspec
+
+    if as_json:
+        choose("en")
+    from rigup.cli.cluster_report import doctor_text
+    from rigup.cli.hosts import error as failure_told
+    from rigup.workflows.cluster_doctor import of_hosts, of_slurm
+    from rigup.workflows.clusters import NoCluster, kept_folder
+
+    try:
+        with click_errors():
+            answer = (
+                of_hosts(hosts.read(), lambda failure: failure_told(failure).because)
+                if hosts
+                else of_slurm(partition, kept_folder())
+            )
+    except NoCluster as error:
+        raise click.UsageError(str(error), context) from error
+    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode() if as_json else doctor_text(answer))
+    wrong = any(group.findings or group.differs for group in answer.groups)
+    return 2 if not answer.groups else int(wrong)

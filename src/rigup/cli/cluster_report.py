@@ -1,0 +1,305 @@
+"""What `rigup cluster` says for people: a table, a map of nodes, a page."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from html import escape
+
+from msgspec import UNSET
+
+from rigup.cli.layout import columns, padded, width, wrapped
+from rigup.language import _, current
+from rigup.schemas.cluster import Cluster, ClusterDoctor, ClusterNode, ClusterPartition, Idle, NodeGroup, Worth
+from rigup.sizes import size
+from rigup.visible import visible
+
+_LETTERS = {
+    "idle": ".",
+    "mixed": "o",
+    "allocated": "#",
+    "down": "x",
+    "drained": "d",
+    "reserved": "r",
+    "maintenance": "m",
+    "planned": "p",
+    "unknown": "?",
+}
+_MOST_REASONS = 6
+_TENTH_TERA = 1e11
+
+
+def table_text(answer: Cluster) -> str:
+    """Idle GPUs first, then who may use what, the queue, limits, and what is wrong."""
+    parts = [_head(answer), _idle_lines(answer), _partition_lines(answer), _queue_lines(answer), _limit_lines(answer), _finding_lines(answer),
+             _source_lines(answer)]  # fmt: skip
+    return "\n\n".join("\n".join(part) for part in parts if part)
+
+
+def _head(answer: Cluster) -> list[str]:
+    name = visible(answer.slurm.cluster) or _("The cluster")
+    gpus = sum(gpus.total for node in answer.nodes for gpus in node.gpus)
+    free = _free(answer)
+    template = _("{name}: {nodes} nodes, {gpus} GPUs, of which {free} stand idle and can be used now.")
+    return wrapped(template.format(name=name, nodes=len(answer.nodes), gpus=gpus, free=free))
+
+
+def _free(answer: Cluster) -> int:
+    """Idle GPUs that can be used, each once although its node may be in several partitions."""
+    counted: dict[str, int] = {}
+    for partition in answer.partitions:
+        for name, count in partition.gpus.items():
+            counted[name] = max(counted.get(name, 0), count.usable)
+    return sum(counted.values())
+
+
+def grid(heads: list[str], rows: Iterable[list[str]]) -> list[str]:
+    """Columns as wide as their widest cell; the last takes what is left and is wrapped."""
+    rows = [[visible(cell) for cell in row] for row in rows]
+    if not rows:
+        return []
+    rooms = [max(columns(row[place]) for row in [heads, *rows]) for place in range(len(heads) - 1)]
+    lines = []
+    for row in [heads, *rows]:
+        first = "".join(padded(cell, room) + "  " for cell, room in zip(row, rooms, strict=False))
+        lines += wrapped(row[-1], first, " " * min(columns(first), width() // 2)) or [first.rstrip()]
+    return lines
+
+
+def _idle_lines(answer: Cluster) -> list[str]:
+    heads = [_("partition"), _("GPU"), _("idle"), _("on nodes"), _("worth")]
+    return grid(heads, (_idle_row(row) for row in answer.idle)) or [_("No GPU stands idle that can be used now.")]
+
+
+def _idle_row(row: Idle) -> list[str]:
+    total = sum(int(count) * nodes for count, nodes in row.nodes.items())
+    on_nodes = ", ".join(f"{nodes} x {count}" for count, nodes in row.nodes.items())
+    return [
+        row.partition,
+        row.type or "gpu",
+        str(total),
+        on_nodes,
+        _worth(row.worth) if isinstance(row.worth, Worth) else _("not in the catalogue"),
+    ]
+
+
+def _worth(worth: Worth) -> str:
+    parts = [worth.device]
+    if isinstance(worth.rate, float):
+        parts.append(_("about {rate:.0%} of the best here").format(rate=worth.rate))
+    if isinstance(worth.memory, int):
+        parts.append(size(worth.memory))
+    if isinstance(worth.bandwidth, float):
+        parts.append(size(int(worth.bandwidth)) + "/s")
+    if isinstance(worth.arithmetic, float) and worth.arithmetic > _TENTH_TERA:
+        parts.append(f"{worth.arithmetic / 1e12:.0f} TFLOP/s")
+    if isinstance(worth.stack, str):
+        parts.append(worth.stack)
+    return ", ".join(parts)
+
+
+def _partition_lines(answer: Cluster) -> list[str]:
+    heads = [_("partition"), _("nodes up"), _("GPUs idle/total"), _("longest"), _("remarks")]
+    return grid(heads, (_partition_row(partition) for partition in answer.partitions))
+
+
+def _partition_row(partition: ClusterPartition) -> list[str]:
+    gpus = ", ".join(f"{name or 'gpu'} {count.idle}/{count.total}" for name, count in partition.gpus.items())
+    limit = _("no limit") if partition.max_time is None else span(partition.max_time)
+    return [
+        partition.name,
+        f"{partition.nodes_up}/{partition.nodes}",
+        gpus or "-",
+        limit,
+        "; ".join(_remarks(partition)),
+    ]
+
+
+def _remarks(partition: ClusterPartition) -> Iterator[str]:
+    if partition.default:
+        yield _("default")
+    if partition.state != "UP":
+        yield partition.state
+    if partition.preemptible is True:
+        yield _("may be preempted")
+    if partition.max_nodes is not None:
+        yield _("{count} nodes at most").format(count=partition.max_nodes)
+    if isinstance(partition.barred, str):
+        yield partition.barred
+
+
+def span(seconds: int) -> str:
+    """Seconds as Slurm writes a limit: 1-02:30:00."""
+    days, rest = divmod(seconds, 86400)
+    return (f"{days}-" if days else "") + f"{rest // 3600:02}:{rest % 3600 // 60:02}:{rest % 60:02}"
+
+
+def _queue_lines(answer: Cluster) -> list[str]:
+    if answer.queue is None:
+        return [_("The queue was not read.")]
+    reasons = ", ".join(f"{reason} {count}" for reason, count in list(answer.queue.by_reason.items())[:_MOST_REASONS])
+    lines = wrapped(
+        _("Queue: {running} run, {pending} wait.").format(running=answer.queue.running, pending=answer.queue.pending)
+        + (f" ({visible(reasons)})" if reasons else "")
+    )
+    if answer.poison:
+        jobs = ", ".join(f"{row.job} ({visible(row.reason)})" for row in answer.poison[:_MOST_REASONS])
+        template = _("Waiting jobs that can never run and spoil the estimates of Slurm: {jobs}.")
+        lines += wrapped(template.format(jobs=jobs))
+    return lines
+
+
+def _limit_lines(answer: Cluster) -> list[str]:
+    lines = []
+    for limit in answer.limits:
+        bounds = [_("longest {time}").format(time=span(limit.max_time))] if isinstance(limit.max_time, int) else []
+        bounds += (
+            [_("{count} jobs run at once").format(count=limit.max_jobs)] if isinstance(limit.max_jobs, int) else []
+        )
+        bounds += (
+            [_("{count} jobs in the queue").format(count=limit.max_submit)] if isinstance(limit.max_submit, int) else []
+        )
+        bounds += [_("per job {tres}").format(tres=limit.per_job)] if isinstance(limit.per_job, str) else []
+        bounds += [_("per user {tres}").format(tres=limit.per_user)] if isinstance(limit.per_user, str) else []
+        bounds += [_("all together {tres}").format(tres=limit.group)] if isinstance(limit.group, str) else []
+        kind = _("QOS") if limit.kind == "qos" else _("account")
+        lines += wrapped(
+            _("Your {kind} {name}: {bounds}.").format(
+                kind=kind, name=visible(limit.name), bounds=visible(", ".join(bounds))
+            )
+        )
+    return lines
+
+
+def _finding_lines(answer: Cluster) -> list[str]:
+    lines = []
+    for finding in answer.findings:
+        lines += wrapped(
+            _("{nodes}: {text}").format(nodes=visible(", ".join(finding.nodes)), text=visible(finding.text))
+        )
+    for row in answer.reservations:
+        lines += wrapped(_("Reservation {name}: {start} to {end}, {nodes}.").format(
+            name=visible(row.name), start=_time(row.start), end=_time(row.end), nodes=visible(", ".join(row.nodes)) or "-"))  # fmt: skip
+    return lines
+
+
+def _time(stamp: int | None) -> str:
+    return "-" if stamp is None else datetime.fromtimestamp(stamp, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _source_lines(answer: Cluster) -> list[str]:
+    lines = []
+    for source in answer.sources:
+        if not source.whole:
+            words = (
+                source.said.splitlines()[-1]
+                if isinstance(source.said, str) and source.said
+                else _("no answer that is known")
+            )
+            lines += wrapped(
+                _("Not read: {command} ({said})").format(
+                    command=visible(source.command.partition(" -o ")[0]), said=visible(words)
+                )
+            )
+    return lines
+
+
+def map_text(answer: Cluster) -> str:
+    """A letter a node, by partition, in the order of their names."""
+    legend = ", ".join(f"{letter} {_(word)}" for word, letter in _LETTERS.items())
+    lines = wrapped(legend)
+    for partition in answer.partitions:
+        letters = "".join(_LETTERS[node.state] for node in answer.nodes if partition.name in node.partitions)
+        lines += ["", visible(partition.name) + f" ({len(letters)})"]
+        room = max(width() - 2, 10)
+        lines += ["  " + letters[start : start + room] for start in range(0, len(letters), room)]
+    return "\n".join(lines)
+
+
+def doctor_text(answer: ClusterDoctor) -> str:
+    """A group a paragraph: `8 nodes well`, then whom something is to be said of."""
+    lines: list[str] = []
+    for group in answer.groups:
+        lines += _group_lines(group)
+    for silent in answer.not_asked:
+        lines += wrapped(
+            _("Not examined: {nodes}. {because}").format(
+                nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)
+            ),
+            "",
+            "  ",
+        )
+    return "\n".join(lines) or _("There is no node to examine.")
+
+
+def _group_lines(group: NodeGroup) -> list[str]:
+    names = visible(", ".join(group.nodes))
+    told = [finding.title for finding in group.findings]
+    for row in group.differs:
+        if row.fact == "GPUs":
+            told.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
+        elif row.value is None:
+            told.append(_("no {fact}, others have it").format(fact=row.fact))
+        else:
+            told.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
+    if not told:
+        return wrapped(_("Well: {nodes} ({count} in all)").format(nodes=names, count=group.count), "", "  ")
+    if len(told) == 1:
+        return wrapped(_("{nodes}: {text}").format(nodes=names, text=visible(told[0])), "", "  ")
+    return [
+        *wrapped(_("{nodes}:").format(nodes=names), "", "  "),
+        *(line for text in told for line in wrapped(visible(text), "  - ", "    ")),
+    ]
+
+
+_STYLE = """
+body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:0 auto;padding:1.5rem;color:#1b1f24;background:#fff}
+table{border-collapse:collapse;width:100%;margin:1rem 0}th,td{text-align:left;vertical-align:top;padding:.35rem .6rem;border-bottom:1px solid #d0d7de}
+ul.map{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:2px}ul.map li{width:1.1rem;height:1.1rem;line-height:1.1rem;text-align:center;font-size:.7rem;background:#d0d7de}
+.map .idle{background:#4ac26b}.map .mixed{background:#a5d6ff}.map .allocated{background:#54aeff}.map .down,.map .drained{background:#ff8182}
+@media(prefers-color-scheme:dark){body{color:#e6edf3;background:#0d1117}th,td{border-color:#30363d}ul.map li{color:#0d1117}}
+"""
+
+
+def page_text(answer: Cluster) -> str:
+    """One HTML file without a script and without the network."""
+    title = escape(visible(answer.slurm.cluster) or _("The cluster"))
+    idle = html_table(
+        [_("partition"), _("GPU"), _("idle"), _("on nodes"), _("worth")], (_idle_row(row) for row in answer.idle)
+    )
+    partitions = html_table(
+        [_("partition"), _("nodes up"), _("GPUs idle/total"), _("longest"), _("remarks")],
+        map(_partition_row, answer.partitions),
+    )
+    prose = [
+        *_head(answer),
+        *_queue_lines(answer),
+        *_limit_lines(answer),
+        *_finding_lines(answer),
+        *_source_lines(answer),
+    ]
+    paragraphs = "".join(f"<p>{escape(line.strip())}</p>\n" for line in prose)
+    nodes = "".join(_html_node(node) for node in answer.nodes)
+    return document(
+        title, f'<p>{escape(_time(answer.now))}</p>\n{idle}{partitions}<ul class="map">{nodes}</ul>\n{paragraphs}'
+    )
+
+
+def document(title: str, body: str) -> str:
+    """A whole document around a body; both are HTML."""
+    return (
+        f'<!doctype html>\n<html lang="{current().replace("_", "-")}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n{body}</body>\n</html>\n"
+    )
+
+
+def _html_node(node: ClusterNode) -> str:
+    about = f"{node.name}: {_(node.state)}" + (f", {node.reason}" if node.reason is not UNSET else "")
+    return f'<li class="{node.state}" title="{escape(visible(about))}">{_LETTERS[node.state]}</li>'
+
+
+def html_table(heads: list[str], rows: Iterable[list[str]]) -> str:
+    """A table of texts."""
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(visible(cell))}</td>" for cell in row) + "</tr>\n" for row in rows)
+    return f"<table>\n<tr>{head}</tr>\n{body}</table>\n"

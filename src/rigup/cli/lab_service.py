@@ -1,0 +1,46 @@
+"""`rigup lab --install-service`: Jupyter Lab as a service of the person's own systemd."""
+
+import os
+from typing import Any
+
+import click
+
+from rigup.cli.arguments import click_errors
+from rigup.cli.failing import WrongRequest
+from rigup.cli.user_service import Service, typed_words
+from rigup.cli.user_service import service as made
+from rigup.language import _
+
+_OWN = ("install_service", "remove_service", "yes", "as_json", "name", "folder", "port", "token_file", "logged", "only")
+_PORT = 8888
+
+
+def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> int:
+    """Make the service that these words start, or take it away; the exit status."""
+    if wish["host"]:
+        raise WrongRequest(
+            _("A service is of this machine: start one on {host} itself.").format(host=wish["host"][:80])
+        )
+    port = wish["port"] or _PORT
+    wanted = Service(
+        command="lab", title=_("service of rigup lab"), key=not wish["token_file"],
+        words=lambda key: _words(context, wish, key or str(wish["token_file"]), port),
+        notes=lambda key: [_("It serves at http://127.0.0.1:{port}/lab; the token lies in {path}.").format(port=port, path=key or wish["token_file"])],
+        kept=_("Its token is kept for programs that have it."),
+    )  # fmt: skip
+    return made(wanted, removal=bool(wish["remove_service"]), yes=wish["yes"], as_json=as_json)
+
+
+def _words(context: click.Context, wish: dict[str, Any], key: str, port: int) -> tuple[str, ...]:
+    """The command line; a service asks nobody, so that what the environment lacks is told before."""
+    from rigup.workflows.notebooks import planned
+
+    with click_errors():
+        plan = planned(wish["name"], wish["folder"], wish["extensions"])
+    if plan.lacking:
+        text = _(
+            "{environment} lacks {packages}, and a service can ask nobody: start `rigup lab` once, or `rigup apply` them."
+        )
+        raise WrongRequest(text.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
+    own = ("--env", str(plan.environment.path), "--dir", plan.folder, "--port", str(port), "--log")
+    return (*typed_words(context, "lab", wish, _OWN, ()), *own, "--token-file", os.path.abspath(key))

@@ -1,0 +1,184 @@
+"""What `rigup launch` says for people, and a job while it is followed."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from rigup.cli.data import data_text
+from rigup.cli.layout import wrapped
+from rigup.language import _
+from rigup.schemas.launch import Launch, LaunchList, State
+
+if TYPE_CHECKING:
+    from rigup.train.launch.record import Run
+
+_BY_SIGNAL, _BAD, _TIMEOUT = 128, 1, 124
+
+
+def plan_text(run: "Run") -> str:
+    """The batch script, or the commands where there is no scheduler."""
+    import shlex
+
+    from rigup.train.launch.script import batch_script
+    from rigup.workflows.launching import commands_elsewhere
+
+    if run.launcher == "slurm":
+        return batch_script(run.job)
+    return "".join(shlex.join(words) + "\n" for words in commands_elsewhere(run))
+
+
+def followed(run: "Run", as_json: bool, wait: bool) -> int:
+    """Show the log until the job ends; its exit status. Ctrl-C leaves the job as it is."""
+    from rigup.cli.stopping import stopped, stopping
+    from rigup.train.launch.answer import answer
+    from rigup.workflows.launching import facts_of, follow
+
+    if not wait:
+        now = answer(run, facts_of(run))
+        click.echo(data_text(now) if as_json else "\n".join(wrapped(_submitted(now))))
+        return 0
+    click.echo("\n".join(wrapped(_submitted(answer(run, [])))), err=True)
+    with stopping() as signals:
+        try:
+            now = follow(run, _show_aside if as_json else _show, _tell)
+        except KeyboardInterrupt:
+            sentence = _(
+                "The job goes on. `rigup launch logs --follow {id}` shows it again, `rigup launch cancel {id}` ends it."
+            )
+            raise stopped(sentence.format(id=run.folder.name), signals) from None
+    if as_json:
+        click.echo(data_text(now))
+    else:
+        click.echo("\n" + status_text(now), err=True)
+        _diagnosed(now)
+    return status_of(now)
+
+
+def _submitted(now: Launch) -> str:
+    told = _("Job {job} is submitted. Its script and its log are in {folder}.")
+    return told.format(job=now.job, folder=now.script.rpartition("/")[0])
+
+
+def _show(piece: bytes) -> None:
+    sys.stdout.write(piece.decode("utf-8", "replace"))
+    sys.stdout.flush()
+
+
+def _show_aside(piece: bytes) -> None:
+    sys.stderr.write(piece.decode("utf-8", "replace"))
+
+
+def _tell(sentence: str) -> None:
+    if sentence:
+        click.echo("\n".join(wrapped(sentence)), err=True)
+
+
+def status_of(now: Launch) -> int:
+    """The exit status of the rank that failed of itself, before that of those who were ended for its sake; the job's own; a shell's."""
+    if now.state == "completed":
+        return 0
+    if now.state == "timeout":
+        return _TIMEOUT
+    own = now.failing.exit if now.failing is not None else None
+    if own is not None:
+        return own if own > 0 else _BY_SIGNAL - own
+    return now.exit or _BAD
+
+
+def begun_here(run: "Run", as_json: bool) -> int:
+    """Run a job without a scheduler to its end."""
+    from rigup.cli.stopping import stopped, stopping
+    from rigup.train.launch.answer import answer
+    from rigup.train.launch.record import load
+    from rigup.workflows.launching import run_elsewhere
+
+    with stopping() as signals:
+        try:
+            status = run_elsewhere(run, _show_aside if as_json else _show)
+        except KeyboardInterrupt:
+            raise stopped(
+                _("{id} was stopped; all of its ranks have ended.").format(id=run.folder.name), signals
+            ) from None
+    now = answer(load(run.folder), [])
+    if as_json:
+        click.echo(data_text(now))
+    elif status:
+        click.echo("\n" + status_text(now), err=True)
+        _diagnosed(now)
+    return status_of(now) if status else 0
+
+
+def status_text(now: Launch) -> str:
+    """What became of a job: its state, its starts, the rank that failed."""
+    head = _("{id}: {state}").format(id=now.id, state=_word(now.state))
+    lines = wrapped(head)
+    if now.reason and now.state in ("pending", "requeued"):
+        lines += wrapped(_("It waits: {reason}.").format(reason=now.reason), "  ")
+    for start in now.attempts:
+        end = _("it has not come to its end") if start.exit is None else _("status {status}").format(status=start.exit)
+        told = _("Attempt {number} on {nodes}: {end}.")
+        lines += wrapped(told.format(number=start.number, nodes=start.nodes, end=end), "  ")
+    for element in now.array:
+        told = _("Run {number} ({words}): {state}.")
+        lines += wrapped(
+            told.format(number=element.number, words=" ".join(element.words), state=_word(element.state)), "  "
+        )
+    if now.failing is not None:
+        lines += _failing_lines(now)
+    return "\n".join([*lines, *wrapped(_("Log: {log}").format(log=now.log), "  ")])
+
+
+def _failing_lines(now: Launch) -> list[str]:
+    failing = now.failing
+    if failing is None:
+        return []
+    told = _("Rank {rank} on {node} failed of itself:") if failing.rank is not None else _("It failed:")
+    lines = wrapped(told.format(rank=failing.rank, node=failing.node or _("an unknown node")), "  ")
+    return [*lines, *("    " + line for line in failing.error.splitlines())]
+
+
+def _word(state: State) -> str:
+    words = {
+        "written": _("written, not submitted"), "submitted": _("submitted"), "pending": _("waits"), "running": _("runs"),
+        "requeued": _("waits for its next attempt"), "completed": _("completed"), "failed": _("failed"), "cancelled": _("cancelled"),
+        "timeout": _("ended by its time limit"), "out-of-memory": _("ended for want of memory"), "node-fail": _("lost its node"),
+        "preempted": _("ended for another job"),
+    }  # fmt: skip
+    return words.get(state, _("nobody knows: Slurm has forgotten it"))
+
+
+def list_text(runs: LaunchList) -> str:
+    """A run a line."""
+    lines = [
+        _("{id}  job {job}  {state}").format(
+            id=run.id, job=run.job if run.job is not None else "-", state=_word(run.state)
+        )
+        for run in runs.runs
+    ]
+    return "\n".join(lines or wrapped(_("No run was launched from this folder.")))
+
+
+def _diagnosed(now: Launch) -> None:
+    """What the doctor makes of the log; nothing where it knows nothing of it."""
+    import os
+
+    from rigup.cli.report import text
+    from rigup.diagnosis.answer import answer, examined
+    from rigup.knowledge.tables import KnowledgeError
+    from rigup.machine.sources import SourceError, close_sources, open_source
+
+    if (
+        now.state in ("completed", "cancelled")
+        or not os.path.isfile(now.log)
+        or any(not check.passed for check in now.preflight)
+    ):
+        return
+    try:
+        doctor = answer(examined(open_source(now.log)))
+        if any(finding.confidence != "possible" for finding in doctor.findings):  # a guess would lead astray here
+            click.echo("\n" + text(doctor, 0, False, False), err=True)
+    except (SourceError, KnowledgeError):
+        return
+    finally:
+        close_sources()

@@ -1,0 +1,18 @@
+"""What the room raises."""
+
+
+class LabError(Exception):
+    """Jupyter that was not started, or could not be reached; the text says what, where, and what to do next.
+
+    Attributes:
+        log: what Jupyter, ssh or Slurm said.
+
+    """
+
+    def __init__(self, text: str, log: str = "") -> None:
+        super().__init__(text)
+        self.log = log
+
+
+class ServerGone(LabError):
+    """A server on another machine that ended while nobody held on to it: connecting again is in vain."""

@@ -1,0 +1,221 @@
+"""Jupyter on another machine, by the person's own ssh: one connection that holds on to a server there and carries its port."""
+
+import json
+import queue
+import secrets
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rigup.lab.errors import LabError, ServerGone
+from rigup.language import _
+from rigup.machine.collect.ssh import cleaned, fit
+
+_KEEPER = Path(__file__).with_name("keeper.py")
+_PATIENCE = 120  # seconds in which a server there may start
+_LOGIN = 180.0  # seconds more, where somebody may have to type a password
+_SIGN = 5.0  # seconds between two signs of life
+_END = 30.0
+_MOST_LINE = 100_000
+# Where environments lie on other machines, for one that is named and not given as a path.
+_PLACES = ("$HOME", "$HOME/.virtualenvs", "$HOME/.venvs", "$HOME/miniforge3/envs", "$HOME/miniconda3/envs", "$HOME/anaconda3/envs", "$HOME/.conda/envs", "$HOME/micromamba/envs")  # fmt: skip
+# Ctrl-C is for who started this, which then lets go over this very connection; ssh stays at the terminal, where it may ask.
+_DEAF = ("sh", "-c", 'trap "" INT; exec "$@"', "sh")
+_BOOT = "import sys; exec(compile(sys.stdin.read(int(sys.stdin.readline())), 'keeper', 'exec'))"
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """A server that is wanted elsewhere.
+
+    Attributes:
+        host: as ssh takes it.
+        environment: a folder there, a name, or "" for the `python3` of the login shell.
+        folder: in which notebooks lie; `~` is that machine's.
+        token: that lets in.
+        variables: that the devices there need.
+        port: of this machine's loopback.
+        grace: seconds for which a server there waits for a broken connection.
+        options: of ssh, beside the person's own.
+
+    """
+
+    host: str
+    environment: str
+    folder: str
+    token: str
+    variables: Mapping[str, str]
+    port: int
+    grace: float = 600.0
+    options: tuple[str, ...] = ()
+
+
+def python_there(environment: str) -> str:
+    """Words of a POSIX shell that start the Python of an environment; a name is looked for where such lie."""
+    if not environment:
+        return "exec python3"
+    if "/" in environment:
+        rest = environment.removeprefix("~/")
+        start = '"$HOME"/' if rest != environment else ""
+        return f"exec {start}{shlex.quote(rest.rstrip('/') + '/bin/python')}"
+    tried = " ".join(f'"{place}"/{shlex.quote(environment)}/bin/python' for place in _PLACES)
+    missing = shlex.quote(f"there is no environment {environment}")
+    return f'for python in {tried}; do [ -x "$python" ] && break; done; [ -x "$python" ] || {{ echo {missing} >&2; exit 3; }}; exec "$python"'
+
+
+class Connection:
+    """Holds on to the server. One that breaks leaves the server for a while; `again` takes hold of it once more.
+
+    Args:
+        wish: what is wanted.
+        run: names the server there, the same each time.
+
+    """
+
+    def __init__(self, wish: Wish, run: str = "") -> None:
+        if not fit(wish.host):
+            raise LabError(_("{host} is no host that ssh could be given.").format(host=repr(wish.host)[:80]))
+        self.wish, self.run = wish, run or f"/tmp/rigup-lab-{secrets.token_hex(12)}"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lines: queue.Queue[bytes] = queue.Queue(maxsize=100)
+        self._said = ""
+
+    def open(self, *, again: bool = False) -> None:
+        """Connect, and wait for the server.
+
+        Raises:
+            LabError: ssh failed, or there is no Jupyter, or it did not start; `again`: the server is no longer there.
+
+        """
+        self.close()
+        script = f"{python_there(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
+        argv = [
+            *_DEAF, "ssh", "-T", "-a", "-x", "-o", "ExitOnForwardFailure=yes", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3",
+            "-o", "ConnectTimeout=30", "-o", "RemoteCommand=none", "-o", "PermitLocalCommand=no", "-o", "ControlPath=none", *self.wish.options,
+            "-L", f"127.0.0.1:{self.wish.port}:{self.run}/socket", "--", self.wish.host, f"sh -c {shlex.quote(script)}",
+        ]  # fmt: skip
+        pipe = subprocess.PIPE
+        try:
+            self._process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+        except OSError as error:
+            raise LabError(
+                _("{program} cannot be started: {why}.").format(program="ssh", why=error.strerror)
+            ) from error
+        self._lines, self._said = queue.Queue(maxsize=100), ""
+        for work in (self._receive, self._listen):
+            threading.Thread(target=work, args=(self._process, self._lines), daemon=True, name="rigup ssh").start()
+        self._send(self._request(again))
+        self._begun(self._answer(_LOGIN + _PATIENCE))
+
+    def _request(self, again: bool) -> bytes:
+        source = _KEEPER.read_bytes()
+        asked: dict[str, Any] = {
+            "run": self.run, "again": again, "token": self.wish.token, "folder": self.wish.folder, "grace": self.wish.grace,
+            "variables": dict(self.wish.variables), "patience": _PATIENCE, "title": "Python",
+        }  # fmt: skip
+        return str(len(source)).encode() + b"\n" + source + json.dumps(asked).encode() + b"\n"
+
+    def _begun(self, told: dict[str, Any]) -> None:
+        if told.get("ready") is True:
+            return
+        self.close()
+        log = cleaned(str(told.get("log") or ""))
+        texts = {
+            "lacks-jupyter": _("{python} on {host} has no Jupyter Lab. Install it there: {python} -m pip install jupyterlab"),
+            "no-folder": _("There is no folder {path} on {host}."),
+            "gone": _("The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted."),
+        }  # fmt: skip
+        text = texts.get(str(told.get("error")), _("Jupyter did not start on {host}."))
+        kind = ServerGone if told.get("error") == "gone" else LabError
+        raise kind(text.format(python=str(told.get("python"))[:300], host=self.wish.host, path=self.wish.folder), log)
+
+    def _receive(self, process: "subprocess.Popen[bytes]", lines: "queue.Queue[bytes]") -> None:
+        assert process.stdout is not None  # noqa: S101
+        with suppress(ValueError, OSError), process.stdout:
+            while line := process.stdout.readline(_MOST_LINE):
+                with suppress(queue.Full):
+                    lines.put_nowait(line)
+        lines.put(b"")
+
+    def _listen(self, process: "subprocess.Popen[bytes]", _lines: "queue.Queue[bytes]") -> None:
+        assert process.stderr is not None  # noqa: S101
+        with suppress(ValueError, OSError), process.stderr:
+            while piece := process.stderr.read(4096):
+                self._said = (self._said + piece.decode("utf-8", "replace"))[-8000:]
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """The next answer. Raises LabError where there is none."""
+        until = time.monotonic() + seconds
+        while True:
+            try:
+                line = self._lines.get(timeout=max(0.01, until - time.monotonic()))
+            except queue.Empty:
+                self.close()
+                text = _("{host} did not answer in {seconds} s.").format(host=self.wish.host, seconds=round(seconds))
+                raise LabError(text, cleaned(self._said)) from None
+            if not line:
+                time.sleep(0.1)  # what ssh said of itself comes on another pipe
+                text = _("The connection to {host} failed: {why}")
+                said = cleaned(self._said)
+                why = said.splitlines()[-1] if said else _("ssh said nothing.")
+                raise LabError(text.format(host=self.wish.host, why=why), said)
+            with suppress(ValueError):
+                told = json.loads(line)
+                if isinstance(told, dict):
+                    return told
+
+    def _send(self, data: bytes) -> None:
+        with suppress(OSError, ValueError):
+            if self._process and self._process.stdin:
+                self._process.stdin.write(data)
+
+    def hold(self) -> bool:
+        """Give a sign of life and wait a while; False once the connection is broken. Raises LabError where the server ended."""
+        self._send(b".\n")
+        try:
+            line = self._lines.get(timeout=_SIGN)
+        except queue.Empty:
+            return True
+        if b'"ended"' in line:
+            self.close()
+            raise LabError(_("Jupyter ended by itself on {host}.").format(host=self.wish.host))
+        return bool(line)
+
+    def stop(self) -> bool:
+        """End the server there with its kernels, over a new connection where this one is broken; whether that was heard."""
+        for is_second in (False, True):
+            try:
+                if is_second:
+                    self.open(again=True)
+                self._send(b"stop\n")
+                while self._answer(_END).get("ended") is not True:
+                    pass
+                return True
+            except ServerGone:
+                return True
+            except LabError:
+                continue
+            finally:
+                self.close()
+        return False
+
+    def close(self) -> None:
+        """End the connection alone."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with suppress(OSError):
+            if process.stdin:
+                process.stdin.close()
+        process.terminate()
+        try:
+            process.wait(3)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,46 @@
+"""How much of their time limit jobs really use, from completed ones."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from rigup.train.advise.inputs import Past
+
+ENOUGH = 5
+"""Completed jobs of a partition from which on it is judged by its own."""
+LIMITS, MEDIAN, TENTH = 1.0, 0.5, 0.1
+"""What of the history is taken: nothing (jobs run to their limits), the median, or 10 %."""
+
+
+class History:
+    """Used parts of time limits, by partition."""
+
+    def __init__(self, past: Sequence[Past]) -> None:
+        self._every = sorted(min(1.0, one.used) for one in past)
+        self._of: dict[str, list[float]] = {}
+        self._kept: dict[tuple[str, float], float] = {}
+        for one in sorted(past, key=lambda one: one.used):
+            self._of.setdefault(one.partition, []).append(min(1.0, one.used))
+
+    def __bool__(self) -> bool:
+        """Whether anything is known."""
+        return bool(self._every)
+
+    def used(self, partition: str, quantile: float, already: float = 0.0) -> float:
+        """The part of its limit that a job uses, of those that used more than this one already has."""
+        if not already and (kept := self._kept.get((partition, quantile))) is not None:
+            return kept
+        used = self._used(partition, quantile, already)
+        if not already:
+            self._kept[partition, quantile] = used
+        return used
+
+    def _used(self, partition: str, quantile: float, already: float) -> float:
+        own = self._of.get(partition, [])
+        known = own if len(own) >= ENOUGH else self._every
+        longer = known[bisect_right(known, already) :]
+        if quantile >= LIMITS or not longer:
+            return 1.0
+        place = quantile * (len(longer) - 1)
+        below = int(place)
+        above = min(below + 1, len(longer) - 1)
+        return longer[below] + (place - below) * (longer[above] - longer[below])

@@ -1,0 +1,373 @@
+"""Reads shell scripts by tree-sitter's grammar of bash: a tree with lines, also of scripts that are not quite right."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rigup.train.check.shell.arithmetic import calculated
+from rigup.train.check.shell.words import UNKNOWN, Command, Script, Setting, Trap, Word
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Parser
+
+MOST_BYTES = 1_000_000
+_DEEPEST = 120  # nodes within nodes
+_MOST_COMMANDS = 5000
+_MOST_CALLS = 8  # functions within functions
+_LOOPS = ("for_statement", "while_statement", "c_style_for_statement")
+_BRANCHES = ("if_statement", "case_statement")
+_NAMES = ("simple_expansion", "expansion")
+_REMOVES = re.compile(r"[:@^,]")
+
+Outside = Callable[[str], str | None]
+"""The value of a variable that the script itself does not set; None where nobody can know it."""
+
+
+class NoShellParserError(Exception):
+    """The packages that read shell scripts are not installed."""
+
+
+@cache
+def _parser() -> "Parser":
+    try:
+        import tree_sitter
+        import tree_sitter_bash
+    except ImportError as error:
+        raise NoShellParserError from error
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+
+
+class Reader:
+    """Walks a script once, with the variables as they stand at each command.
+
+    Args:
+        file: the name that lines are told with.
+        outside: variables that the surroundings set.
+        given: variables that are set when it starts, such as its positional parameters.
+        first: the number of its first line.
+
+    """
+
+    def __init__(self, file: str, outside: Outside, given: dict[str, Word] | None = None, first: int = 1) -> None:
+        self.file, self.outside, self.first = file, outside, first
+        self.variables = dict(given or {})
+        self.exported = set(self.variables)
+        self.functions: dict[str, Node] = {}
+        self.commands: list[Command] = []
+        self.settings: list[Setting] = []
+        self.traps: list[Trap] = []
+        self.loops = self.branches = self.calls = self.depth = 0
+        self.exports_all = False
+
+    def read(self, text: str) -> Script:
+        """What the script does. Raises NoShellParserError."""
+        data = text.encode(errors="replace")[:MOST_BYTES].replace(b"\0", b" ")
+        self._walk(_parser().parse(data).root_node)
+        return Script(
+            commands=tuple(self.commands), settings=tuple(self.settings), traps=tuple(self.traps),
+            whole=len(self.commands) < _MOST_COMMANDS,
+        )  # fmt: skip
+
+    # -- statements
+    def _walk(self, node: "Node") -> None:
+        if self.depth > _DEEPEST or len(self.commands) >= _MOST_COMMANDS:
+            return
+        self.depth += 1
+        try:
+            self._statement(node)
+        finally:
+            self.depth -= 1
+
+    def _statement(self, node: "Node") -> None:
+        kind = node.type
+        if kind == "command":
+            self._command(node)
+        elif kind == "variable_assignment":
+            self._assign(node, exported=self.exports_all)
+        elif kind == "declaration_command":
+            self._declare(node)
+        elif kind == "function_definition":
+            name = node.child_by_field_name("name")
+            if name is not None:
+                self.functions[_text(name)] = node
+        elif kind in _LOOPS:
+            self._loop(node)
+        elif kind in _BRANCHES:
+            with self._uncertain("branches"):
+                self._children(node)
+        elif kind not in ("comment", "heredoc_redirect", "test_command"):
+            self._children(node)
+
+    def _children(self, node: "Node") -> None:
+        for child in node.children:
+            if child.is_named:
+                self._walk(child)
+
+    def _loop(self, node: "Node") -> None:
+        variable = node.child_by_field_name("variable")
+        with self._uncertain("loops"):
+            if variable is not None:
+                self.variables[_text(variable)] = Word(text=UNKNOWN, raw=_text(variable), line=self._line(variable))
+            self._children(node)
+
+    @contextmanager
+    def _uncertain(self, counter: str) -> Iterator[None]:
+        """What is set in a branch or a loop is not known behind it, unless it was the same before."""
+        before = dict(self.variables)
+        setattr(self, counter, getattr(self, counter) + 1)
+        try:
+            yield
+        finally:
+            setattr(self, counter, getattr(self, counter) - 1)
+            for name, word in self.variables.items():
+                if name not in before or before[name].text != word.text:
+                    self.variables[name] = msgspec.structs.replace(word, text=UNKNOWN)
+
+    def _line(self, node: "Node") -> int:
+        return node.start_point[0] + self.first
+
+    # -- variables
+    def _declare(self, node: "Node") -> None:
+        exports = node.children[0].type == "export" or "-x" in _text(node).split()[:3]
+        for child in node.children[1:]:
+            if child.type == "variable_assignment":
+                self._assign(child, exported=exports)
+            elif child.type == "variable_name" and exports:
+                self._export(_text(child), self._line(child))
+
+    def _export(self, name: str, line: int) -> None:
+        self.exported.add(name)
+        if (word := self.variables.get(name)) is not None:
+            self._set(name, word, line, exported=True)
+
+    def _assign(self, node: "Node", exported: bool) -> None:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        if name is None or name.type != "variable_name":
+            return
+        word = self._word(value) if value is not None else Word(text="", raw="", line=self._line(node))
+        if "+=" in _text(node)[: len(_text(name)) + 2]:
+            old = self.variables.get(_text(name))
+            word = msgspec.structs.replace(word, text=(old.text if old else "") + word.text)
+        self._set(_text(name), word, self._line(node), exported or _text(name) in self.exported)
+
+    def _set(self, name: str, word: Word, line: int, exported: bool) -> None:
+        self.variables[name] = word
+        if exported:
+            self.exported.add(name)
+        self.settings.append(
+            Setting(name=name, word=word, file=self.file, line=line, exported=exported, order=len(self.commands))
+        )
+
+    # -- commands
+    def _command(self, node: "Node") -> None:
+        before: dict[str, Word] = {}
+        words: list[Word] = []
+        for child in node.children:
+            if child.type == "variable_assignment":
+                name, value = child.child_by_field_name("name"), child.child_by_field_name("value")
+                if name is not None and value is not None:
+                    before[_text(name)] = self._word(value)
+            elif child.type == "command_name":
+                words += [self._word(part) for part in child.children]
+            elif child.is_named and child.type not in ("file_redirect", "heredoc_redirect", "herestring_redirect"):
+                words.append(self._word(child))
+        words = list(self._split(words))
+        if not words:
+            return
+        self._act(words, node)
+        handed = {name: self.variables[name] for name in self.exported if name in self.variables}
+        self.commands.append(Command(
+            words=tuple(words), file=self.file, line=self._line(node), last=max(node.end_point[0] + self.first, self._line(node)),
+            order=len(self.commands), background=_background(node), variables={**handed, **before},
+            repeated=self.loops > 0, conditional=self.branches > 0, piped=_piped(node),
+        ))  # fmt: skip
+        self._call(words[0].text)
+
+    def _split(self, words: list[Word]) -> Iterator[Word]:
+        """A bare variable becomes as many words as its value has."""
+        for word in words:
+            if word.raw.startswith("$") and not word.quoted and " " in word.text.strip():
+                yield from (msgspec.structs.replace(word, text=part) for part in word.text.split())
+            elif word.raw.startswith("$") and not word.quoted and word.text == "":
+                continue
+            else:
+                yield word
+
+    def _act(self, words: list[Word], node: "Node") -> None:
+        """Commands that change the shell itself."""
+        name, texts = words[0].text, [word.text for word in words[1:]]
+        if name == "trap" and len(texts) > 1:
+            signals = frozenset(text.upper().removeprefix("SIG") for text in texts[1:])
+            self.traps.append(Trap(handler=texts[0], signals=signals, line=self._line(node)))
+        elif name == "set" and ("-a" in texts or "allexport" in texts):
+            self.exports_all = True
+        elif name == "unset":
+            for text in texts:
+                self.variables.pop(text, None)
+                self.exported.discard(text)
+        elif name == "read":
+            for text in texts:
+                if text.isidentifier():
+                    self.variables[text] = Word(text=UNKNOWN, raw=text, line=self._line(node))
+
+    def _call(self, name: str) -> None:
+        """The commands of a function stand where it is called."""
+        function = self.functions.get(name)
+        body = function.child_by_field_name("body") if function is not None else None
+        if body is not None and self.calls < _MOST_CALLS:
+            self.calls += 1
+            self._walk(body)
+            self.calls -= 1
+
+    # -- words
+    def _word(self, node: "Node") -> Word:
+        parts = _Parts(self)
+        parts.add(node, 0)
+        raw = _text(node)
+        return Word(
+            text="".join(parts.texts), raw=raw, line=self._line(node), refs=frozenset(parts.refs), runs=frozenset(parts.runs),
+            quoted=raw[:1] in ("'", '"'),
+        )  # fmt: skip
+
+    def value_of(self, name: str) -> Word:
+        """A variable as it stands now."""
+        if (word := self.variables.get(name)) is not None:
+            return word
+        value = self.outside(name)
+        return Word(text=UNKNOWN if value is None else value, raw="$" + name, line=0, refs=frozenset((name,)))
+
+
+class _Parts:
+    """The parts of a word, one after another."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.texts: list[str] = []
+        self.refs: set[str] = set()
+        self.runs: set[str] = set()
+
+    def add(self, node: "Node", depth: int) -> None:
+        kind, text = node.type, _text(node)
+        if depth > _DEEPEST:
+            self.texts.append(UNKNOWN)
+        elif kind in ("word", "number", "command_name", "test_operator", "extglob_pattern", "regex"):
+            self.texts.append(_unescaped(text) if not node.children else text)
+        elif kind == "raw_string":
+            self.texts.append(text[1:-1])
+        elif kind in ("string", "concatenation", "array", "translated_string"):
+            self._inside(node, depth)
+        elif kind == "string_content":
+            self.texts.append(re.sub(r'\\(["$`\\])', r"\1", text.replace("\\\n", "")))
+        elif kind in _NAMES:
+            self._variable(node, text)
+        elif kind == "arithmetic_expansion":
+            self._sum(text)
+        elif kind == "command_substitution":
+            self._run(text)
+        elif node.is_named:
+            self.texts.append(UNKNOWN)
+
+    def _inside(self, node: "Node", depth: int) -> None:
+        end = None
+        for child in node.children:
+            if child.is_named:
+                if node.type == "array" and self.texts:
+                    self.texts.append(" ")
+                elif node.type == "string" and end is not None and child.start_byte > end:
+                    self.texts.append(" " * min(child.start_byte - end, 200))  # blanks are no content to the grammar
+                self.add(child, depth + 1)
+                end = child.end_byte
+
+    def _variable(self, node: "Node", text: str) -> None:
+        names = [
+            child for child in node.children if child.type in ("variable_name", "special_variable_name", "subscript")
+        ]
+        name = _text(names[0]) if names else text.strip("${}")
+        base = name.partition("[")[0]
+        word = self.reader.value_of(base)
+        self.refs |= word.refs | {base}
+        self.runs |= word.runs
+        self.texts.append(_expanded(word.text, text, base))
+
+    def _sum(self, text: str) -> None:
+        self.refs |= set(re.findall(r"[A-Za-z_]\w*", text[:500]))
+        values: dict[str, int] = {}
+        for name in set(re.findall(r"[A-Za-z_]\w*", text[:500])):
+            value = self.reader.value_of(name).text
+            if re.fullmatch(r"\d{1,9}", value):
+                values[name] = int(value)
+        result = calculated(text[3:-2] if text.startswith("$((") else text, values)
+        self.texts.append(UNKNOWN if result is None else str(result))
+
+    def _run(self, text: str) -> None:
+        inner = text[2:-1] if text.startswith("$(") else text.strip("`")
+        self.runs.add(inner[:500])
+        self.refs |= set(re.findall(r"\$\{?([A-Za-z_]\w*)", inner[:500]))
+        self.texts.append(UNKNOWN)
+
+
+def _expanded(value: str, text: str, name: str) -> str:
+    """`${NAME:-default}` and what else a shell does to a value; UNKNOWN for what is not followed here."""
+    inner = text[2:-1] if text.startswith("${") else ""
+    rest = inner.removeprefix(name)
+    if not inner or not rest or rest.startswith("["):
+        if rest.startswith("[") and not re.fullmatch(r"\[[@*]\]", rest):
+            return value.split(" ", maxsplit=1)[0] if rest == "[0]" and UNKNOWN not in value else UNKNOWN
+        return value
+    if match := re.fullmatch(r":?[-=](.*)", rest, re.DOTALL):
+        if UNKNOWN in value and value == UNKNOWN:
+            return UNKNOWN
+        return value or match[1].strip("\"'") if "$" not in match[1] else (value or UNKNOWN)
+    if match := re.fullmatch(r"(%%?|##?)(.{1,40})", rest):
+        return _trimmed(value, match[1], match[2])
+    return UNKNOWN
+
+
+def _trimmed(value: str, how: str, pattern: str) -> str:
+    """`%.py` and `#prefix` with a pattern without wildcards; of others nothing is known."""
+    if UNKNOWN in value or re.search(r"[*?\[$]", pattern):
+        return UNKNOWN
+    return value.removesuffix(pattern) if how[0] == "%" else value.removeprefix(pattern)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(\n)|\\(.)", lambda match: match[2] or "", text)
+
+
+def _text(node: "Node") -> str:
+    data: Any = node.text
+    return data.decode(errors="replace") if data else ""
+
+
+def _outermost(node: "Node") -> "Node":
+    """A command with its redirections, and the list and pipeline it ends."""
+    while node.parent is not None and node.parent.type in (
+        "redirected_statement",
+        "pipeline",
+        "list",
+        "negated_command",
+    ):
+        node = node.parent
+    return node
+
+
+def _background(node: "Node") -> bool:
+    here = _outermost(node)
+    if here.parent is not None and here.parent.type in ("subshell", "compound_statement") and not _followed(here):
+        here = _outermost(here.parent)
+    return _followed(here)
+
+
+def _followed(node: "Node") -> bool:
+    after = node.next_sibling
+    return after is not None and after.type == "&"
+
+
+def _piped(node: "Node") -> bool:
+    here = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
+    after = here.next_sibling
+    return after is not None and after.type in ("|", "|&")

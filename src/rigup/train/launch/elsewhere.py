@@ -1,0 +1,64 @@
+"""A job without a scheduler: torchrun on this machine, or on each of a list of hosts by ssh."""
+
+import re
+import shlex
+
+from rigup.language import _
+from rigup.train.launch.job import Job
+from rigup.train.launch.script import FIRST_PORT, preflight_words, program_words
+from rigup.train.launch.shape import LaunchError
+from rigup.train.launch.variables import variables_of
+
+_HOST = re.compile(r"(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,60}@)?[A-Za-z0-9][A-Za-z0-9.-]{0,250}", re.ASCII)
+MOST_HOSTS = 512
+
+
+def hosts_of(text: str) -> tuple[str, ...]:
+    """Hosts of a list with commas, each as ssh takes it. Raises LaunchError."""
+    hosts = tuple(text.split(","))
+    for host in hosts:
+        if not _HOST.fullmatch(host):
+            raise LaunchError(
+                _("{word} is no host: write names with commas between them.").format(word=repr(host)[:120])
+            )
+    if len(set(hosts)) != len(hosts) or len(hosts) > MOST_HOSTS:
+        raise LaunchError(_("A host may stand in the list once, and at most {most} hosts may.").format(most=MOST_HOSTS))
+    return hosts
+
+
+def variables_elsewhere(job: Job) -> dict[str, str]:
+    """Variables of a job that no batch script sets."""
+    own = {**variables_of(job), **job.program.variables}
+    return {**own, "RIGUP_RUN_FOLDER": job.run_folder, "RIGUP_ATTEMPT": "1"}
+
+
+def torchrun_words(job: Job, node: int, address: str) -> tuple[str, ...]:
+    """The command that starts all ranks of one node; each line of output carries its rank on the node."""
+    shape, rendezvous = job.shape, job.shape.rendezvous
+    words = [job.program.python, "-m", "torch.distributed.run", f"--nnodes={shape.nodes}", f"--node-rank={node}"]
+    words += [
+        f"--nproc-per-node={shape.tasks_per_node}",
+        f"--master-addr={address}",
+        f"--master-port={rendezvous.port or FIRST_PORT}",
+    ]
+    words += ["--tee=3", f"--log-dir={job.run_folder}/ranks", "--no-python"]
+    return (*words, *preflight_words(job), "--", *program_words(job))
+
+
+def ssh_words(job: Job, host: str, node: int, address: str) -> tuple[str, ...]:
+    """The same on another host: one command for its shell, made of quoted words alone, which ends with the connection."""
+    settings = [f"{name}={value}" for name, value in variables_elsewhere(job).items()]
+    path = [f"PATH={':'.join(job.program.path)}:/usr/local/bin:/usr/bin:/bin"] if job.program.path else []
+    taken = [word for name in job.program.unset for word in ("-u", name)]
+    there = shlex.join(("env", *taken, *settings, *path, *torchrun_words(job, node, address)))
+    return (
+        "ssh",
+        "-tt",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "ConnectTimeout=15",
+        "--",
+        host,
+        f"cd {shlex.quote(job.program.folder)} && exec {there}",
+    )

@@ -1,0 +1,65 @@
+"""`rigup launch` as a person starts it, in a folder of its own."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+class Folder:
+    """A person's folder with programs; its runs."""
+
+    def __init__(self, path: Path, environment: dict[str, str]) -> None:
+        self.path, self.environment = path, environment
+        path.mkdir(parents=True, exist_ok=True)
+
+    def program(self, name: str, text: str = "") -> str:
+        """One of the programs that lie beside, or one of this text."""
+        if text:
+            (self.path / name).write_text(text)
+        else:
+            shutil.copy(PROGRAMS / name, self.path)
+        return name
+
+    def rigup(self, *words: str, seconds: float = 240, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run rigup there."""
+        argv = [sys.executable, "-m", "rigup", *words]
+        environment = self.environment | {"PYTHONPATH": str(Path(__file__).parents[3] / "src")} | variables
+        return subprocess.run(
+            argv, cwd=self.path, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+        )
+
+    def launch(
+        self, *words: str, seconds: float = 240, **variables: str
+    ) -> tuple[subprocess.CompletedProcess[str], dict]:
+        """Launch a job, follow it to its end, and read the answer."""
+        done = self.rigup("launch", *words, "--json", seconds=seconds, **variables)
+        assert done.stdout.startswith("{"), done.stdout + done.stderr
+        return done, json.loads(done.stdout)
+
+    def ranks(self) -> list[dict]:
+        """What programs wrote, by rank."""
+        return [json.loads(path.read_text()) for path in sorted(self.path.glob("rank*.json"))]
+
+
+def torch_python() -> str:
+    """An interpreter with torch; the test is skipped where none is named."""
+    python = os.environ.get("RIGUP_TORCH_PYTHON")
+    if not python:
+        pytest.skip("RIGUP_TORCH_PYTHON names no interpreter with torch")
+    return python
+
+
+def lightning_python() -> str:
+    """The same, where it has Lightning."""
+    python = torch_python()
+    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('lightning') is None)"
+    if subprocess.run([python, "-c", look], check=False).returncode:
+        pytest.skip("Lightning is not installed beside the torch of RIGUP_TORCH_PYTHON")
+    return python

@@ -1,0 +1,135 @@
+"""`rigup.train` in programs, with a real torch, Lightning and transformers: those of RIGUP_TRAIN_PYTHON."""
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.machine.local import Local
+from rigup.machine.training import history_of, run_history
+from rigup.schemas.train_history import Ended, Started, Stepped
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+RUNTIME = sorted((ROOT / "src" / "rigup" / "train" / "runtime").glob("*.py"))
+CHECKS = sorted((HERE / "checks").glob("*.py"))
+
+
+@pytest.fixture(scope="session")
+def python():
+    named = os.environ.get("RIGUP_TRAIN_PYTHON")
+    if not named:
+        pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning and transformers")
+    return named
+
+
+def run(python, *words, torchrun=0):
+    launcher = ["-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={torchrun}"] if torchrun else []
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
+    environment |= {
+        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "OMP_NUM_THREADS": "1",
+        "HF_HUB_OFFLINE": "1",
+    }
+    return subprocess.run(
+        [python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def names(path):
+    return [node.name for node in ast.parse(path.read_text()).body if getattr(node, "name", "").startswith("test_")]
+
+
+@pytest.mark.training
+@pytest.mark.parametrize("path", CHECKS, ids=lambda path: path.stem)
+def test_checks_in_torch(python, path):
+    done = run(python, ROOT / "tests" / "rigup_torch" / "run_checks.py", path)
+    outcomes = {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
+    assert len(outcomes) == len(names(path)), done.stderr[-2000:]
+    assert [row["failed"] for row in outcomes.values() if not row.get("passed")] == []
+
+
+def told(folder, rank):
+    return json.loads((folder / f"told-{rank}.json").read_text())
+
+
+@pytest.mark.training
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "at", "rest", "ranks"), [
+    ("plain_training.py", 20, (0, 0), 1), ("plain_training.py", 20, (0, 2), 1), ("plain_training.py", 9, (1, 0), 2),
+    ("lightning_training.py", 20, (1,), 1), ("lightning_training.py", 20, (2,), 2), ("huggingface_training.py", 6, (), 1),
+], ids=["plain", "plain-with-workers", "plain-on-two-ranks", "lightning", "lightning-on-two-ranks", "huggingface"])  # fmt: skip
+def test_a_resume_after_a_signal_ends_with_the_weights_of_a_run_without_one(python, tmp_path, program, at, rest, ranks):
+    """The signal reaches one rank, the last; every batch is read once, in the order of the run that had none."""
+    by_torchrun = ranks if ranks > 1 and program.startswith("plain") else 0
+    whole, halved = tmp_path / "whole", tmp_path / "halved"
+    for folder in (whole, halved):
+        folder.mkdir()
+    done = run(python, HERE / "programs" / program, whole, -1, *rest, torchrun=by_torchrun)
+    assert done.returncode == 0, done.stderr[-3000:]
+    stopped = run(python, HERE / "programs" / program, halved, at, *rest, torchrun=by_torchrun)
+    assert stopped.returncode == (1 if by_torchrun else 128 + signal.SIGUSR1), stopped.stderr[-3000:]
+    first = [told(halved, rank) for rank in range(ranks)]
+    resumed = run(python, HERE / "programs" / program, halved, -1, *rest, torchrun=by_torchrun)
+    assert resumed.returncode == 0, resumed.stderr[-3000:]
+    for rank in range(ranks):
+        wanted, got = told(whole, rank), told(halved, rank)
+        assert got["weights"] == wanted["weights"]
+        assert 0 < first[rank]["count"] < got["count"] == wanted["count"]
+        if "read" in wanted:
+            assert first[rank]["read"] + got["read"] == wanted["read"]
+    _histories(halved / "history", ranks)
+
+
+def _histories(folder, ranks):
+    """Each rank's file holds two attempts, as the typed reader reads it."""
+    found = run_history(Local(), str(folder))
+    assert len(found) == ranks
+    for lines in found.values():
+        assert [type(line) for line in lines if not isinstance(line, Stepped)] == [Started, Ended, Started, Ended]
+        stepped = [line for line in lines if isinstance(line, Stepped)]
+        assert all(0 <= line.wait <= line.seconds and line.steps for line in stepped)
+        assert sum(line.samples for line in stepped) > 0
+
+
+def test_nothing_but_torch_is_imported_at_the_top():
+    """Lightning and transformers are imported where they are used, and rigup.torch is the only part of rigup."""
+    for path in RUNTIME:
+        tops = [node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.Import, ast.ImportFrom))]
+        found = {name.name.split(".")[0] for node in tops if isinstance(node, ast.Import) for name in node.names}
+        found |= {node.module.split(".")[0] for node in tops if isinstance(node, ast.ImportFrom) and not node.level}
+        assert found <= {"torch", *sys.stdlib_module_names}, path
+
+
+def test_the_package_imports_no_torch_until_a_name_is_asked_for():
+    done = run(
+        sys.executable,
+        "-c",
+        "import sys, rigup.train; print([m for m in sys.modules if 'torch' in m or '.runtime' in m])",
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@given(
+    st.text()
+    | st.recursive(
+        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+    ).map(json.dumps)
+)
+def test_any_text_is_read_without_an_error(text):
+    assert history_of(text) == []
+
+
+def test_a_line_that_was_cut_short_costs_only_itself():
+    row = '{"kind": "steps", "at": 1.0, "steps": 2, "seconds": 0.5, "later": 1}'
+    assert history_of(row + "\n" + row[:30] + "\n\n" + row) == [Stepped(at=1.0, steps=2, seconds=0.5)] * 2
+    assert msgspec.structs.asdict(history_of(row)[0])["idle"] is None
