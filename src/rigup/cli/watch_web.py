@@ -44,7 +44,7 @@ def serve(options: dict[str, Any]) -> int:
     name = _("this machine") if options["anonymous"] else socket.gethostname()
     nodes = [Node(name, watcher.sample, options["interval"], judges=False)]
     nodes += [Node(word, partial(scrape, address_of(word), token_in(options["node_token_file"])), max(options["interval"], 1.0)) for word in options["nodes"][:_MOST_NODES]]  # fmt: skip
-    page = Page(nodes, token, _words(), current().replace("_", "-"))
+    page = Page(nodes, token, page_words(), current().replace("_", "-"))
     config = uvicorn.Config(page.app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=2, server_header=False, limit_concurrency=64)  # fmt: skip
     try:
         bound = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
@@ -77,7 +77,7 @@ def _close_with(server: Any, page: Any) -> None:
     page.closing = True
 
 
-def _words() -> dict[str, str]:
+def page_words() -> dict[str, str]:
     """The words of the page."""
     return {
         "gpu": _("Use"), "memory": _("Memory"), "power": _("Power"), "temperature": _("Temp"), "user": _("User"), "job": _("Job"),
