@@ -167,17 +167,17 @@ def test_a_browser_shows_it_live_at_two_widths(tmp_path, width) -> None:
         ):
             assert words in text, words
         assert browser.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        drawn = "(() => { const c = document.querySelector('canvas'); return c.width > 0 && c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((value) => value); })()"  # fmt: skip
-        browser.wait(drawn)
+        colour = "const p = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < p.length; i += 4) if (p[i + 3] > 99 && p[i + 2] > p[i] + 60) n++; return n;"
+        browser.wait(f"(() => {{ const c = document.querySelector('canvas'); {colour} }})() > 20")  # the line, in blue
+        if folder := os.environ.get("RIGUP_PHOTOGRAPHS"):  # to look at
+            picture = browser.do("Page.captureScreenshot", format="png")["data"]
+            Path(folder, f"watch-{width}.png").write_bytes(base64.b64decode(picture))
         served.samples[0] = sample(2000.0, **parts | {"gpus": [gpu(0, utilisation={"gpu": 0.93})]})
         served.take()
         browser.wait("document.body.innerText.includes('93%')")
         browser.evaluate("document.querySelector('summary').click()")
         browser.wait("document.body.innerText.includes('Clean the fans')")
         assert browser.errors == []
-        if folder := os.environ.get("RIGUP_PHOTOGRAPHS"):  # to look at
-            picture = browser.do("Page.captureScreenshot", format="png")["data"]
-            Path(folder, f"watch-{width}.png").write_bytes(base64.b64decode(picture))
 
 
 @pytest.fixture

@@ -27,7 +27,8 @@ class Node:
 
     def __init__(self, name: str, sample: Callable[[], Watch], interval: float, judges: bool = True) -> None:
         self.name, self.interval, self.trouble = name, interval, ""
-        self.history, self.times, self.version = History(POINTS), [0.0][:0], 0
+        self.history, self.version = History(POINTS), 0
+        self.times: list[float] = []
         self._sample, self._judges, self._at = sample, judges, -1.0
         self._stop, self.lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._work, daemon=True, name="rigup node")
