@@ -34,7 +34,7 @@ def view(argv: list[str], size: tuple[int, int], seconds: float, key: bytes = b"
             content = os.read(handle, 65536)
             first = first or (passed if b"GPU" in content else 0.0)
             answered = answered or (time.monotonic() - asked if asked else 0.0)
-    os.write(handle, b"q")
+    os.write(handle, b"\x03")
     until = time.monotonic() + 3
     while time.monotonic() < until and select.select([handle], [], [], 0.5)[0]:
         try:
