@@ -54,15 +54,42 @@ class _Watch(Environments):
     metavar="FILE",
     help="The samples of a recording in place of new ones.",
 )
+@click.option("--plain", is_flag=True, help="Live as a plain table, without graphs and keys.")
+@click.option(
+    "--theme",
+    type=click.Choice(["terminal", "dark", "light", "contrast", "plain"]),
+    default=None,
+    help="Colours of the live view; NO_COLOR takes none.",
+)
 @click.option("--exporter", is_flag=True, help="Serve the samples to Prometheus.")
-@click.option("--listen", default="127.0.0.1:9836", metavar="HOST:PORT", help="Where the exporter listens.")
+@click.option("--web", is_flag=True, help="Serve a page that shows the samples in a browser.")
+@click.option(
+    "--node",
+    "nodes",
+    multiple=True,
+    metavar="HOST[:PORT]",
+    help="With --web: another machine, by its exporter. May be repeated.",
+)
+@click.option(
+    "--node-token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="With --node: the token that those exporters ask for.",
+)
+@click.option(
+    "--listen",
+    default=None,
+    metavar="HOST:PORT",
+    help="Where the exporter (127.0.0.1:9836) or the page (127.0.0.1:9837) listens.",
+)
 @click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
     default=None,
     metavar="FILE",
-    help="With --exporter: the token that clients must show.",
+    help="With --exporter and --web: the token that clients must show.",
 )
 @click.option(
     "--install-service", is_flag=True, help="Let systemd run the exporter for you: shown, and with --yes done."
@@ -89,6 +116,7 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
     if as_json or jsonl or as_csv:
         choose("en")  # data is the same in every language
     program = context.meta.get("program", ())
+    options["listen"] = options["listen"] or ("127.0.0.1:9837" if options["web"] else "127.0.0.1:9836")
     with click_errors():
         if program:
             from rigup.cli.watch_record import run_recorded
@@ -98,11 +126,15 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
             from rigup.cli.watch_export import service
 
             return service(options, options["remove_service"], options["yes"])
+        if options["web"]:
+            from rigup.cli.watch_web import serve
+
+            return serve(options)
         if options["exporter"]:
             from rigup.cli.watch_export import export
 
             return export(options["listen"], options["interval"], options["per_process"], options["token_file"])
-        return _stream(options, "csv" if as_csv else "json" if as_json or jsonl else "table")
+        return _stream(context, options, "csv" if as_csv else "json" if as_json or jsonl else "table")
 
 
 @command.command("report")
@@ -129,6 +161,33 @@ def report(file: str, page: str, png: str, as_json: bool) -> int:
         return summed_up(file, page, png, as_json)
 
 
+@command.command("cluster")
+@click.argument("nodes", nargs=-1, required=True, metavar="HOST[:PORT]...")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    default=None,
+    metavar="FILE",
+    help="The token that the exporters ask for.",
+)
+@click.option("--once", is_flag=True, help="One table.")
+@click.option(
+    "--interval", type=click.FloatRange(min=1), default=5.0, metavar="SECONDS", help="Time between two tables."
+)
+@click.option("--count", type=click.IntRange(min=1), default=None, metavar="N", help="End after so many.")
+@click.option("--json", "as_json", is_flag=True, help="As data, one a line (schema rigup.watch-cluster/1).")
+def cluster(
+    nodes: tuple[str, ...], token_file: str | None, once: bool, interval: float, count: int | None, as_json: bool
+) -> int:
+    """Watch nodes by their exporters (rigup's or DCGM's), which are asked and nothing else."""
+    from rigup.cli.watch_web import cluster as watched
+
+    if as_json:
+        choose("en")
+    with click_errors():
+        return watched(nodes, token_file, interval, 1 if once else count, as_json)
+
+
 @command.command("prometheus")
 @click.argument("what", type=click.Choice(["alerts", "board", "scrape"]))
 def prometheus(what: str) -> int:
@@ -142,12 +201,19 @@ def prometheus(what: str) -> int:
     return 0
 
 
-def _stream(options: dict[str, Any], form: str) -> int:
+def _stream(context: click.Context, options: dict[str, Any], form: str) -> int:
     """Samples to standard output, until there are enough or somebody stops it."""
     single = options["once"] or options["tree"] is not None
     count = 1 if single else options["count"]
     status = 0
     drawn_over = form == "table" and not single and sys.stdout.isatty()
+    if drawn_over and not options["plain"]:
+        from rigup.cli.live.start import can_be_live, has_textual, live, without
+
+        if can_be_live(os.environ):
+            return live(options)
+        if not has_textual():
+            context.call_on_close(without)
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(_samples(options, count)) as samples:
         for number, sample in enumerate(samples):
             try:

@@ -32,8 +32,8 @@ def export(listen: str, interval: float, per_process: bool, token_file: str | No
     from rigup.watch.watcher import Watcher
 
     host, port = address_of(listen)
-    token = _token(token_file)
-    if not token and not _is_loopback(host):
+    token = token_in(token_file)
+    if not token and not is_loopback(host):
         raise click.UsageError(_("Other machines are let in with a token alone: name its file with --token-file."))
     watcher = Watcher(anonymous=True)
     exporter = Exporter(watcher.sample, interval, per_process)
@@ -60,7 +60,8 @@ def export(listen: str, interval: float, per_process: bool, token_file: str | No
     return 0
 
 
-def _token(path: str | None) -> str:
+def token_in(path: str | None) -> str:
+    """What a file holds, "" for none. Raises click.ClickException where that is no token."""
     if not path:
         return ""
     content = Path(path).read_text(encoding="utf-8")[:4096].strip()
@@ -69,7 +70,8 @@ def _token(path: str | None) -> str:
     return content
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether nobody but this machine comes there."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

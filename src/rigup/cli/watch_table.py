@@ -32,9 +32,9 @@ def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
 def _gpu_lines(sample: Watch, color: bool) -> list[str]:
     if not sample.gpus:
         return wrapped(_("There is no GPU here that can be watched."))
-    heads = ["GPU", _("Name"), _("Use"), _("Memory"), _("Temp"), _("Power"), _("Clock"), _("Slowed by")]
-    rows = [_gpu_cells(gpu) for gpu in sample.gpus]
-    lines = _aligned([heads, *rows], shrink=1, right=(2, 3, 4, 5, 6))
+    heads = gpu_heads()
+    rows = [gpu_cells(gpu) for gpu in sample.gpus]
+    lines = aligned([heads, *rows], shrink=1, right=(2, 3, 4, 5, 6))
     marked = {number for number, gpu in enumerate(sample.gpus, 1) if gpu.throttle or gpu.state in ("lost", "error")}
     return [
         style(line, bold=True)
@@ -46,7 +46,13 @@ def _gpu_lines(sample: Watch, color: bool) -> list[str]:
     ]
 
 
-def _gpu_cells(gpu: WatchedGpu) -> list[str]:
+def gpu_heads() -> list[str]:
+    """The heads of `gpu_cells`."""
+    return ["GPU", _("Name"), _("Use"), _("Memory"), _("Temp"), _("Power"), _("Clock"), _("Slowed by")]
+
+
+def gpu_cells(gpu: WatchedGpu) -> list[str]:
+    """A GPU as the cells of a row."""
     name = visible(gpu.name) if gpu.name is not UNSET else _DASH
     if gpu.state != "active":
         states = {"asleep": _("asleep"), "lost": _("lost"), "error": _("error")}
@@ -71,7 +77,7 @@ def _share(value: object) -> str:
 def _process_lines(sample: Watch, most: int) -> list[str]:
     shown = sorted(sample.processes, key=memory_of, reverse=True)[:most]
     heads = ["PID", "GPU", _("User"), _("Use"), _("Memory"), "CPU", _("Job"), _("Command")]
-    lines = _aligned([heads, *map(_process_cells, shown)], shrink=7, right=(0, 3, 4, 5))
+    lines = aligned([heads, *map(_process_cells, shown)], shrink=7, right=(0, 3, 4, 5))
     if len(sample.processes) > most:
         lines.append(_("… and {count} more").format(count=len(sample.processes) - most))
     return lines
@@ -98,7 +104,7 @@ def _finding_lines(sample: Watch, color: bool) -> Iterable[str]:
         yield from wrapped(finding.mends, "  ")
 
 
-def _aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:
+def aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:
     """Columns beside each other, the one that may shrink cut so that lines fit."""
     widths = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]
     over = sum(widths) + 2 * (len(widths) - 1) - width()

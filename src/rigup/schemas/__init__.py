@@ -53,6 +53,7 @@ ANSWERS = {
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),
     "watch": Form("One sample of every GPU, of the processes on them and of the host.", "watch", ("Watch",)),
+    "watch-cluster": Form("What the exporters of several nodes tell.", "watch_cluster", ("WatchCluster",)),
     "watch-report": Form("What a recording of GPUs says of each GPU, process and job.", "watch_report", ("WatchReport",)),
     "bench": Form("How fast each device is.", "bench", ("Bench",)),
     "bench-list": Form("What there is to compare a measurement with.", "bench", ("BenchList",)),

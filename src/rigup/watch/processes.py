@@ -94,6 +94,20 @@ class Programs:
         except OSError:
             return ""
 
+    def parents(self, pids: Iterable[int]) -> dict[int, int]:
+        """The parent of each process and of its ancestors, as far as they are seen."""
+        found: dict[int, int] = {}
+        for first in pids:
+            pid = first
+            while pid > 1 and pid not in found:
+                try:
+                    stat = self.files.read(f"/proc/{pid}/stat", 2048)
+                    found[pid] = int(stat[stat.rindex(b")") + 2 :].split(maxsplit=2)[1])
+                except (OSError, ValueError, IndexError):
+                    break
+                pid = found[pid]
+        return found
+
     def next(self, seen: Iterable[int]) -> None:
         """A sample is done: processes that were not in it are forgotten."""
         self.rates.next()

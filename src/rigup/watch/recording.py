@@ -243,20 +243,32 @@ class Recording:
             raise NoRecording(f"{path}: {error}") from error
         self.path, self.gpus = path, {row[0]: (index, row) for index, row in enumerate(rows)}
 
-    def samples(self) -> Iterator[Watch]:
-        """Each sample as it was, as far as it is kept. Raises NoRecording where a row is none."""
+    def count(self) -> int:
+        """How many samples it holds. Raises NoRecording."""
         try:
-            yield from self._samples()
+            return int(self.base.execute("SELECT count(*) FROM sample").fetchone()[0])
+        except (sqlite3.Error, TypeError) as error:
+            raise NoRecording(f"{self.path}: {error}") from error
+
+    def samples(self, first: int = 0, most: int = -1) -> Iterator[Watch]:
+        """Each sample as it was, as far as it is kept: from a position on, so many (-1: all). Raises NoRecording where a row is none."""
+        try:
+            yield from self._samples(first, most)
         except (sqlite3.Error, TypeError, ValueError, LookupError, OverflowError) as error:
             raise NoRecording(f"{self.path}: {error}") from error
 
-    def _samples(self) -> Iterator[Watch]:
-        readings = _grouped(self.base, "reading")
-        uses = _grouped(self.base, "use")
+    def _samples(self, first: int, most: int) -> Iterator[Watch]:
+        query = "SELECT id, time, interval_ms FROM sample ORDER BY id LIMIT ? OFFSET ?"
+        begin = self.base.execute(query, (1, first)).fetchone()
+        if begin is None:
+            return
+        held = self.base.execute("SELECT max(sample) FROM use WHERE sample <= ?", (begin[0],)).fetchone()[0]
+        readings = _grouped(self.base, "reading", begin[0])
+        uses = _grouped(self.base, "use", begin[0] if held is None else held)
         rows = self.base.execute("SELECT id, pid, start, name, user, command, job FROM process")
         programs = {row[0]: row for row in _check_words(rows, 3)}
-        processes: list[WatchedProcess] = []
-        for number, time, interval in self.base.execute("SELECT id, time, interval_ms FROM sample ORDER BY id"):
+        processes = self._processes_at(uses(held), programs) if held is not None and held < begin[0] else []
+        for number, time, interval in self.base.execute(query, (most, first)):
             _check_numbers((round(time), interval))
             gpus = sorted((self._gpu_at(row) for row in readings(number)), key=lambda gpu: gpu.index)
             if used := uses(number):
@@ -328,9 +340,9 @@ def _check_words(rows: Iterable[tuple[Any, ...]], first: int) -> Iterator[tuple[
         yield row
 
 
-def _grouped(base: sqlite3.Connection, table: str) -> Any:
-    """A function that gives the rows of each sample in turn, of a table that is in the order of samples."""
-    rows = iter(base.execute(f"SELECT * FROM {table} ORDER BY sample"))  # noqa: S608  # a name of ours
+def _grouped(base: sqlite3.Connection, table: str, first: int) -> Any:
+    """A function that gives the rows of each sample in turn from the `first` on, of a table in the order of samples."""
+    rows = iter(base.execute(f"SELECT * FROM {table} WHERE sample >= ? ORDER BY sample", (first,)))  # noqa: S608  # a name of ours
     ahead: list[tuple[Any, ...]] = []
 
     def of_sample(number: int) -> list[tuple[Any, ...]]:

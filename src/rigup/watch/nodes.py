@@ -1,0 +1,81 @@
+"""Several machines at once: each sampled by a thread of its own, with what is needed to show it."""
+
+import threading
+import time
+from collections.abc import Callable
+
+from msgspec import UNSET, structs
+
+from rigup.schemas.watch import Watch
+from rigup.watch.findings import findings
+from rigup.watch.history import History, key_of
+
+POINTS = 3600
+_OLD = 5.0  # seconds beside three intervals after which a sample is no longer one of now
+
+
+class Node:
+    """One machine.
+
+    Args:
+        name: as a person knows it.
+        sample: gives a sample; raises where there is none.
+        interval: seconds between two.
+        judges: whether findings are worked out here.
+
+    """
+
+    def __init__(self, name: str, sample: Callable[[], Watch], interval: float, judges: bool = True) -> None:
+        self.name, self.interval, self.trouble = name, interval, ""
+        self.history, self.version = History(POINTS), 0
+        self.times: list[float] = []
+        self._sample, self._judges, self._at = sample, judges, -1.0
+        self._stop, self.lock = threading.Event(), threading.Lock()
+        self._thread = threading.Thread(target=self._work, daemon=True, name="rigup node")
+
+    def start(self) -> None:
+        """Begin to sample."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the sample that is being made."""
+        self._stop.set()
+
+    def take(self) -> None:
+        """One sample; where there is none, why."""
+        try:
+            sample = self._sample()
+        except Exception as error:  # the next one may succeed
+            with self.lock:
+                self.trouble, self.version = str(error) or type(error).__name__, self.version + 1
+            return
+        now = time.monotonic()
+        with self.lock:
+            if sample.interval is UNSET and self._at >= 0:
+                sample = structs.replace(sample, interval=now - self._at)
+            self._at, self.trouble, self.version = now, "", self.version + 1
+            self.history.add(sample)
+            if self._judges:
+                self.history.last = structs.replace(sample, findings=findings(self.history))
+            self.times = [*self.times[-POINTS + 1 :], sample.time]
+
+    def last(self) -> tuple[Watch | None, str]:
+        """The last sample, and why there is none of now."""
+        with self.lock:
+            age = time.monotonic() - self._at
+            old = self._at >= 0 and age > 3 * self.interval + _OLD and not self.trouble
+            return self.history.last, f"no sample for {age:.0f} s" if old else self.trouble
+
+    def series(self, names: tuple[str, ...]) -> dict[str, object]:
+        """Times and the values of each GPU, the oldest first."""
+        with self.lock:
+            last = self.history.last
+            gpus = last.gpus if last else []
+            return {"times": self.times, "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus}}  # fmt: skip
+
+    def _work(self) -> None:
+        due = time.monotonic()
+        while not self._stop.is_set():
+            self.take()
+            due = max(due + self.interval, time.monotonic())
+            self._stop.wait(due - time.monotonic())

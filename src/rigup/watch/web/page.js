@@ -1,0 +1,172 @@
+"use strict";
+const words = JSON.parse(document.body.dataset.words);
+const place = (id) => document.getElementById(id);
+const nodes = [];
+const GIB = 2 ** 30, MOST = 3600;
+let metric = "gpu", range = 300;
+
+const made = (kind, text, name) => {
+  const element = document.createElement(kind);
+  if (text !== undefined) element.textContent = text;
+  if (name) element.className = name;
+  return element;
+};
+const percent = (value) => (value === undefined || value === null ? "–" : Math.round(value * 100) + "%");
+const number = (value, unit) => (value === undefined || value === null ? "–" : Math.round(value) + " " + unit);
+const key = (gpu) => gpu.pci_address || String(gpu.index);
+
+// Bytes used and in all: of its own memory, and of one that shares the system's of all that it may take.
+const memory = (gpu) => {
+  const kinds = [gpu.memory?.unified || gpu.memory?.vram];
+  if (gpu.integrated === true) kinds.push(gpu.memory?.gtt);
+  const known = kinds.filter((kind) => kind && kind.total !== undefined && kind.used !== undefined);
+  if (!known.length) return [undefined, undefined];
+  return [known.reduce((sum, kind) => sum + kind.used + (kind.reserved || 0), 0), known.reduce((sum, kind) => sum + kind.total, 0)];
+};
+const values = (gpu) => {
+  const [used, total] = memory(gpu);
+  const heat = [gpu.temperature?.edge, gpu.temperature?.junction, gpu.temperature?.memory].filter((value) => value !== undefined);
+  return { gpu: gpu.utilisation?.gpu, memory: total ? used / total : undefined, power: gpu.power?.draw, temperature: heat.length ? Math.max(...heat) : undefined };
+};
+
+const draw = (canvas, times, series, limit) => {
+  const wide = canvas.clientWidth, high = canvas.clientHeight, scale = window.devicePixelRatio || 1;
+  if (!wide || !high) return;
+  canvas.width = wide * scale;
+  canvas.height = high * scale;
+  const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
+  pen.scale(scale, scale);
+  const end = times.length ? times[times.length - 1] : 0;
+  const shown = [];
+  for (let at = times.length - 1; at >= 0 && end - times[at] <= range; at--) shown.push(at);
+  const known = shown.map((at) => series[at]).filter((value) => value !== null && value !== undefined);
+  const top = metric === "gpu" || metric === "memory" ? 1 : Math.max(metric === "temperature" ? 100 : limit || 0, ...known, 1);
+  pen.strokeStyle = style.getPropertyValue("--line");
+  pen.fillStyle = style.getPropertyValue("--soft");
+  pen.font = "11px system-ui, sans-serif";
+  pen.strokeRect(0.5, 0.5, wide - 1, high - 1);
+  const unit = metric === "power" ? " W" : metric === "temperature" ? " °C" : "%";
+  pen.fillText(Math.round(unit === "%" ? 100 * top : top) + unit, 4, 12);
+  pen.strokeStyle = style.getPropertyValue("--use");
+  pen.lineWidth = 1.6;
+  pen.beginPath();
+  let before = null;
+  for (const at of shown) {
+    const value = series[at];
+    if (value === null || value === undefined) { before = null; continue; }
+    const x = wide - ((end - times[at]) / range) * wide, y = high - 2 - (Math.min(value, top) / top) * (high - 4);
+    if (before === null || before - times[at] > range / 10 + 5) { pen.moveTo(x, y); pen.lineTo(x + 0.5, y); } else pen.lineTo(x, y);
+    before = times[at];
+  }
+  pen.stroke();
+};
+
+const card = (gpu, node) => {
+  const box = made("article", undefined, "card");
+  box.append(made("h3", gpu.index + "  " + (gpu.name || gpu.vendor || "GPU")));
+  if (gpu.state !== "active") {
+    box.append(made("p", (words[gpu.state] || gpu.state) + (gpu.because ? ": " + gpu.because : ""), gpu.state === "asleep" ? "" : "error"));
+    return box;
+  }
+  const now = values(gpu), [used, total] = memory(gpu), line = made("p");
+  line.append(made("b", percent(now.gpu)), "  " + (total ? (used / GIB).toFixed(1) + "/" + (total / GIB).toFixed(0) + " GiB" : "–"));
+  line.append("  " + number(now.temperature, "°C") + "  " + number(now.power, "W") + "  " + number(gpu.clock?.graphics === undefined ? undefined : gpu.clock.graphics / 1e6, "MHz"));
+  box.append(line);
+  if (gpu.throttle && gpu.throttle.length) box.append(made("p", "▲ " + words.slowed + " " + gpu.throttle.join(", "), "slowed"));
+  const canvas = made("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", words[metric] + " " + (gpu.name || gpu.index));
+  box.append(canvas);
+  const series = node.gpus[key(gpu)];
+  if (series) requestAnimationFrame(() => draw(canvas, node.times, series[metric], gpu.power?.limit));
+  return box;
+};
+
+const table = (processes) => {
+  const heads = [["PID"], ["GPU"], [words.user, "optional"], [words.gpu], [words.memory], ["CPU", "optional"], [words.job, "optional"], [words.command]];
+  const whole = made("table"), head = made("tr");
+  for (const [word, name] of heads) head.append(made("th", word, name));
+  whole.append(head);
+  const held = (process) => process.gpus.reduce((sum, part) => sum + (part.memory?.vram || 0) + (part.memory?.gtt || 0), 0);
+  for (const process of [...processes].sort((first, second) => held(second) - held(first))) {
+    const shares = process.gpus.map((part) => part.utilisation?.gpu).filter((share) => share !== undefined);
+    const cells = [process.pid, process.gpus.map((part) => part.index).join(","), process.user || "–", shares.length ? percent(Math.max(...shares)) : "–", held(process) ? (held(process) / GIB).toFixed(1) + " GiB" : "–", percent(process.cpu), process.slurm_job || "", process.command || process.name || process.because || ""];
+    const row = made("tr");
+    cells.forEach((cell, at) => row.append(made("td", cell, heads[at][1])));
+    whole.append(row);
+  }
+  const box = made("div", undefined, "scroll");
+  box.append(whole);
+  return box;
+};
+
+const show = (at) => {
+  const node = nodes[at], sample = node.sample;
+  while (place("nodes").children.length <= at) place("nodes").append(made("section"));
+  const section = place("nodes").children[at], open = [...section.querySelectorAll("details[open] summary")].map((summary) => summary.textContent);
+  const head = made("h2", node.name);
+  if (sample) head.append(made("small", new Date(sample.time * 1000).toLocaleTimeString()));
+  const parts = [head];
+  if (node.trouble) parts.push(made("p", "✖ " + node.trouble, "trouble"));
+  if (sample) {
+    const list = made("ul");
+    for (const finding of sample.findings) {
+      const entry = made("li", undefined, finding.severity), fold = made("details");
+      fold.append(made("summary", (finding.severity === "error" ? "✖ " : "▲ ") + finding.title), made("p", finding.because + " " + finding.mends));
+      fold.open = open.includes(fold.firstChild.textContent);
+      entry.append(fold);
+      list.append(entry);
+    }
+    const cards = made("div", undefined, "cards");
+    for (const gpu of sample.gpus) cards.append(card(gpu, node));
+    parts.push(list, sample.gpus.length ? cards : made("p", words.none));
+    if (sample.processes.length) parts.push(table(sample.processes));
+  }
+  section.replaceChildren(...parts);
+};
+
+const add = (event) => {
+  const node = nodes[event.node], before = node.sample?.time;
+  node.trouble = event.trouble;
+  if (event.sample && event.sample.time !== before) {
+    node.sample = event.sample;
+    node.times.push(event.sample.time);
+    for (const gpu of event.sample.gpus) {
+      const series = (node.gpus[key(gpu)] ||= { gpu: [], memory: [], power: [], temperature: [] });
+      for (const [name, value] of Object.entries(values(gpu))) {
+        while (series[name].length < node.times.length - 1) series[name].unshift(null);
+        series[name].push(value === undefined ? null : value);
+        if (series[name].length > MOST) series[name].shift();
+      }
+    }
+    if (node.times.length > MOST) node.times.shift();
+  }
+  show(event.node);
+};
+
+const choose = (id, options, set) => {
+  for (const [value, word] of options) {
+    const option = made("option", word);
+    option.value = value;
+    place(id).append(option);
+  }
+  place(id).addEventListener("change", (event) => { set(event.target.value); nodes.forEach((_node, at) => show(at)); });
+};
+
+const begin = async () => {
+  const answer = await fetch("/history");
+  if (!answer.ok) { place("state").textContent = words.refused; return; }
+  nodes.splice(0, nodes.length, ...(await answer.json()));
+  nodes.forEach((_node, at) => show(at));
+  const events = new EventSource("/events");
+  let broken = false;
+  events.onopen = () => { place("state").textContent = words.live; if (broken) { events.close(); begin(); } };
+  events.onmessage = (event) => add(JSON.parse(event.data));
+  events.onerror = () => { broken = true; place("state").textContent = words.broken; };
+};
+place("metric-word").textContent = words.graph;
+place("range-word").textContent = words.range;
+choose("metric", ["gpu", "memory", "power", "temperature"].map((name) => [name, words[name]]), (value) => { metric = value; });
+choose("range", [[300, "5 min"], [1200, "20 min"], [3600, "1 h"]], (value) => { range = Number(value); });
+window.addEventListener("resize", () => nodes.forEach((_node, at) => show(at)));
+begin();
