@@ -307,7 +307,8 @@ def signal_without_handler(case: Case) -> Iterator[Found]:
         )  # fmt: skip
 
 
-_OF_RIGUP = tuple(f"rigup.train.{name}" for name in ("Checkpoints", "huggingface_callback", "requeue"))
+_SAVING = ("Checkpoints", "huggingface_callback")  # names that no other library has
+_OF_RIGUP = tuple(f"rigup.train.{name}" for name in (*_SAVING, "requeue"))
 
 
 def _handled(case: Case, name: str) -> bool | None:
@@ -315,16 +316,14 @@ def _handled(case: Case, name: str) -> bool | None:
     if case.family == "lightning" and _lightning_listens(case, name):
         return True
     for site in case.program.sites:
-        if site.name in _OF_RIGUP and name in ("USR1", "USR2", "TERM"):
-            return True
+        if name in ("USR1", "USR2", "TERM") and (site.name in _OF_RIGUP or site.last in _SAVING):
+            return True  # of rigup.train: they save, and have the job requeued
         if site.name == "signal.signal":
             target = case.program.evaluator.dotted(site.expression("signalnum", 0) or site.node.func, site.module)
             if not target.startswith("signal.SIG"):
                 return None
             if target == f"signal.SIG{name}":
                 return True
-        elif site.last in ("huggingface_callback", "Checkpoints") and name in ("USR1", "USR2", "TERM"):
-            return True  # of rigup.train, which save and have the job requeued
         elif site.last in ("add_signal_handler", "sigwait", "set_wakeup_fd") or "requeue" in site.last.lower():
             return None
     return False
