@@ -112,7 +112,7 @@ def cluster(words: tuple[str, ...], token_file: str | None, interval: float, cou
 
     if len(words) > _MOST_NODES:
         raise click.UsageError(
-            _("That are {count} nodes; {most} can be watched at once.").format(count=len(words), most=_MOST_NODES)
+            _("There are {count} nodes; {most} can be watched at once.").format(count=len(words), most=_MOST_NODES)
         )
     drawn_over, missing = not as_json and count != 1 and sys.stdout.isatty(), 0
     with contextlib.suppress(KeyboardInterrupt):
