@@ -21,6 +21,8 @@ class Page:
         self._process = subprocess.Popen(
             ["bash", "-c", script, "browser", PROGRAM, "--headless", *root, "--disable-gpu", "--remote-debugging-pipe",
              f"--user-data-dir={folder / 'profile'}", "about:blank"],
+            # Its socket lies in the folder for temporary files, and may have no longer path than 108 letters.
+            env={name: value for name, value in os.environ.items() if name not in ("TMPDIR", "XDG_RUNTIME_DIR")},
             pass_fds=(read, write), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         os.close(read)

@@ -55,7 +55,7 @@ def test_a_project_passes_its_own_tests_of_which_one_is_a_whole_training(python,
 def test_the_notebook_trains(python, tmp_path, kind):
     new_project(kind, str(tmp_path / "project"))
     cells = json.loads((tmp_path / "project" / "notebook.ipynb").read_text())["cells"]
-    code = "\n".join(cell["source"] for cell in cells if cell["cell_type"] == "code")
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     done = within(tmp_path / "project", tmp_path / "state", python, "-c", code + "\nassert accuracy >= 0.85, accuracy")
     assert done.returncode == 0, done.stderr[-3000:]
 
