@@ -149,6 +149,16 @@ def test_gpus_of_which_nobody_tells_who_has_them_are_neither_idle_nor_taken(aske
     assert "l40 ?/4" in asked("--from", str(tmp_path))[1]
 
 
+def test_a_login_in_an_administrators_words_is_not_shown(asked, tmp_path):
+    reason = "see https://ops:opensesame99@bmc.example/ [root@2026-11-20T21:27:46]"
+    (tmp_path / "nodes.txt").write_text(f"NodeName=n0 State=IDLE+DRAIN CfgTRES=cpu=8 Partitions=gpu Reason={reason}\n")
+    for words in ((), ("--json",), ("--html", str(tmp_path / "page.html"))):
+        output = asked("--from", str(tmp_path / "nodes.txt"), *words)[1]
+        assert "opensesame99" not in output
+    assert "opensesame99" not in (tmp_path / "page.html").read_text()
+    assert "bmc.example" in (tmp_path / "page.html").read_text()
+
+
 def test_worth_is_of_the_best_known_kind():
     found = worths(["l40", "mi50", "", "a100_1g.5gb", "no-such-card"])
     assert set(found) == {"l40", "mi50"}

@@ -1,14 +1,17 @@
 """The state of a cluster, worked out of what Slurm told: pure, from values to values."""
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import UNSET, UnsetType
 
 from rigup.cluster.states import UP, reserved_nodes, state_of
 from rigup.cluster.worth import worths
 from rigup.language import _
+from rigup.machine.outward import outward_text
 from rigup.machine.slurm.hostlist import fold
 from rigup.machine.slurm.values import Dump, Job, Limit, Node, Partition, Reservation
 from rigup.schemas.cluster import (
@@ -93,7 +96,14 @@ def _seen(node: Node, closed: set[str]) -> _Seen:
         node.memory is None or node.memory_allocated is None or node.memory - node.memory_allocated >= _LEAST_MEMORY
     )
     open_to_all = node.name not in closed and state not in ("maintenance", "reserved")
-    return _Seen(node, state, idle, up and cpus_left and memory_left and open_to_all)
+    shown = msgspec.structs.replace(node, reason=_outward(node.reason)) if node.reason else node
+    return _Seen(shown, state, idle, up and cpus_left and memory_left and open_to_all)
+
+
+@functools.cache
+def _outward(reason: str) -> str:
+    """What an administrator wrote, without what would open a door; many nodes have the same."""
+    return outward_text(reason)
 
 
 def _known_partitions(dump: Dump) -> list[Partition]:
