@@ -12,7 +12,7 @@ import urllib.request
 from contextlib import contextmanager
 
 import pytest
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 from rigup.watch import board
 from rigup.watch.exporter import Exporter, Server

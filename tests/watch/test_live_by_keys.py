@@ -8,7 +8,7 @@ import sys
 
 import msgspec
 import pytest
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 from rigup.cli.live import signals
 from rigup.cli.live.app import Arrived, LiveApp

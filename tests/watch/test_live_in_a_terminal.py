@@ -12,8 +12,8 @@ import time
 
 import pyte
 import pytest
-from samples import gpu, process, sample
 from test_nvidia_watched import ONE
+from watch_samples import gpu, process, sample
 
 from rigup.watch.recording import Recorder
 

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 from rigup.cli.layout import columns
 from rigup.cli.live import table

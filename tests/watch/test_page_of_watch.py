@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 from chromium import PROGRAM
 from chromium import Page as Browser

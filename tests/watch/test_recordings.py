@@ -9,7 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 import rigup.watch
 from rigup.cli import run

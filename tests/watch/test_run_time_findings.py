@@ -1,7 +1,7 @@
 """What is told of samples, and where nothing is."""
 
 import pytest
-from samples import gpu, process, sample
+from watch_samples import gpu, process, sample
 
 from rigup.watch.finding_texts import TEXTS
 from rigup.watch.findings import RULES, findings

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import gpu, sample
+from watch_samples import gpu, sample
 
 from rigup.schemas.watch import Watch
 from rigup.watch.exposition import Exposition
