@@ -47,3 +47,17 @@ def pairs(words: Sequence[str]) -> Mapping[str, str]:
             raise click.UsageError(_("{word} is not NAME=VALUE.").format(word=repr(word)[:120]))
         values[name] = value
     return values
+
+
+class BehindDashes:
+    """For a command or a group: what stands behind `--` is another program's, also where it is spelt like an option of ours.
+
+    It is kept in `ctx.meta["behind"]`.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Our own words; the rest is kept aside."""
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta["behind"] = tuple(args[at + 1 :])
+        words: list[str] = super().parse_args(ctx, args[:at])  # type: ignore[misc]
+        return words

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import click_errors
+from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
 from rigup.language import choose
@@ -17,14 +17,8 @@ _FOR = "Another machine: words, or a TOML file with [host]."
 _ENGINES = ("docker", "podman", "apptainer", "singularity", "nerdctl")
 
 
-class _BeforeProgram(click.Command):
+class _BeforeProgram(BehindDashes, click.Command):
     """What stands behind `--` is the program's, also where nothing stands before it."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options and the image; the program is kept aside."""
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta["program"] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
 
 
 @click.group("container", cls=Environments, invoke_without_command=True)
@@ -76,7 +70,7 @@ def run(context: click.Context, /, what: str, profile: str | None, only: bool, a
     shown = only or as_json or profile is not None or bool(options["form"])
     terminal = shown or (sys.stdin.isatty() and sys.stdout.isatty())
     with click_errors():
-        answer = container(Words(what=what, command=context.meta["program"], terminal=terminal, **options), profile)
+        answer = container(Words(what=what, command=context.meta["behind"], terminal=terminal, **options), profile)
     if as_json:
         click.echo(data_text(answer))
         return int(answer.verdict == "impossible")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import click_errors, pairs
+from rigup.cli.arguments import BehindDashes, click_errors, pairs
 from rigup.cli.data import data_text
 from rigup.cli.env_group import Environments
 from rigup.language import choose
@@ -26,14 +26,8 @@ class _Launches(Environments):
         return super().parse_args(ctx, args)
 
 
-class _Script(click.Command):
+class _Script(BehindDashes, click.Command):
     """What stands behind `--` is the script's, also where it is spelt like an option of ours."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Our options and the script; the rest is kept aside."""
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta["behind"] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
 
 
 @click.group("launch", cls=_Launches, invoke_without_command=True)

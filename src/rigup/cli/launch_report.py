@@ -21,7 +21,7 @@ def plan_text(run: "Run") -> str:
     import shlex
 
     from rigup.train.launch.script import batch_script
-    from rigup.workflows.launching import commands_elsewhere
+    from rigup.workflows.launching_elsewhere import commands_elsewhere
 
     if run.launcher == "slurm":
         return batch_script(run.job)
@@ -106,7 +106,7 @@ def begun_here(run: "Run", as_json: bool) -> int:
     from rigup.cli.stopping import stopped, stopping
     from rigup.train.launch.answer import answer
     from rigup.train.launch.record import load
-    from rigup.workflows.launching import run_elsewhere
+    from rigup.workflows.launching_elsewhere import run_elsewhere
 
     with stopping() as signals:
         try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rigup.cli.arguments import click_errors
+from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.env_group import Environments
 from rigup.language import choose
 
@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 _LEAST = 0.1  # seconds between two samples
 
 
-class _Watch(Environments):
+class _Watch(BehindDashes, Environments):
     """What stands behind `--` is a program's."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Options and a command; the program is kept aside."""
-        at = args.index("--") if "--" in args else len(args)
-        ctx.meta["program"] = tuple(args[at + 1 :])
-        return super().parse_args(ctx, args[:at])
 
 
 @click.group("watch", cls=_Watch, invoke_without_command=True)
@@ -115,7 +109,7 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
         return 0
     if as_json or jsonl or as_csv:
         choose("en")  # data is the same in every language
-    program = context.meta.get("program", ())
+    program = context.meta["behind"]
     options["listen"] = options["listen"] or ("127.0.0.1:9837" if options["web"] else "127.0.0.1:9836")
     with click_errors():
         if program:
