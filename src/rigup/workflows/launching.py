@@ -97,7 +97,19 @@ def described(words: Words) -> "Run":
             job = msgspec.structs.replace(
                 job, image=image, program=msgspec.structs.replace(program, python=words.python or "python3")
             )
-        return Run(job=checked_job(job), launcher=launcher, hosts=hosts, kind=kind)
+        run = Run(job=checked_job(job), launcher=launcher, hosts=hosts, kind=kind)
+        _refuse_undecodable(run)
+        return run
+
+
+def _refuse_undecodable(run: "Run") -> None:
+    """The batch script and the record are UTF-8, and so must be what they name. Raises RequestError."""
+    try:
+        msgspec.json.encode(run)
+    except UnicodeEncodeError as error:
+        raise RequestError(
+            _("{word} is no UTF-8, and a batch script is: give it another name.").format(word=ascii(error.object))
+        ) from None
 
 
 def _program(words: Words) -> "tuple[Program, str]":

@@ -40,10 +40,12 @@ def new_project(
 
 def _vacant(path: Path) -> None:
     try:
-        held = path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir())))
+        os.lstat(path)
+    except FileNotFoundError:
+        return
     except ValueError as error:  # a name with a null character
         raise RequestError(_("{path}: {why}.").format(path=path, why=error)) from error
-    if held:
+    if path.is_symlink() or not path.is_dir() or any(path.iterdir()):
         raise RequestError(
             _("{path} is not empty. Name a folder that is not there yet, or an empty one.").format(path=path)
         )
@@ -52,7 +54,7 @@ def _vacant(path: Path) -> None:
 def _placed(path: Path, files: dict[str, str]) -> None:
     """Write beside it, and then let the whole take its place."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = Path(tempfile.mkdtemp(prefix=f".{path.name[:60]}.", dir=path.parent))
+    part = Path(tempfile.mkdtemp(prefix=".rigup-", dir=path.parent))
     try:
         for name, text in files.items():
             (part / name).parent.mkdir(parents=True, exist_ok=True)

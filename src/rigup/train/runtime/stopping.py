@@ -106,9 +106,27 @@ def exit_status(number: int, first: bool) -> int:
 
     """
     job = _job()
-    if number in BEFORE_THE_LIMIT and job.job and (not first or _requeued(job.job)):
+    if number in BEFORE_THE_LIMIT and job.job and (not first or _asked_for_requeue() or _requeued(job.job)):
         return 0
     return 128 + number
+
+
+def _asked_for_requeue() -> bool:
+    """Leave word for the batch script of `rigup launch`, which puts the job back after all ranks have ended.
+
+    Slurm kills what still runs when a job is requeued; who asked it from rank 0 would cut off what the other ranks do at
+    their end. The script also counts the attempts.
+    """
+    path = os.environ.get("RIGUP_REQUEUE_FILE", "")
+    try:
+        if path:
+            with open(path, "a", encoding="utf-8"):
+                return True
+    except OSError as error:
+        warnings.warn(
+            f"The file by which the job is requeued could not be made: {error}.", RuntimeWarning, stacklevel=3
+        )
+    return False
 
 
 def _requeued(job: str) -> bool:
