@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -90,11 +91,15 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
         asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")  # fmt: skip
         job = json.loads(asked.stdout)["job"]
         if name == "cut":
-            slurm.wait(job, "PENDING")
+            slurm.wait(job, "PENDING", seconds=300)
             wait_for(lambda job=job: int(slurm.job(job)["Restarts"]) == 1 and slurm.job(job)["JobState"] == "PENDING")
+            # Slurm waits two minutes by itself. A node refuses a second attempt while the first still ends there, and in the
+            # same second ("Job credential revoked"): that job would then count as failed.
+            wait_for(lambda job=job: not steps_of(job))
+            time.sleep(2)
             read["before"] = ranks_of(folder.path / name)
             assert slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now").returncode == 0
-        ended = slurm.wait(job)
+        ended = slurm.wait(job, seconds=300)
         assert ended["JobState"] == "COMPLETED", (
             ended,
             *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")),
@@ -279,7 +284,16 @@ def text_of(path: str) -> str:
         return ""
 
 
-def wait_for(holds, seconds: float = 60) -> None:
+def steps_of(job: int) -> list[str]:
+    """The processes by which Slurm's nodes, all on this machine, look after what a job runs."""
+    titles = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            titles.append(path.read_bytes().decode("utf-8", "replace"))
+    return [title for title in titles if title.startswith(f"slurmstepd: [{job}.")]
+
+
+def wait_for(holds, seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not holds() and time.monotonic() < end:
         time.sleep(0.1)
