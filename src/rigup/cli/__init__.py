@@ -9,57 +9,70 @@ import click
 from rigup import __version__
 from rigup.cli.empty import refusing_empty
 from rigup.cli.guard import guarded
-from rigup.cli.help import spoken, translated
+from rigup.cli.help import HELP_OPTIONS, spoken, translated
 from rigup.language import N_, SUPPORTED, _, choose, sentences, speaks
 
 # Name → (module, what it does): so that help names every command without importing one.
 COMMANDS = {
-    "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another, and name the root cause.")),
+    "doctor": ("rigup.cli.doctor", N_("Read this machine, or a report of another; name the root cause.")),
     "diff": ("rigup.cli.diff", N_("Tell what differs between two machines, or two states of one.")),
-    "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, and tell each step and why.")),
-    "fix": ("rigup.cli.fix", N_("Show the steps that mend a finding of the doctor, and take them when you agree.")),
+    "plan": ("rigup.cli.plan", N_("Choose a stack that this machine can run, with each step and why.")),
+    "fix": ("rigup.cli.fix", N_("Show the steps that mend a finding; take them when you agree.")),
     "apply": ("rigup.cli.apply", N_("Make it so: take the steps of a plan, after asking.")),
     "undo": ("rigup.cli.undo", N_("Take the last run of apply or fix back.")),
     "history": ("rigup.cli.history", N_("Show what apply and fix have done here.")),
     "verify": ("rigup.cli.verify", N_("Prove on every device that an environment computes right.")),
     "env": ("rigup.cli.env", N_("List, show, copy, remove and export environments.")),
-    "run": ("rigup.cli.run", N_("Run a program in an environment, with the variables that the devices need.")),
+    "run": ("rigup.cli.run", N_("Run a program in an environment, with its devices' variables.")),
     "container": (
         "rigup.cli.container",
-        N_("Start containers with the GPU, and check the files that describe them."),
+        N_("Start containers with the GPU; check the files that describe them."),
     ),
-    "lab": ("rigup.cli.lab", N_("Start Jupyter Lab in an environment, here or elsewhere, and look after its kernels.")),
+    "lab": ("rigup.cli.lab", N_("Start Jupyter Lab here or elsewhere; look after its kernels.")),
     "launch": ("rigup.cli.launch", N_("Launch training on one node or many, and tell which rank failed.")),
-    "train": ("rigup.cli.train", N_("Check training scripts before the queue does.")),
-    "advise": ("rigup.cli.advise", N_("Tell which allocation of the cluster ends a piece of work soonest.")),
+    "train": ("rigup.cli.train", N_("Check training scripts, port them, or begin a new project.")),
+    "advise": ("rigup.cli.advise", N_("Tell which allocation of the cluster ends the work soonest.")),
     "cluster": (
         "rigup.cli.cluster",
-        N_("Show what of a Slurm cluster stands idle, for whom, and what each GPU is worth."),
+        N_("Show what of a Slurm cluster stands idle, and what it is worth."),
     ),
-    "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, so that it can be made again.")),
+    "lock": ("rigup.cli.lock", N_("Write what was resolved, with hashes and reasons, to make it anew.")),
     "bundle": ("rigup.cli.bundle", N_("Pack a lock with all its files, for machines without a network.")),
-    "watch": ("rigup.cli.watch", N_("Watch every GPU: use, memory, heat, power, errors, and the processes on them.")),
+    "watch": ("rigup.cli.watch", N_("Watch every GPU: use, memory, heat, power, errors, processes.")),
     "bench": ("rigup.cli.bench", N_("Measure how fast each device is.")),
-    "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast it is, and what to change.")),
+    "fit": ("rigup.cli.fit", N_("Tell whether a model fits, where, how fast, and what to change.")),
     "chat": ("rigup.cli.chat", N_("Talk to a language model, or ask it one thing from a script.")),
-    "ollama": ("rigup.cli.ollama", N_("Tell what ollama's service really runs with, and give it what it needs.")),
-    "pull": ("rigup.cli.pull", N_("Load a language model, after telling whether it runs on this machine.")),
+    "ollama": ("rigup.cli.ollama", N_("Tell what ollama's service really runs with, and configure it.")),
+    "pull": ("rigup.cli.pull", N_("Load a language model, after telling whether it runs here.")),
     "serve": ("rigup.cli.serve", N_("Serve language models behind OpenAI's interface, with a key.")),
     "models": ("rigup.cli.models", N_("List the language models on this machine, and remove one.")),
-    "capture": ("rigup.cli.capture", N_("Write what the doctor reads here into an archive, without what is private.")),
+    "capture": ("rigup.cli.capture", N_("Archive what the doctor reads here, without what is private.")),
     "explain": ("rigup.cli.explain", N_("Tell what a cause means, how it is recognised and what mends it.")),
     "knowledge": ("rigup.cli.knowledge", N_("Show a row of the tables of what is known, with its source.")),
     "schema": ("rigup.cli.schema", N_("Print the JSON Schema of what a command answers with --json.")),
     "completion": ("rigup.cli.completion", N_("Print the completion script of a shell.")),
 }
 
+# How help groups them: by what a person is about.
+SECTIONS = {
+    N_("Find what is wrong"): ("doctor", "fix", "explain", "diff", "capture"),
+    N_("Set up an environment, and prove it"): (
+        "plan", "apply", "undo", "history", "verify", "env", "run", "lock", "bundle",
+    ),
+    N_("Run language models"): ("fit", "pull", "models", "chat", "serve", "ollama"),
+    N_("Train, on one GPU or a cluster"): ("train", "launch", "advise", "cluster"),
+    N_("Containers and notebooks"): ("container", "lab"),
+    N_("Watch and measure"): ("watch", "bench"),
+    N_("Look things up"): ("knowledge", "schema", "completion"),
+}  # fmt: skip
+
 
 class Commands(click.Group):
     """A group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """All commands, in the order in which a person meets them."""
-        return list(COMMANDS)
+        """All commands, in the order in which help has them."""
+        return [name for names in SECTIONS.values() for name in names]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """One command, imported."""
@@ -91,9 +104,11 @@ class Commands(click.Group):
             raise click.UsageError(sentences(error.message, _near(args[0])), ctx) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """The list of commands, without importing them."""
-        with formatter.section(_("Commands")):
-            formatter.write_dl([(name, _(help_text)) for name, (_module, help_text) in COMMANDS.items()])
+        """The lists of commands, without importing them, with their texts in one column."""
+        widest = max(map(len, COMMANDS))
+        for title, names in SECTIONS.items():
+            with formatter.section(_(title)):
+                formatter.write_dl([(name.ljust(widest), _(COMMANDS[name][1])) for name in names])
 
 
 def _near(word: str) -> str:
@@ -112,7 +127,7 @@ def _language(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     translated(main)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Commands, context_settings={"help_option_names": HELP_OPTIONS, "max_content_width": 100})
 @click.version_option(__version__, prog_name="rigup", message="%(prog)s %(version)s")
 @click.option(
     "--lang", metavar="LANGUAGE", expose_value=False, is_eager=True, callback=_language,

@@ -6,6 +6,7 @@ import click
 
 from rigup.language import _, current
 
+HELP_OPTIONS = ["-h", "--help"]
 _WIDEST_NAME = 30  # columns of an option's names, before its help takes a line of its own
 
 
@@ -75,6 +76,9 @@ def translated(command: click.Command) -> click.Command:
     """The command, its help in the language in force."""
     if current() != "en" or "source_help" in command.__dict__:
         _translate(command)
+        # Click makes this one by itself, once, in the language in force then: for `rigup` before --lang is read.
+        if help_option := command.get_help_option(click.Context(command, help_option_names=HELP_OPTIONS)):
+            help_option.help = _("Show this message and exit.")
         for option in command.params:
             if isinstance(option, click.Option):
                 _translate(option)
