@@ -126,7 +126,7 @@ def test_what_it_was_at_is_told_and_no_new_child_is_tried(tmp_path: Path) -> Non
 
     limits = Limits(until=time.monotonic() + 1.5)
     seen = observe(
-        sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), beside=("torch",)
+        sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), also=("torch",)
     )
     (torch,) = seen.frameworks
     assert (torch.over, torch.deaths, torch.records) == (True, [], {})

@@ -98,6 +98,6 @@ def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) 
     from rigup.verify.observe import observe
 
     (tmp_path / "__main__.py").write_text("raise ImportError('libcudnn.so.9: no such file')\n")
-    seen = observe(sys.executable, [], False, Limits(), probe=tmp_path, frameworks=("none",), beside=("torch",))
+    seen = observe(sys.executable, [], False, Limits(), probe=tmp_path, frameworks=("none",), also=("torch",))
     made = answer(seen, machine_of({}), Facts(), full=False, wanted=["cpu"])
     assert "ImportError: libcudnn.so.9: no such file" in " ".join(text(made).split())

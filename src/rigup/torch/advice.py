@@ -37,32 +37,32 @@ def lines(wrong: list[Argument], goal: torch.device, frame: FrameType | None) ->
         frame: the one that makes the call, by which it is seen what can be assigned to.
 
     """
-    told = list(dict.fromkeys(_line(one, str(goal), frame) for one in wrong))
-    used = [name for name in ("to", "to_empty") if any(f"{name}(" in _without_methods(line) for line in told)]
+    statements = list(dict.fromkeys(_line(argument, str(goal), frame) for argument in wrong))
+    used = [name for name in ("to", "to_empty") if any(f"{name}(" in _without_methods(line) for line in statements)]
     needed = [f"from rigup.torch import {', '.join(used)}"] if used else []
-    return "\n".join([*needed, *told])
+    return "\n".join([*needed, *statements])
 
 
-def _line(one: Argument, goal: str, frame: FrameType | None) -> str:
-    empty = any(part.tensor.device.type == "meta" for part in held(one.value))
+def _line(argument: Argument, goal: str, frame: FrameType | None) -> str:
+    empty = any(part.tensor.device.type == "meta" for part in held(argument.value))
     call, note = ("to_empty", "  # then give it values") if empty else ("to", "")
-    if one.written is None:
-        return f"# {one.called} of the call: give {call}(..., {goal!r}) in its place"
-    if isinstance(one.value, torch.nn.Module):
-        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", it=one.written) + note
-    if isinstance(one.value, torch.nn.Parameter) and (owner := _module_of(one.written, frame)) is not None:
-        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", it=owner) + note
-    target = _target(one.written, frame)
+    if argument.written is None:
+        return f"# {argument.called} of the call: give {call}(..., {goal!r}) in its place"
+    if isinstance(argument.value, torch.nn.Module):
+        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", expression=argument.written) + note
+    if isinstance(argument.value, torch.nn.Parameter) and (owner := _module_of(argument.written, frame)) is not None:
+        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", expression=owner) + note
+    target = _target(argument.written, frame)
     if target is None:
-        return _code(f"moved = {call}(it, {goal!r})", it=one.written) + "  # and give this in its place"
-    whole = target is not one.written  # what holds it is moved instead, for it takes no new items
-    plain = type(one.value) is torch.Tensor and not whole and not empty
-    return _code(f"it = it.to({goal!r})" if plain else f"it = {call}(it, {goal!r})", it=target) + note
+        return _code(f"moved = {call}(it, {goal!r})", expression=argument.written) + "  # and give this in its place"
+    whole = target is not argument.written  # what holds it is moved instead, for it takes no new items
+    plain = type(argument.value) is torch.Tensor and not whole and not empty
+    return _code(f"it = it.to({goal!r})" if plain else f"it = {call}(it, {goal!r})", expression=target) + note
 
 
-def _code(pattern: str, it: ast.expr) -> str:
+def _code(pattern: str, expression: ast.expr) -> str:
     """A statement with an expression in place of the name `it`."""
-    put = _Put(it).visit(ast.parse(pattern))
+    put = _Put(expression).visit(ast.parse(pattern))
     return ast.unparse(ast.fix_missing_locations(put))
 
 

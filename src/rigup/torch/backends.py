@@ -58,12 +58,16 @@ class Cuda(Backend):
 
     def facts(self, index: int) -> DeviceFacts:
         """From the properties that the runtime gives."""
-        told = torch.cuda.get_device_properties(index)
+        properties = torch.cuda.get_device_properties(index)
         amd = bool(torch.version.hip)
-        isa = str(getattr(told, "gcnArchName", "")).split(":")[0] if amd else f"sm_{told.major}{told.minor}"
+        isa = (
+            str(getattr(properties, "gcnArchName", "")).split(":")[0]
+            if amd
+            else f"sm_{properties.major}{properties.minor}"
+        )
         return DeviceFacts(
-            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(told.name), isa,
-            int(told.total_memory), int(told.multi_processor_count), _flag(told, "is_integrated"),
+            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(properties.name), isa,
+            int(properties.total_memory), int(properties.multi_processor_count), _flag(properties, "is_integrated"),
             runs_on(isa, torch.cuda.get_arch_list()),
         )  # fmt: skip
 
@@ -71,7 +75,7 @@ class Cuda(Backend):
         """The driver's count of the card, and the allocator's of this process."""
         free, total = torch.cuda.mem_get_info(index)
         kept = (torch.cuda.memory_allocated, torch.cuda.memory_reserved, torch.cuda.max_memory_allocated)
-        return Memory(int(total), int(free), *(int(one(index)) for one in kept))
+        return Memory(int(total), int(free), *(int(count_of(index)) for count_of in kept))
 
     def synchronize(self, index: int) -> None:
         """Wait for all streams of the card."""
@@ -99,11 +103,11 @@ class Xpu(Backend):
 
     def facts(self, index: int) -> DeviceFacts:
         """From the properties that the runtime gives."""
-        told = torch.xpu.get_device_properties(index)
-        units = getattr(told, "gpu_subslice_count", None) or getattr(told, "max_compute_units", None)
+        properties = torch.xpu.get_device_properties(index)
+        units = getattr(properties, "gpu_subslice_count", None) or getattr(properties, "max_compute_units", None)
         return DeviceFacts(
-            torch.device("xpu", index), "xpu", "intel", str(told.name), "", _whole(getattr(told, "total_memory", None)),
-            _whole(units), _flag(told, "is_integrated"),
+            torch.device("xpu", index), "xpu", "intel", str(properties.name), "", _whole(getattr(properties, "total_memory", None)),
+            _whole(units), _flag(properties, "is_integrated"),
         )  # fmt: skip
 
     def memory(self, index: int) -> Memory:
@@ -234,8 +238,8 @@ class Cpu(Backend):
 BACKENDS: tuple[Backend, ...] = (Cuda(), Xpu(), Mps(), PrivateUse(), Cpu())
 
 
-def _flag(told: Any, name: str) -> bool | None:
-    value = getattr(told, name, None)
+def _flag(properties: Any, name: str) -> bool | None:
+    value = getattr(properties, name, None)
     return None if value is None else bool(value)
 
 

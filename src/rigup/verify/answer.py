@@ -80,49 +80,49 @@ def _ended(last: Death) -> str:
     return died(last.why, last.number)
 
 
-def last_line(said: bytes) -> str:
+def last_line(stderr: bytes) -> str:
     """What it said last that is no mark of ours, nor of a stack's."""
-    lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines()]
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
     return next((line[:500] for line in reversed(lines) if line and not line.startswith(_NO_WORDS)), "")
 
 
 def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
     """The checks of one framework, each at the device that it was made on."""
-    places = matched([one for one in seen.devices if one.id != "cpu"], devices)
-    for one in seen.devices:
-        checks = [structs.replace(check, framework=seen.name, device=one.id) for check in _checks(seen, one.id)]
-        if one.id == "cpu":
+    places = matched([listed for listed in seen.devices if listed.id != "cpu"], devices)
+    for listed in seen.devices:
+        checks = [structs.replace(check, framework=seen.name, device=listed.id) for check in _checks(seen, listed.id)]
+        if listed.id == "cpu":
             cpu.checks.extend(checks)
         elif checks:
-            if one.id not in places:  # nobody else has seen it
-                places[one.id] = len(devices)
+            if listed.id not in places:  # nobody else has seen it
+                places[listed.id] = len(devices)
                 devices.append(CheckedDevice(index=len(devices), checks=[]))
-                told = _("This machine shows no such device: what it is cannot be told.")
+                because = _("This machine shows no such device: what it is cannot be told.")
                 checks.append(
-                    Check(framework=seen.name, device=one.id, name=_OF_THIS_MACHINE, seconds=0.0, because=told)
+                    Check(framework=seen.name, device=listed.id, name=_OF_THIS_MACHINE, seconds=0.0, because=because)
                 )
-            devices[places[one.id]] = _completed(devices[places[one.id]], one)
-            devices[places[one.id]].checks.extend(checks)
+            devices[places[listed.id]] = _completed(devices[places[listed.id]], listed)
+            devices[places[listed.id]].checks.extend(checks)
 
 
-def _completed(target: CheckedDevice, one: Listed) -> CheckedDevice:
+def _completed(target: CheckedDevice, listed: Listed) -> CheckedDevice:
     """A device with what the framework knows of it and the machine's facts do not."""
     return structs.replace(
-        target, vendor=target.vendor or one.vendor or UNSET, name=target.name or one.name or UNSET,
-        isa=target.isa or one.isa or UNSET, pci_address=target.pci_address or one.pci_address or UNSET,
-        properties=target.properties or one.properties or UNSET,
+        target, vendor=target.vendor or listed.vendor or UNSET, name=target.name or listed.name or UNSET,
+        isa=target.isa or listed.isa or UNSET, pci_address=target.pci_address or listed.pci_address or UNSET,
+        properties=target.properties or listed.properties or UNSET,
     )  # fmt: skip
 
 
 def _checks(seen: Seen, device: str) -> Iterator[Check]:
     """All of one device, in the order in which they were made."""
-    mine = {name: record for (one, name), record in seen.records.items() if one == device}
+    mine = {name: record for (checked_device, name), record in seen.records.items() if checked_device == device}
     yield from (judge(name, record) for name, record in mine.items())
-    if device != "cpu" and (told := fallbacks(mine)):
-        yield told
+    if device != "cpu" and (fallback_check := fallbacks(mine)):
+        yield fallback_check
     if device in seen.left:
-        said = _("What comes after it was not tried: this device has ended the process.")
-        yield Check(name="rest", seconds=0.0, because=said)
+        because = _("What comes after it was not tried: this device has ended the process.")
+        yield Check(name="rest", seconds=0.0, because=because)
 
 
 def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) -> None:
@@ -140,11 +140,11 @@ def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) ->
         if device.checks or not any(seen.listed for seen in observed.frameworks if seen.name not in FOR_CPUS):
             continue
         if hidden:
-            told = _("{variable} hides it from this process.").format(variable=hidden[0])
-            devices[place] = structs.replace(device, because=told)
+            because = _("{variable} hides it from this process.").format(variable=hidden[0])
+            devices[place] = structs.replace(device, because=because)
         elif ought:
-            told = _("No framework of this environment lists this GPU.")
-            device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=told))
+            because = _("No framework of this environment lists this GPU.")
+            device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=because))
 
 
 def _untold(device: CheckedDevice) -> list[Check]:
@@ -157,15 +157,19 @@ def _state(device: CheckedDevice) -> CheckedDevice:
     judged = [check for check in device.checks if check.passed is not UNSET]
     bad = [check for check in judged if not check.passed]
     if bad:
-        told = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
-        return structs.replace(device, state="no", because=told, next="rigup doctor")
+        because = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
+        return structs.replace(device, state="no", because=because, next="rigup doctor")
     if untold := _untold(device):
-        told = _("it computes right; whether the device did it cannot be told. {because}")
-        return structs.replace(device, state="expected", because=told.format(because=untold[0].because or ""), next="")
+        because = _("it computes right; whether the device did it cannot be told. {because}")
+        return structs.replace(
+            device, state="expected", because=because.format(because=untold[0].because or ""), next=""
+        )
     if judged:
         frameworks = ", ".join(dict.fromkeys(check.framework for check in judged if check.framework))
-        told = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
-        return structs.replace(device, state="verified", because=told, next="")
+        because = _("all checks were passed ({count}, with {frameworks})").format(
+            count=len(judged), frameworks=frameworks
+        )
+        return structs.replace(device, state="verified", because=because, next="")
     return device
 
 
@@ -174,7 +178,7 @@ def _verdict(
 ) -> Literal["verified", "failed", "nothing-to-verify"]:
     """Verified needs something that was proven, nothing that failed, and no device of which it cannot be told."""
     judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
-    if not all(judged) or any(one.because is not UNSET for one in frameworks):
+    if not all(judged) or any(framework.because is not UNSET for framework in frameworks):
         return "failed"
     if any(map(_untold, devices)):
         return "nothing-to-verify"  # something was asked whose part in it cannot be told

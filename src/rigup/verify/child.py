@@ -55,25 +55,25 @@ class Ended(NamedTuple):
     seconds: float
 
 
-def run(python: str, order: Event, limits: Limits, heard: Callable[[Event], None], probe: Path = PROBE) -> Ended:
-    """Run a probe in an interpreter; `heard` is called with each thing that it says.
+def run(python: str, order: Event, limits: Limits, on_event: Callable[[Event], None], probe: Path = PROBE) -> Ended:
+    """Run a probe in an interpreter; `on_event` is called with each thing that it says.
 
     Raises:
         OSError: the interpreter cannot be started.
 
     """
     began = time.monotonic()
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
-            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
+            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
             env=_variables(), start_new_session=os.name == "posix",
         )  # fmt: skip
         try:
-            why = _attended(process, limits, heard)
+            why = _attended(process, limits, on_event)
         finally:
             _end(process)
         status = process.poll()  # one that waits in a driver is not gone yet, and nobody can end it
-        return Ended(why, -9 if status is None else status, _kept(said), time.monotonic() - began)
+        return Ended(why, -9 if status is None else status, _kept(stderr), time.monotonic() - began)
 
 
 def _variables() -> dict[str, str]:
@@ -81,7 +81,7 @@ def _variables() -> dict[str, str]:
     return {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
 
 
-def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callable[[Event], None]) -> str:
+def _attended(process: "subprocess.Popen[bytes]", limits: Limits, on_event: Callable[[Event], None]) -> str:
     """Listen until it is at its end, or over one of its limits."""
     lines: queue.Queue[bytes | None] = queue.Queue()
     threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
@@ -92,7 +92,7 @@ def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callabl
             if line is None:
                 return _last_breath(process, limits)
             for event in _event(line):
-                heard(event)
+                on_event(event)
                 until = time.monotonic() + (limits.check if event["say"] != "ready" else limits.start)
         if time.monotonic() > min(until, limits.until):
             return "over" if limits.until < until else "hung"
@@ -121,9 +121,9 @@ def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
 def _event(line: bytes) -> Iterator[Event]:
     """What a line says; nothing where it is none of ours."""
     with contextlib.suppress(ValueError, RecursionError):
-        told = json.loads(line)
-        if isinstance(told, dict) and isinstance(told.get("say"), str):
-            yield told
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("say"), str):
+            yield event
 
 
 def resident(pid: int) -> int:
@@ -132,8 +132,10 @@ def resident(pid: int) -> int:
         if sys.platform == "linux":
             return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         if os.name == "posix":
-            told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False)
-            return int(told.stdout or 0) * 1024
+            completed = subprocess.run(
+                ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False
+            )
+            return int(completed.stdout or 0) * 1024
     except (OSError, ValueError, IndexError, subprocess.SubprocessError):
         return 0
     return 0
@@ -149,12 +151,12 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.stdout.close()
 
 
-def _kept(said: IO[bytes]) -> bytes:
+def _kept(stderr: IO[bytes]) -> bytes:
     """The beginning and the end."""
-    size = said.seek(0, os.SEEK_END)
-    said.seek(0)
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(0)
     if size <= _HEAD + _TAIL:
-        return said.read()
-    head = said.read(_HEAD)
-    said.seek(-_TAIL, os.SEEK_END)
-    return head + b"\n[...]\n" + said.read()
+        return stderr.read()
+    head = stderr.read(_HEAD)
+    stderr.seek(-_TAIL, os.SEEK_END)
+    return head + b"\n[...]\n" + stderr.read()

@@ -13,20 +13,22 @@ def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> li
     """What was not tried or could not be judged. Empty where nothing was measured."""
     if not any(seen.listed for seen in observed.frameworks):
         return []
-    told = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
-    told.append(NotCovered(what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")))  # fmt: skip
+    parts = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
+    parts.append(NotCovered(what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")))  # fmt: skip
     if not full:
-        told.append(NotCovered(what="full", because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")))  # fmt: skip
-    return told
+        parts.append(NotCovered(what="full", because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")))  # fmt: skip
+    return parts
 
 
 def _checks(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Checks that were begun and could not be judged, with their reason."""
     return [
-        NotCovered(what=one.name, because=one.because or "", device=one.device or "", framework=one.framework or "")
+        NotCovered(
+            what=check.name, because=check.because or "", device=check.device or "", framework=check.framework or ""
+        )
         for device in devices
-        for one in device.checks
-        if one.passed is UNSET
+        for check in device.checks
+        if check.passed is UNSET
     ]
 
 
@@ -36,10 +38,10 @@ def _operators(observed: Observed) -> list[NotCovered]:
     for seen in _all(observed):
         for (device, check), record in seen.records.items():
             names = _names(record)
-            said = _("Not available here: {names}.").format(names=", ".join(names)) if names else ""
+            unavailable = _("Not available here: {names}.").format(names=", ".join(names)) if names else ""
             found += [
                 NotCovered(what=check, because=because, device=device, framework=seen.name)
-                for because in filter(None, (said, _over(record)))
+                for because in filter(None, (unavailable, _over(record)))
             ]
     return found
 
@@ -50,9 +52,9 @@ def _over(record: Record) -> str:
     left = measured.get("left") if isinstance(measured, dict) and "cases" in measured else None
     if not isinstance(left, list) or not left:
         return ""
-    names = ", ".join(str(one)[:200] for one in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
-    said = _("Its time was over before {count} of its operators were tried: {names}.")
-    return said.format(count=len(left), names=names)
+    names = ", ".join(str(operator)[:200] for operator in left[:_NAMED]) + (", …" if len(left) > _NAMED else "")
+    template = _("Its time was over before {count} of its operators were tried: {names}.")
+    return template.format(count=len(left), names=names)
 
 
 def _names(record: Record) -> list[str]:
@@ -61,13 +63,13 @@ def _names(record: Record) -> list[str]:
     if not isinstance(measured, dict):
         return []
     lists = [measured.get("without"), None if "cases" in measured else measured.get("left")]
-    return [str(one)[:200] for names in lists if isinstance(names, list) for one in names[:_NAMED]]
+    return [str(name)[:200] for names in lists if isinstance(names, list) for name in names[:_NAMED]]
 
 
 def _given_up(observed: Observed) -> list[NotCovered]:
     """Frameworks whose time was over before their end."""
-    said = _("Its time was over before all was tried.")
-    return [NotCovered(what=seen.name, because=said, framework=seen.name) for seen in _all(observed) if seen.over]
+    because = _("Its time was over before all was tried.")
+    return [NotCovered(what=seen.name, because=because, framework=seen.name) for seen in _all(observed) if seen.over]
 
 
 def _all(observed: Observed) -> list[Seen]:
@@ -76,9 +78,9 @@ def _all(observed: Observed) -> list[Seen]:
 
 def _unasked(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Devices of the machine that no framework was asked about."""
-    said = _("No framework here computed on this device.")
+    because = _("No framework here computed on this device.")
     return [
-        NotCovered(what=device.name or device.pci_id or "GPU", because=device.because or said)
+        NotCovered(what=device.name or device.pci_id or "GPU", because=device.because or because)
         for device in devices
         if device.index is not UNSET and not device.checks
     ]

@@ -36,11 +36,11 @@ def interpreter(wish: str, variables: Mapping[str, str]) -> str:
     places = [path, *(path / name for name in _USUAL)] if path.is_dir() else list(_named(wish, variables))
     found = next(filter(None, map(_inside, places)), None)
     if found is None:
-        told = _(
+        template = _(
             "There is no Python environment at {path}. Give the folder of an environment, its interpreter, or the name "
             "of a conda environment."
         )
-        raise VerifyError(told.format(path=wish))
+        raise VerifyError(template.format(path=wish))
     return found
 
 
@@ -61,8 +61,8 @@ def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]
     folder = folder.parent if folder.name in ("bin", "Scripts") else folder
     if os.path.realpath(folder) == os.path.realpath(prefix):
         return ""
-    told = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
-    return told.format(path=folder, prefix=prefix)
+    template = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
+    return template.format(path=folder, prefix=prefix)
 
 
 def _active(variables: Mapping[str, str]) -> str:
@@ -70,8 +70,8 @@ def _active(variables: Mapping[str, str]) -> str:
     folder = next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
     inside = _inside(Path(folder)) if folder else None
     if folder and inside is None:  # another Python would be near, and not the one that is asked about
-        told = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
-        raise VerifyError(told.format(path=folder))
+        template = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
+        raise VerifyError(template.format(path=folder))
     found = inside or shutil.which("python3") or shutil.which("python")
     if found is None:
         raise VerifyError(_("No environment is active and there is no Python on the path. Name an environment."))

@@ -66,11 +66,11 @@ class Judged(NamedTuple):
 
 def judge(name: str, record: Record) -> Check:
     """One check of the contract, from what the probe recorded of it."""
-    told = _judged(name, record)
+    judged = _judged(name, record)
     return Check(
-        name=name, passed=UNSET if told.passed is None else told.passed, seconds=round(record.seconds, 3),
-        measured=UNSET if told.measured is None else told.measured,
-        expected=UNSET if told.expected is None else told.expected, because=told.because or UNSET,
+        name=name, passed=UNSET if judged.passed is None else judged.passed, seconds=round(record.seconds, 3),
+        measured=UNSET if judged.measured is None else judged.measured,
+        expected=UNSET if judged.expected is None else judged.expected, because=judged.because or UNSET,
     )  # fmt: skip
 
 
@@ -109,33 +109,38 @@ def _first_line(error: dict[str, Any]) -> str:
 
 def _operators(measured: Measured) -> Judged:
     """Each operator of a table, in each type, forward and backward; the worst are told first."""
-    told = [_Operator(*one) for one in measured["cases"]]
-    bad = _each_first(sorted((one for one in told if not one.share <= 1), key=lambda one: -one.share))
-    raised = [" ".join(map(str, one[:3])) + ": " + str(one[3]) for one in measured.get("raised", [])]
+    operators = [_Operator(*case) for case in measured["cases"]]
+    bad = _each_first(
+        sorted((operator for operator in operators if not operator.share <= 1), key=lambda operator: -operator.share)
+    )
+    raised = [" ".join(map(str, row[:3])) + ": " + str(row[3]) for row in measured.get("raised", [])]
     more = {key: measured[key] for key in ("without", "left") if measured.get(key)}
     if bad or raised:
-        failed = [*dict.fromkeys([*(one.name for one in bad), *raised])]
-        shown = {"failed": failed, "operators": len(told), **more}
+        failed = [*dict.fromkeys([*(operator.name for operator in bad), *raised])]
+        shown = {"failed": failed, "operators": len(operators), **more}
         if bad:
             shown |= {"error": bad[0].error, "of": bad[0].name}
         if raised:
             shown["type"] = str(measured["raised"][0][3]).partition(":")[0]
         expected = {"error": bad[0].allowed if bad else 0.0, "failed": []}
         return Judged(
-            False, shown, expected, operators_said([(one.name, one.error, one.allowed) for one in bad], raised)
+            False,
+            shown,
+            expected,
+            operators_said([(operator.name, operator.error, operator.allowed) for operator in bad], raised),
         )
-    worst = max(told, key=lambda one: one.share, default=None)
+    worst = max(operators, key=lambda operator: operator.share, default=None)
     if worst is None:
         return Judged(None, more or None, None, _("Nothing of it can be computed on this device."))
     return Judged(
-        True, {"error": worst.error, "of": worst.name, "operators": len(told), **more}, {"error": worst.allowed}
+        True, {"error": worst.error, "of": worst.name, "operators": len(operators), **more}, {"error": worst.allowed}
     )
 
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
     """The worst of every operator, and then the rest: one that fails in many ways does not hide another."""
-    firsts = {one.name.partition(" ")[0]: one for one in reversed(bad)}
-    return sorted(bad, key=lambda one: firsts[one.name.partition(" ")[0]] is not one)
+    firsts = {operator.name.partition(" ")[0]: operator for operator in reversed(bad)}
+    return sorted(bad, key=lambda operator: firsts[operator.name.partition(" ")[0]] is not operator)
 
 
 class _Operator:
@@ -163,7 +168,7 @@ class _Operator:
 
 def _exact_and_near(name: str, measured: Measured) -> Judged:
     """What has one right answer, and what may be off by so much."""
-    wrong = [str(one) for one in measured.get("wrong") or []]
+    wrong = [str(part) for part in measured.get("wrong") or []]
     if wrong and measured.get("copies"):
         return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_said(wrong))
     if "cases" in measured and not wrong:
@@ -184,19 +189,19 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
 def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[str]) -> Judged:
     """The worst of what is off with its figure, and the names of all else that is not right."""
     worst = max(bad, key=lambda part: _number(bad[part]))
-    said = inexact(worst, _number(bad[worst]), allowed[worst], name)
+    sentence = inexact(worst, _number(bad[worst]), allowed[worst], name)
     others = _each_kind_first([*wrong, *(part for part in bad if part != worst)])
     if not others:
-        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, said)
+        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, sentence)
     shown = {"error": bad[worst], "of": worst, "failed": [worst, *others]}
-    told = _("{first} {second}").format(first=said, second=wrong_said(others))
-    return Judged(False, shown, {"error": allowed[worst], "failed": []}, told)
+    because = _("{first} {second}").format(first=sentence, second=wrong_said(others))
+    return Judged(False, shown, {"error": allowed[worst], "failed": []}, because)
 
 
 def _each_kind_first(names: list[str]) -> list[str]:
     """One of each operator, and then the rest: one that fails in every type does not hide another."""
-    firsts = {one.partition(" ")[0]: one for one in reversed(names)}
-    return sorted(names, key=lambda one: firsts[one.partition(" ")[0]] is not one)
+    firsts = {part.partition(" ")[0]: part for part in reversed(names)}
+    return sorted(names, key=lambda part: firsts[part.partition(" ")[0]] is not part)
 
 
 def _samples(measured: Measured) -> Measured:
@@ -208,9 +213,9 @@ def _halves(measured: Measured) -> Measured:
 
 
 def _allowed(name: str, part: str) -> float:
-    told = part.rpartition(" ")[2]
-    if told in _OPERATORS:
-        return {**_OPERATORS, **_TYPES}[told] if name.startswith("matmul-") else _OPERATORS[told]
+    dtype = part.rpartition(" ")[2]
+    if dtype in _OPERATORS:
+        return {**_OPERATORS, **_TYPES}[dtype] if name.startswith("matmul-") else _OPERATORS[dtype]
     if name.startswith("matmul-"):
         return _TYPES.get(name.partition("-")[2], _SINGLE)
     if part.startswith("half "):
@@ -226,13 +231,15 @@ def _number(value: Any) -> float:
 
 def _random(_name: str, measured: Measured) -> Judged:
     """Distributed as they should be, the same from one seed, others from another."""
-    told = measured.get("statistics", {})
-    off = [name for name, (right, room) in _STATISTICS.items() if not abs(_number(told.get(name)) - right) <= room]
-    off += [str(one) for one in measured.get("wrong", [])]
+    statistics = measured.get("statistics", {})
+    off = [
+        name for name, (right, room) in _STATISTICS.items() if not abs(_number(statistics.get(name)) - right) <= room
+    ]
+    off += [str(part) for part in measured.get("wrong", [])]
     off += [] if measured.get("repeats") else ["repeats"]
     off += [] if measured.get("differs") else ["differs"]
     expected = {name: right for name, (right, _room) in _STATISTICS.items()}
-    return Judged(not off, told, expected, wrong_said(off) if off else "")
+    return Judged(not off, statistics, expected, wrong_said(off) if off else "")
 
 
 def _memory(_name: str, measured: Measured) -> Judged:
@@ -241,15 +248,15 @@ def _memory(_name: str, measured: Measured) -> Judged:
         return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_said(measured["wrong"]))
     asked, leak = measured.get("asked", 0), measured.get("leak", {})
     kept = _growth(measured.get("before", {}), measured.get("after", {}))
-    grown = max((_number(one) for name, one in leak.get("grown", {}).items() if name != "used"), default=0.0)
+    grown = max((_number(size) for name, size in leak.get("grown", {}).items() if name != "used"), default=0.0)
     shown = {"taken": asked, "kept": kept, "made": leak.get("made"), "grown": grown}
     expected = {"kept": 0, "grown": 0}
     if grown > max(leak.get("made", 0) * _KEPT, _ROOM / 2):
-        said = _("Memory leaks: {size} MiB of the {made} MiB that were computed and dropped are still held.")
-        return Judged(False, shown, expected, said.format(size=_mib(grown), made=_mib(leak["made"])))
+        template = _("Memory leaks: {size} MiB of the {made} MiB that were computed and dropped are still held.")
+        return Judged(False, shown, expected, template.format(size=_mib(grown), made=_mib(leak["made"])))
     if kept > max(asked * _KEPT, _ROOM):
-        said = _("Memory is not given back: {size} MiB of {asked} MiB are still held after they were freed.")
-        return Judged(False, shown, expected, said.format(size=_mib(kept), asked=_mib(asked)))
+        template = _("Memory is not given back: {size} MiB of {asked} MiB are still held after they were freed.")
+        return Judged(False, shown, expected, template.format(size=_mib(kept), asked=_mib(asked)))
     return Judged(True, shown, expected)
 
 
@@ -270,8 +277,8 @@ def _evidence(_name: str, measured: Measured) -> Judged:
     shown = {"taken": taken, "asked": asked, "times_the_cpu": round(ratio, 2), "rate": measured.get("rate"), **events}
     expected = {"taken": asked, "times_the_cpu": _SLOWEST}
     if taken and max(map(_number, taken.values())) < asked * _TAKEN:
-        said = _("The device's memory did not grow by what was put there: the work was done elsewhere.")
-        return Judged(False, shown, expected, said)
+        because = _("The device's memory did not grow by what was put there: the work was done elsewhere.")
+        return Judged(False, shown, expected, because)
     if "device" in events and not _number(events["device"]) > 0:
         return Judged(False, shown, expected, _("The device's own clock did not move while it was to compute."))
     if ratio < _SLOWEST:
@@ -279,8 +286,8 @@ def _evidence(_name: str, measured: Measured) -> Judged:
     against = _against(measured)
     shown["against"] = against
     if len(against) == len(_SIGNS):
-        said = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
-        return Judged(False, shown, expected, said)
+        because = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
+        return Judged(False, shown, expected, because)
     if len(against) > 1 or not _supported(measured, ratio, against):
         return Judged(
             None, shown, expected, _("Nothing shows that this device did the work: whether it did cannot be told.")
@@ -317,14 +324,14 @@ def _training(_name: str, measured: Measured) -> Judged:
     reached = measured.get("accuracy", 0.0)
     if isinstance(reached, int | float) and _ACCURACY <= reached <= 1:
         return Judged(True, measured, {"accuracy": _ACCURACY})
-    said = _("The network learnt to tell {reached} of the test pictures; {wanted} is expected.")
-    told = said.format(reached=f"{100 * min(_number(reached), 1):.0f} %", wanted=f"{100 * _ACCURACY:.0f} %")
-    return Judged(False, measured, {"accuracy": _ACCURACY}, told)
+    template = _("The network learnt to tell {reached} of the test pictures; {wanted} is expected.")
+    because = template.format(reached=f"{100 * min(_number(reached), 1):.0f} %", wanted=f"{100 * _ACCURACY:.0f} %")
+    return Judged(False, measured, {"accuracy": _ACCURACY}, because)
 
 
 def fallbacks(records: dict[str, Record]) -> Check | None:
     """The check that no operator ran on the CPU in silence, from the warnings of all; None where there were none."""
-    found = sorted({said for record in records.values() for said in _fell_back(record)})
+    found = sorted({operator for record in records.values() for operator in _fell_back(record)})
     if not found:
         return None
     return Check(

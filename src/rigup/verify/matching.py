@@ -17,10 +17,10 @@ def matched(theirs: Sequence[Listed], ours: Sequence[SeenDevice]) -> dict[str, i
     """
     found: dict[str, int] = {}
     for alike in (_by_address, _by_uuid):
-        for one in theirs:
-            places = [place for place, other in enumerate(ours) if alike(one, other)]
-            if one.id not in found and places:
-                found[one.id] = places[0]
+        for listed in theirs:
+            places = [place for place, other in enumerate(ours) if alike(listed, other)]
+            if listed.id not in found and places:
+                found[listed.id] = places[0]
     for alike in (_by_name, _by_isa, _by_vendor):
         _in_order(theirs, ours, found, alike)
     if len(theirs) == len(ours) == 1:  # of a framework that does not tell whose chip it is
@@ -33,29 +33,29 @@ def _in_order(
     alike: Callable[[Listed, SeenDevice], bool],
 ) -> None:  # fmt: skip
     """The n-th of those that are alike there is the n-th here."""
-    for one in theirs:
-        free = [place for place, other in enumerate(ours) if place not in found.values() and alike(one, other)]
-        if one.id not in found and free:
-            found[one.id] = free[0]
+    for listed in theirs:
+        free = [place for place, other in enumerate(ours) if place not in found.values() and alike(listed, other)]
+        if listed.id not in found and free:
+            found[listed.id] = free[0]
 
 
-def _by_address(one: Listed, other: SeenDevice) -> bool:
-    return _address(one) is not None and _address(one) == _address(other)
+def _by_address(listed: Listed, other: SeenDevice) -> bool:
+    return _address(listed) is not None and _address(listed) == _address(other)
 
 
 def _address(device: Listed | SeenDevice) -> str | None:
     """`00000000:01:00.0` and `0000:01:00.0` are one address."""
-    told = _ADDRESS.fullmatch(device.pci_address or "")
-    return f"{int(told[1] or '0', 16):04x}:{told[2].lower()}" if told else None
+    match = _ADDRESS.fullmatch(device.pci_address or "")
+    return f"{int(match[1] or '0', 16):04x}:{match[2].lower()}" if match else None
 
 
-def _by_uuid(one: Listed, other: SeenDevice) -> bool:
-    mine = str(one.properties.get("uuid") or one.uuid or "").removeprefix("GPU-").lower()
+def _by_uuid(listed: Listed, other: SeenDevice) -> bool:
+    mine = str(listed.properties.get("uuid") or listed.uuid or "").removeprefix("GPU-").lower()
     return bool(mine) and mine == (other.uuid or "").removeprefix("GPU-").lower()
 
 
-def _by_name(one: Listed, other: SeenDevice) -> bool:
-    return _words(one) == _words(other) != ""
+def _by_name(listed: Listed, other: SeenDevice) -> bool:
+    return _words(listed) == _words(other) != ""
 
 
 def _words(device: Listed | SeenDevice) -> str:
@@ -64,12 +64,12 @@ def _words(device: Listed | SeenDevice) -> str:
     return " ".join(plain.split())
 
 
-def _by_isa(one: Listed, other: SeenDevice) -> bool:
-    return bool(one.isa) and one.isa == other.isa
+def _by_isa(listed: Listed, other: SeenDevice) -> bool:
+    return bool(listed.isa) and listed.isa == other.isa
 
 
-def _by_vendor(one: Listed, other: SeenDevice) -> bool:
+def _by_vendor(listed: Listed, other: SeenDevice) -> bool:
     """The maker, where no two names or chips say that they differ."""
-    if not one.vendor or one.vendor != other.vendor:
+    if not listed.vendor or listed.vendor != other.vendor:
         return False
-    return not (one.isa and other.isa) or one.isa == other.isa
+    return not (listed.isa and other.isa) or listed.isa == other.isa

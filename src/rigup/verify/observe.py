@@ -88,20 +88,24 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
-def _listed(told: Any) -> Listed | None:
+def _listed(description: Any) -> Listed | None:
     """A device of which a probe told, by its id alone where the rest cannot be read; None for what is none."""
     try:
-        return msgspec.convert(told, Listed)
+        return msgspec.convert(description, Listed)
     except msgspec.ValidationError:
-        return Listed(id=told["id"]) if isinstance(told, dict) and isinstance(told.get("id"), str) else None
+        return (
+            Listed(id=description["id"])
+            if isinstance(description, dict) and isinstance(description.get("id"), str)
+            else None
+        )
 
 
-def recorded(told: Event) -> Record:
+def recorded(event: Event) -> Record:
     """What a probe recorded; what cannot be read is a measurement that nobody can judge."""
     try:
-        return msgspec.convert(told, Record)
+        return msgspec.convert(event, Record)
     except msgspec.ValidationError:
-        return Record(measured=repr(told)[:500])
+        return Record(measured=repr(event)[:500])
 
 
 class Death(NamedTuple):
@@ -138,16 +142,16 @@ class Seen:
 
     def hear(self, event: Event) -> None:
         """Take one thing that the probe says."""
-        what = event["say"]
-        if what == "ready":
+        event_name = event["say"]
+        if event_name == "ready":
             self.about = msgspec.convert(event, Build)
-        elif what == "devices":
+        elif event_name == "devices":
             self.devices, self.listed = [*filter(None, map(_listed, event.get("devices", [])))], True
-        elif what == "begin":
+        elif event_name == "begin":
             self._at = (str(event.get("device")), str(event.get("check")))
-        elif what == "end":
+        elif event_name == "end":
             self.records[self._at], self._at = recorded(event), ("", "")
-        elif what == "done":
+        elif event_name == "done":
             self.done = True
 
     def died(self, ended: Ended) -> None:
@@ -170,7 +174,9 @@ class Seen:
 
     def remaining(self, wanted: list[str]) -> list[str]:
         """Devices that are still to be judged, wholly or in part."""
-        return [one.id for one in self.devices if one.id not in self.left and (not wanted or one.id in wanted)]
+        return [
+            device.id for device in self.devices if device.id not in self.left and (not wanted or device.id in wanted)
+        ]
 
 
 class Observed(NamedTuple):
@@ -186,7 +192,7 @@ class Observed(NamedTuple):
 
 def observe(
     python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
-    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), beside: tuple[str, ...] = (),
+    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), also: tuple[str, ...] = (),
     more: Order | None = None, companions: bool = False,
 ) -> Observed:  # fmt: skip
     """Measure all that an environment has.
@@ -200,7 +206,7 @@ def observe(
         probe: the program that measures.
         only: names of checks; () for all.
         frameworks: those that are wanted; () for all.
-        beside: what is measured in any case, as a program that lies outside of the environment.
+        also: what is measured in any case, as a program that lies outside of the environment.
         more: what the program is ordered beside that.
         companions: whether packages with compiled code beside a framework are to be measured too.
 
@@ -209,8 +215,8 @@ def observe(
 
     """
     survey = _survey(python, limits._replace(until=math.inf))
-    names = [one for one in survey.frameworks if not frameworks or one in frameworks]
-    names += [one for one in beside if one not in names]
+    names = [framework for framework in survey.frameworks if not frameworks or framework in frameworks]
+    names += [framework for framework in also if framework not in names]
     order = {"full": full, "devices": wanted, **({"only": only} if only else {}), **(more or {})}
     seen = [_framework(name, python, order, _part(limits, name == names[-1]), probe, progress) for name in names]
     beside_them = survey.companions if companions else []
@@ -226,12 +232,12 @@ def _part(limits: Limits, last: bool) -> Limits:
 
 
 def _survey(python: str, limits: Limits) -> Survey:
-    heard: list[Event] = []
+    events: list[Event] = []
     try:
-        ended = run(python, {"survey": True}, limits, heard.append)
+        ended = run(python, {"survey": True}, limits, events.append)
     except OSError as error:
         raise VerifyError(_cannot(python, error.strerror or str(error))) from error
-    found = next((event for event in heard if event["say"] == "survey"), None)
+    found = next((event for event in events if event["say"] == "survey"), None)
     if found is None:
         words = ended.said.decode("utf-8", "replace").strip().splitlines()
         raise VerifyError(_cannot(python, words[-1][:300] if words else f"exit status {ended.status}"))
@@ -241,8 +247,8 @@ def _survey(python: str, limits: Limits) -> Survey:
 def _cannot(python: str, why: str) -> str:
     from rigup.language import _
 
-    told = _("{python} could not be asked: {why}. Name the interpreter of an environment with Python 3.8 or later.")
-    return told.format(python=python, why=why)
+    template = _("{python} could not be asked: {why}. Name the interpreter of an environment with Python 3.8 or later.")
+    return template.format(python=python, why=why)
 
 
 def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path, progress: Progress) -> Seen:

@@ -46,28 +46,28 @@ def verify(
         machine = examined(_sources(observed, began))
     finally:
         close_sources()
-    told = _judged(observed, machine, full, devices)
-    return structs.replace(told, seconds=round(time.monotonic() - clock, 1))
+    judged = _judged(observed, machine, full, devices)
+    return structs.replace(judged, seconds=round(time.monotonic() - clock, 1))
 
 
 def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> schema.Verify:
     """The answer, with the doctor's findings where it failed; its proof is kept, or an earlier one taken back."""
     doctor = diagnosed(machine)
-    told = answer(observed, doctor.machine, machine.facts, full, list(devices))
-    if told.verdict == "failed":
+    judged = answer(observed, doctor.machine, machine.facts, full, list(devices))
+    if judged.verdict == "failed":
         found = schema.Diagnosis(findings=doctor.findings, skipped=doctor.skipped, unexplained=doctor.unexplained)
-        told = structs.replace(told, diagnosis=found)
-    kept = None if devices else keep(told, machine.facts)  # of some devices alone nothing is kept
-    return structs.replace(told, record=kept) if kept else told
+        judged = structs.replace(judged, diagnosis=found)
+    kept = None if devices else keep(judged, machine.facts)  # of some devices alone nothing is kept
+    return structs.replace(judged, record=kept) if kept else judged
 
 
 def _expect(wanted: tuple[str, ...], observed: Observed) -> None:
     """Raise VerifyError for a device that was asked for and is not there."""
-    listed = [one.id for seen in observed.frameworks for one in seen.devices]
+    listed = [device.id for seen in observed.frameworks for device in seen.devices]
     missing = [name for name in wanted if name not in listed]
     if missing and listed:
-        told = _("There is no device {name} here. The frameworks of this environment list: {names}.")
-        raise VerifyError(told.format(name=missing[0], names=", ".join(dict.fromkeys(listed))))
+        template = _("There is no device {name} here. The frameworks of this environment list: {names}.")
+        raise VerifyError(template.format(name=missing[0], names=", ".join(dict.fromkeys(listed))))
 
 
 def usual_limits(full: bool) -> Limits:
@@ -97,7 +97,7 @@ def _sources(observed: Observed, began: float) -> list[Source]:
 
 def _went_wrong(seen: Seen) -> bool:
     records = seen.records.values()
-    return bool(seen.deaths) or any(one.error is not None or _raised(one) for one in records)
+    return bool(seen.deaths) or any(record.error is not None or _raised(record) for record in records)
 
 
 def _raised(record: Record) -> bool:

@@ -31,8 +31,8 @@ def _named(number: int) -> str:
 
 def elsewhere_said(measured: dict[str, Any]) -> str:
     """Results that lie on another device than the one that was to compute them."""
-    told = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
-    return told.format(places=_some(measured["elsewhere"]))
+    template = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
+    return template.format(places=_some(measured["elsewhere"]))
 
 
 def wrong_said(names: Any) -> str:
@@ -42,47 +42,47 @@ def wrong_said(names: Any) -> str:
 
 def copies_said(names: Any) -> str:
     """Copies that are none."""
-    told = _("A copy or an assignment does nothing, or does something else: {names}.")
-    return told.format(names=_some(names))
+    template = _("A copy or an assignment does nothing, or does something else: {names}.")
+    return template.format(names=_some(names))
 
 
 def operators_said(off: list[tuple[str, float, float]], raised: list[str]) -> str:
     """Operators of a table that gave something else than Python's own sums, and those that ended with an error."""
-    said = [_off(*one) for one in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
-    more = len(off) + len(raised) - len(said)
+    parts = [_off(*row) for row in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
+    more = len(off) + len(raised) - len(parts)
     return _("Wrong results: {names}.").format(
-        names="; ".join(said) + (_(" and {count} more").format(count=more) if more else "")
+        names="; ".join(parts) + (_(" and {count} more").format(count=more) if more else "")
     )
 
 
 def _off(name: str, error: float, allowed: float) -> str:
     if math.isinf(error):
         return _("{name} has another shape or type, or holds what is no number").format(name=name) if allowed else name
-    told = _("{name} is off by {error}, and rounding explains {allowed}")
-    return told.format(name=name, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
+    template = _("{name} is off by {error}, and rounding explains {allowed}")
+    return template.format(name=name, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
 
 
 def inexact(part: str, error: float, allowed: float, check: str) -> str:
     """A deviation beyond what the type explains."""
     if math.isinf(error):
         return _("The result ({part}) has another shape, or holds what is no number.").format(part=part)
-    told = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
-    said = told.format(part=part, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
+    template = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
+    sentence = template.format(part=part, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
     if check == "matmul-float32" and _SHORTER[0] < error < _SHORTER[1]:
-        return _("{first} {second}").format(first=said, second=_("It is as inexact as a shorter type would be."))
-    return said
+        return _("{first} {second}").format(first=sentence, second=_("It is as inexact as a shorter type would be."))
+    return sentence
 
 
 def slow(ratio: float) -> str:
     """A device that cannot have done the work."""
-    told = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
-    return told.format(times=f"{ratio:.3f}")
+    template = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
+    return template.format(times=f"{ratio:.3f}")
 
 
 def fallback_said(names: list[str]) -> str:
     """Operators that ran on the CPU without an error."""
-    told = _("These ran on the CPU instead, without an error: {names}.")
-    return told.format(names=_some(names))
+    template = _("These ran on the CPU instead, without an error: {names}.")
+    return template.format(names=_some(names))
 
 
 def _some(names: Any) -> str:

@@ -27,7 +27,7 @@ def of_rates(rates: list[float]) -> Measured:
 
 def _told(values: list[float], ordered: list[float], way: float) -> Measured:
     """`values` as they came, and the best first; `way`: 1 where more is better, -1 where less is."""
-    told = {
+    summary = {
         "median": middle(ordered), "best": ordered[0], "worst": ordered[-1],
         "quartiles": [ordered[len(ordered) // 4], ordered[(len(ordered) * 3) // 4]], "spread": spread(ordered),
         "samples": len(values),
@@ -35,15 +35,15 @@ def _told(values: list[float], ordered: list[float], way: float) -> Measured:
     half = len(values) // 2
     if len(values) >= _HALVES:
         first, second = middle(sorted(values[:half])), middle(sorted(values[-half:]))
-        told["drift"] = (second / first) ** way - 1
-    return told
+        summary["drift"] = (second / first) ** way - 1
+    return summary
 
 
 def as_rate(measured: Measured, amount: float) -> Measured:
     """The same as amount a second in place of seconds; the spread, the drift and the count stay what they are."""
-    told = {name: amount / measured[name] for name in ("median", "best", "worst")}
-    quartiles = [amount / one for one in measured["quartiles"]]
-    return dict(measured, quartiles=quartiles, seconds=measured["median"], **told)
+    rates = {name: amount / measured[name] for name in ("median", "best", "worst")}
+    quartiles = [amount / quartile for quartile in measured["quartiles"]]
+    return dict(measured, quartiles=quartiles, seconds=measured["median"], **rates)
 
 
 def middle(ordered: list[float]) -> float:

@@ -60,9 +60,9 @@ class Voice:
         """The last word was said."""
         self._out.close()
 
-    def say(self, what: str, **told: Any) -> None:
+    def say(self, event_name: str, **fields: Any) -> None:
         """One line, at once."""
-        self._out.write(json.dumps(dict(told, say=what), default=str) + "\n")
+        self._out.write(json.dumps(dict(fields, say=event_name), default=str) + "\n")
         self._out.flush()
 
 
@@ -80,42 +80,42 @@ class Listener:
 
     def take(self) -> list[str]:
         """What was heard since the last time."""
-        heard, self._heard = self._heard, []
-        return list(dict.fromkeys(heard))[:20]
+        taken, self._heard = self._heard, []
+        return list(dict.fromkeys(taken))[:20]
 
 
 def survey(voice: Voice) -> None:
     """Which packages are here, by what their metadata tell; nothing is imported."""
     from importlib import metadata
 
-    named = [(one.metadata["Name"] or "", one.version) for one in metadata.distributions()]
+    named = [(distribution.metadata["Name"] or "", distribution.version) for distribution in metadata.distributions()]
     wanted = {*sum(PACKAGES.values(), ()), *BESIDE}
     plain = [(name.lower().replace("_", "-"), version) for name, version in named]
     found = {name: version for name, version in plain if name in wanted or name.startswith("nvidia-")}
     frameworks = [name for name, ways in PACKAGES.items() if any(way in found for way in ways)]
-    told = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
+    interpreter = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
     companions = list(importlib.import_module("rigup_probe_companions").named()) if frameworks else []
     found.update({name: version for name, version in plain if name in companions})
-    voice.say("survey", packages=found, frameworks=frameworks, companions=companions, **told)
+    voice.say("survey", packages=found, frameworks=frameworks, companions=companions, **interpreter)
 
 
 def measure(voice: Voice, order: dict[str, Any]) -> None:
     """All checks of one framework, on each device in turn."""
-    began, heard = time.perf_counter(), Listener()
+    began, listener = time.perf_counter(), Listener()
     probe = _probe_of(order)
     voice.say("ready", seconds=time.perf_counter() - began, **probe.about())
     devices = probe.devices()
     voice.say("devices", devices=devices)
-    heard.take()
+    listener.take()
     wanted = order.get("devices") or [device["id"] for device in devices]
     done = {tuple(pair) for pair in order.get("done", [])}
     budget = importlib.import_module("rigup_probe_budget")
-    for device in [one for one in devices if one["id"] in wanted]:
+    for device in [listed for listed in devices if listed["id"] in wanted]:
         budget.BUDGET.begin(order.get("budget", float("inf") if order.get("full") else budget.SECONDS))
         for name, check in probe.checks(device, bool(order.get("full"))):
             asked = name in order.get("only", [name]) and name not in order.get("without", [])
             if (device["id"], name) not in done and asked:
-                one_check(voice, heard, device, name, _left if budget.BUDGET.over() else check)
+                one_check(voice, listener, device, name, _left if budget.BUDGET.over() else check)
     voice.say("done")
 
 
@@ -131,21 +131,21 @@ def _probe_of(order: dict[str, Any]) -> Any:
     return importlib.import_module(MODULES[order["framework"]])
 
 
-def one_check(voice: Voice, heard: Listener, device: dict[str, Any], name: str, check: Any) -> None:
+def one_check(voice: Voice, listener: Listener, device: dict[str, Any], name: str, check: Any) -> None:
     """One check: what it measured, that it cannot be done here, or how it failed."""
     voice.say("begin", device=device["id"], check=name)
     sys.stderr.write("rigup: " + device["id"] + " " + name + "\n")
     sys.stderr.flush()
-    began, told = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
+    began, record = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
     try:
-        told["measured"] = check(device)
+        record["measured"] = check(device)
     except Skip as why:
-        told["skipped"] = str(why)
+        record["skipped"] = str(why)
     except Exception as error:
         traceback.print_exc()
-        told["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
-    told["seconds"] = time.perf_counter() - began
-    voice.say("end", device=device["id"], check=name, warnings=heard.take(), **told)
+        record["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
+    record["seconds"] = time.perf_counter() - began
+    voice.say("end", device=device["id"], check=name, warnings=listener.take(), **record)
 
 
 def be_modest() -> None:

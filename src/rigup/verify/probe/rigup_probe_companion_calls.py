@@ -53,10 +53,10 @@ def nms(device: Device) -> dict[str, Any]:
     return dict(found.measured())
 
 
-def _overlap(one: list[float], other: list[float]) -> float:
-    wide = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
-    both = wide * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
+def _overlap(first: list[float], other: list[float]) -> float:
+    wide = max(0.0, min(first[2], other[2]) - max(first[0], other[0]))
+    both = wide * max(0.0, min(first[3], other[3]) - max(first[1], other[1]))
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (first, other)]
     return both / (sum(areas) - both)
 
 
@@ -76,13 +76,13 @@ def attention_of(module: str, name: str, causal: dict[str, Any]) -> Call:
     def measured(device: Device) -> dict[str, Any]:
         found = Found()
         query, key, value = (rounded("float16", normal(seed, 32, 64)) for seed in (1, 2, 3))
-        given = [_tensor(device, one, "float16")[None, :, None].contiguous() for one in (query, key, value)]
+        given = [_tensor(device, matrix, "float16")[None, :, None].contiguous() for matrix in (query, key, value)]
         function = getattr(_of(module), name)
-        for told, how, seen in (("", {}, None), (" causal", causal, lambda i, j: j <= i)):
+        for label, how, seen in (("", {}, None), (" causal", causal, lambda i, j: j <= i)):
             more = {word: make() if callable(make) else make for word, make in how.items()}
             got = function(*given, **more)[0, :, 0]
             found.near(
-                name + told + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen)
+                name + label + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen)
             )
         return dict(found.measured())
 
@@ -105,7 +105,7 @@ def blockwise(device: Device) -> dict[str, Any]:
             raise Skip("this release of bitsandbytes computes on GPUs alone") from why
         raise
     most = max(map(abs, values))
-    wrong = [n for n, (one, other) in enumerate(zip(values, back)) if not abs(one - other) <= 0.02 * most]
+    wrong = [n for n, (before, other) in enumerate(zip(values, back)) if not abs(before - other) <= 0.02 * most]
     return {"wrong": ["quantize_blockwise"] if wrong or len(back) != len(values) else []}
 
 
@@ -119,14 +119,16 @@ def scatter(device: Device) -> dict[str, Any]:
     found = Found()
     module = _of("torch_scatter")
     values, at = normal(1, 40), [7 * n % 6 for n in range(40)]
-    there, index = _tensor(device, values), _tensor(device, at, "int64")
-    groups = [[one for one, n in zip(values, at) if n == group] for group in range(6)]
+    source, index = _tensor(device, values), _tensor(device, at, "int64")
+    groups = [[value for value, n in zip(values, at) if n == group] for group in range(6)]
     found.near(
         "scatter float32",
-        module.scatter(there, index, dim=0, reduce="sum").cpu().tolist(),
+        module.scatter(source, index, dim=0, reduce="sum").cpu().tolist(),
         list(map(math.fsum, groups)),
     )
-    found.near("scatter_max float32", module.scatter_max(there, index, dim=0)[0].cpu().tolist(), list(map(max, groups)))
+    found.near(
+        "scatter_max float32", module.scatter_max(source, index, dim=0)[0].cpu().tolist(), list(map(max, groups))
+    )
     return dict(found.measured())
 
 
@@ -150,12 +152,12 @@ def nearest(module: str) -> Call:
     def measured(device: Device) -> dict[str, Any]:
         found = Found()
         points, asked = normal(1, 30, 3), normal(2, 8, 3)
-        wanted = [min(range(30), key=lambda n, one=one: math.dist(points[n], one)) for one in asked]  # type: ignore[misc]
-        there, others = _tensor(device, points), _tensor(device, asked)
+        wanted = [min(range(30), key=lambda n, point=target: math.dist(points[n], point)) for target in asked]  # type: ignore[misc]
+        point_tensor, others = _tensor(device, points), _tensor(device, asked)
         if module == "torch_cluster":
-            got = _of(module).knn(there, others, 1)[1].tolist()
+            got = _of(module).knn(point_tensor, others, 1)[1].tolist()
         else:
-            got = _of("pytorch3d.ops").knn_points(others[None], there[None], K=1).idx[0, :, 0].tolist()
+            got = _of("pytorch3d.ops").knn_points(others[None], point_tensor[None], K=1).idx[0, :, 0].tolist()
         found.exact("nearest", got, wanted)
         return dict(found.measured())
 
@@ -213,8 +215,8 @@ def scan(device: Device) -> dict[str, Any]:
     found = Found()
     width, size, steps = 2, 4, 8
     u, b, c = normal(1, width, steps), normal(2, size, steps), normal(3, size, steps)
-    dt = [[abs(one) / 2 for one in row] for row in normal(4, width, steps)]
-    a = [[-abs(one) for one in row] for row in normal(5, width, size)]
+    dt = [[abs(number) / 2 for number in row] for row in normal(4, width, steps)]
+    a = [[-abs(number) for number in row] for row in normal(5, width, size)]
     wanted = []
     for d in range(width):
         held, row = [0.0] * size, []
@@ -255,9 +257,9 @@ def beside_torch(_device: Device) -> dict[str, Any]:
     """A product by each provider, in a process that has loaded torch before: both bring libraries of the same name."""
     _of("torch")
     probe, wrong = _of("rigup_probe_onnx"), []
-    for one in probe.devices():
-        measured = next(check for name, check in probe.checks(one, False) if name == "matmul-float32")(one)
-        wrong += [one["id"] + " " + name for name, error in measured["errors"].items() if not error < 1e-4]
+    for provider in probe.devices():
+        measured = next(check for name, check in probe.checks(provider, False) if name == "matmul-float32")(provider)
+        wrong += [provider["id"] + " " + name for name, error in measured["errors"].items() if not error < 1e-4]
         wrong += measured["elsewhere"]
     return {"wrong": wrong}
 
@@ -279,9 +281,9 @@ def pieces(_device: Device) -> dict[str, Any]:
 def words(_device: Device) -> dict[str, Any]:
     """Words by a vocabulary of four."""
     module = _of("tokenizers")
-    made = module.Tokenizer(module.models.WordLevel({"a": 0, "b": 1, "c": 2, "?": 3}, unk_token="?"))  # noqa: S106
-    made.pre_tokenizer = module.pre_tokenizers.Whitespace()
-    return {"wrong": [] if made.encode("b a d c").ids == [1, 0, 3, 2] else ["encode"]}
+    tokenizer = module.Tokenizer(module.models.WordLevel({"a": 0, "b": 1, "c": 2, "?": 3}, unk_token="?"))  # noqa: S106
+    tokenizer.pre_tokenizer = module.pre_tokenizers.Whitespace()
+    return {"wrong": [] if tokenizer.encode("b a d c").ids == [1, 0, 3, 2] else ["encode"]}
 
 
 def kept(_device: Device) -> dict[str, Any]:
@@ -299,7 +301,7 @@ def solved(_device: Device) -> dict[str, Any]:
     """A system, a decomposition, a transform, a special function."""
     found = Found()
     matrix = [
-        [one / 4 + (4.0 if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))
+        [number / 4 + (4.0 if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))
     ]
     goals, line = normal(2, 7, 2), normal(3, 12)
     found.near("solve float64", reference.matmul(matrix, _of("scipy.linalg").solve(matrix, goals).tolist()), goals)

@@ -50,13 +50,17 @@ _MOST = 60  # extension modules of one package that are loaded
 def named() -> Iterator[str]:
     """The packages of this environment that have compiled code and stand beside a framework, by what their files tell."""
     found = {}  # type: dict[str, Any]
-    for one in metadata.distributions():
-        name = (one.metadata["Name"] or "").lower().replace("_", "-")
+    for distribution in metadata.distributions():
+        name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
         if name and name not in _FRAMEWORKS and not name.startswith("nvidia-"):
-            found.setdefault(name, one)
-    has_torch = any((one.metadata["Name"] or "").lower() == "torch" for one in metadata.distributions())
-    for name, one in sorted(found.items()):
-        if name in (*CALLED, *IMPORTED) or (_compiled(one) and (_stands_on(one) or _linked(one))):
+            found.setdefault(name, distribution)
+    has_torch = any(
+        (distribution.metadata["Name"] or "").lower() == "torch" for distribution in metadata.distributions()
+    )
+    for name, distribution in sorted(found.items()):
+        if name in (*CALLED, *IMPORTED) or (
+            _compiled(distribution) and (_stands_on(distribution) or _linked(distribution))
+        ):
             yield name
     for name in ("onnxruntime", "onnxruntime-gpu"):  # beside torch, whose libraries it may have to share
         if has_torch and _there(name):
@@ -71,19 +75,19 @@ def _there(name: str) -> bool:
     return True
 
 
-def _compiled(one: Any) -> list[str]:
+def _compiled(distribution: Any) -> list[str]:
     """Its libraries, as far as they are there."""
-    paths = [str(one.locate_file(file)) for file in one.files or [] if str(file).endswith(_ENDS)]
+    paths = [str(distribution.locate_file(file)) for file in distribution.files or [] if str(file).endswith(_ENDS)]
     return [path for path in paths if os.path.isfile(path)]
 
 
-def _stands_on(one: Any) -> bool:
-    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in one.requires or [])
+def _stands_on(distribution: Any) -> bool:
+    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in distribution.requires or [])
 
 
-def _linked(one: Any) -> bool:
+def _linked(distribution: Any) -> bool:
     """Whether a library names one of torch's."""
-    for path in _compiled(one)[:_MOST]:
+    for path in _compiled(distribution)[:_MOST]:
         with open(path, "rb") as file:
             head = file.read(_LOOKED)
         if any(word in head for word in _LINKED):
@@ -128,12 +132,12 @@ class Companion:
         """What programs import it by."""
         if self.name in IMPORTED:
             return [IMPORTED[self.name]]
-        one = metadata.distribution(self.name)
-        told = (one.read_text("top_level.txt") or "").split()
-        files = [str(file).replace("\\", "/") for file in one.files or []]
+        distribution = metadata.distribution(self.name)
+        top_level = (distribution.read_text("top_level.txt") or "").split()
+        files = [str(file).replace("\\", "/") for file in distribution.files or []]
         packages = {file.split("/")[0] for file in files if file.endswith("/__init__.py") and file.count("/") == 1}
         plain = self.name.replace("-", "_")
-        usual = [name for name in [*told, *sorted(packages)] if name.lower() == plain]
+        usual = [name for name in [*top_level, *sorted(packages)] if name.lower() == plain]
         public = [
             name for name in sorted(packages) if not name.startswith("_") and name not in ("test", "tests", "docs")
         ]
@@ -164,9 +168,9 @@ class Companion:
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         """Extension modules with their paths, and libraries that torch is to load, without a module's name."""
-        one = metadata.distribution(self.name)
-        for file in one.files or []:
-            name, path = str(file).replace("\\", "/"), str(one.locate_file(file))
+        distribution = metadata.distribution(self.name)
+        for file in distribution.files or []:
+            name, path = str(file).replace("\\", "/"), str(distribution.locate_file(file))
             if not name.endswith(_ENDS) or not os.path.isfile(path) or "/.libs/" in name or ".libs/" in name:
                 continue
             plain = os.path.basename(name).split(".")[0]
@@ -186,7 +190,7 @@ def _first_of_torch(name: str) -> list[Any]:
         return []
     try:
         probe = importlib.import_module("rigup_probe_torch")
-        return [one for one in probe.devices() if one["type"] in ("cuda", "xpu")][:1]
+        return [device for device in probe.devices() if device["type"] in ("cuda", "xpu")][:1]
     except Exception:  # that is for the check of torch to tell
         return []
 
@@ -203,8 +207,8 @@ def _of_another_build(why: str) -> bool:
 
 
 def _for_this_python(name: str) -> bool:
-    ends = [one for one in importlib.machinery.EXTENSION_SUFFIXES if one not in _ENDS]
-    return any(name.endswith(one) for one in ends) or (".cpython-" not in name and ".cp3" not in name)
+    ends = [suffix for suffix in importlib.machinery.EXTENSION_SUFFIXES if suffix not in _ENDS]
+    return any(name.endswith(suffix) for suffix in ends) or (".cpython-" not in name and ".cp3" not in name)
 
 
 def _holds(path: str, word: bytes) -> bool:

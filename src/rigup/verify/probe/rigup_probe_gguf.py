@@ -34,16 +34,16 @@ class Part(NamedTuple):
 
 def matrices(shape: Shape) -> dict[str, tuple[int, int]]:
     """All tensors of a model by name, with rows and columns; one row is a vector."""
-    told = {"token_embd.weight": (shape.vocabulary, shape.width), "output_norm.weight": (1, shape.width),
+    shapes = {"token_embd.weight": (shape.vocabulary, shape.width), "output_norm.weight": (1, shape.width),
             "output.weight": (shape.vocabulary, shape.width)}  # fmt: skip
     for layer in range(shape.layers):
         name = "blk." + str(layer) + "."
-        for one in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            told[name + one + ".weight"] = (shape.width, shape.width)
-        told.update({name + one + ".weight": (shape.inner, shape.width) for one in ("ffn_gate", "ffn_up")})
-        told.update({name + one + ".weight": (1, shape.width) for one in ("attn_norm", "ffn_norm")})
-        told[name + "ffn_down.weight"] = (shape.width, shape.inner)
-    return told
+        for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            shapes[name + part + ".weight"] = (shape.width, shape.width)
+        shapes.update({name + part + ".weight": (shape.inner, shape.width) for part in ("ffn_gate", "ffn_up")})
+        shapes.update({name + part + ".weight": (1, shape.width) for part in ("attn_norm", "ffn_norm")})
+        shapes[name + "ffn_down.weight"] = (shape.width, shape.inner)
+    return shapes
 
 
 def write(file: IO[bytes], shape: Shape, parts: list[Part]) -> None:

@@ -31,16 +31,18 @@ def about() -> dict[str, Any]:
 
 def devices() -> list[Any]:
     """All that the default backend lists, the CPU last."""
-    found = [one for one in jax.devices() if one.platform != "cpu"]
+    found = [device for device in jax.devices() if device.platform != "cpu"]
     return [*map(_device, found), {"id": "cpu", "type": "cpu", "vendor": ""}]
 
 
-def _device(one: Any) -> dict[str, Any]:
-    told = str(getattr(one.client, "platform_version", "")).lower()
+def _device(device: Any) -> dict[str, Any]:
+    platform_version = str(getattr(device.client, "platform_version", "")).lower()
     named = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "oneapi": "intel"}
-    vendor = next((vendor for word, vendor in named.items() if word in told or word in one.platform.lower()), "")
-    return {"id": one.platform.lower() + ":" + str(one.id), "type": one.platform.lower(), "index": one.id,
-            "vendor": vendor, "name": one.device_kind}  # fmt: skip
+    vendor = next(
+        (vendor for word, vendor in named.items() if word in platform_version or word in device.platform.lower()), ""
+    )
+    return {"id": device.platform.lower() + ":" + str(device.id), "type": device.platform.lower(), "index": device.id,
+            "vendor": vendor, "name": device.device_kind}  # fmt: skip
 
 
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
@@ -120,9 +122,9 @@ def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
     """Small products in each way that one is written, large ones by matmul; in quick mode the ways in float32 alone."""
     found, every = Found(), bool(device.get("full")) or kind == "float32"
     left, right = (rounded(kind, normal(seed, *shape)) for seed, shape in ((1, (33, 65)), (2, (65, 17))))
-    one, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
+    left_array, other, wanted = moved(device, left, kind), moved(device, right, kind), reference.matmul(left, right)
     exactly = {"precision": "highest"}
-    made = {
+    functions = {
         "matmul": lambda x, y: jnp.matmul(x, y, **exactly), "dot": lambda x, y: jnp.dot(x, y, **exactly),
         "einsum": lambda x, y: jnp.einsum("ij,jk->ik", x, y, **exactly), "lax.dot": lambda x, y: jax.lax.dot(x, y, precision=jax.lax.Precision.HIGHEST),
         "tensordot": lambda x, y: jnp.tensordot(x, y, 1, **exactly), "matmul of a transpose": lambda x, y: jnp.matmul(y.T, x.T, **exactly).T,
@@ -130,10 +132,10 @@ def _multiplied(device: dict[str, Any], kind: str) -> dict[str, Any]:
         "vmap": lambda x, y: jax.vmap(lambda row: jnp.matmul(row, y, **exactly))(x), "vdot": lambda x, y: jnp.vdot(x[0], y[:, 0], **exactly)[None],
         "batch": lambda x, y: jnp.matmul(jnp.stack([x, -x]), y, **exactly)[1] * -1,
     }  # type: dict[str, Any]  # fmt: skip
-    ways = {**made, "@": lambda x, y: x @ y} if every else {"matmul": made["matmul"]}
+    ways = {**functions, "@": lambda x, y: x @ y} if every else {"matmul": functions["matmul"]}
     with jax.default_matmul_precision("highest"):
-        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in ways.items()})(one, other)
-        called = {name + " called": ways[name](one, other) for name in ("matmul", "dot", "@") if every}
+        done = jax.jit(lambda x, y: {name: way(x, y) for name, way in ways.items()})(left_array, other)
+        called = {name + " called": ways[name](left_array, other) for name in ("matmul", "dot", "@") if every}
     for name, got in {**done, **called}.items():
         found.near(name + " " + kind, host(got), wanted[0][:1] if name == "vdot" else wanted)
         found.elsewhere += elsewhere(device, **{name: got})
@@ -150,9 +152,9 @@ def integer_product(device: dict[str, Any]) -> dict[str, Any]:
     found = Found()
     left, right = whole(1, -9, 9, 13, 31), whole(2, -9, 9, 31, 7)
     wanted = reference.matmul(left, right)
-    one, other = moved(device, left, "int32"), moved(device, right, "int32")
-    found.exact("matmul int32", host(jnp.matmul(one, other)), wanted)
-    found.exact("einsum int32", host(jnp.einsum("ij,jk->ik", one, other)), wanted)
+    left_array, other = moved(device, left, "int32"), moved(device, right, "int32")
+    found.exact("matmul int32", host(jnp.matmul(left_array, other)), wanted)
+    found.exact("einsum int32", host(jnp.einsum("ij,jk->ik", left_array, other)), wanted)
     small, less = moved(device, left, "int8"), moved(device, right, "int8")
     got = jax.lax.dot(small, less, preferred_element_type=jnp.int32)
     found.exact("dot int8", host(got), wanted)
@@ -174,7 +176,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
             found.near(name + of, host(got), reference.conv2d(given, held, **how))
             found.elsewhere += elsewhere(device, result=got)
     weights = normal(4, 2, 6, 7, 9)
-    there_ = [moved(device, one) for one in (rounded("float32", pictures), rounded("float32", kernels), weights)]
+    there_ = [moved(device, values) for values in (rounded("float32", pictures), rounded("float32", kernels), weights)]
     slope = jax.jit(jax.grad(lambda x, k, w: (_convolved(x, k) * w).sum(), argnums=(0, 1)))(*there_)
     found.near(
         "gradient of kernels float32", host(slope[1]), reference.conv2d_kernel_gradient(pictures, kernels, weights)
@@ -202,12 +204,13 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
         drawn = [_drawn(jax.random.PRNGKey(seed)) for seed in (1, 1, 2)]
         key = jax.random.PRNGKey(1)
         streams = [
-            host(jax.random.uniform(one, (9,))) for one in (key, *jax.random.split(key), jax.random.fold_in(key, 5))
+            host(jax.random.uniform(subkey, (9,)))
+            for subkey in (key, *jax.random.split(key), jax.random.fold_in(key, 5))
         ]
         order = host(jax.random.permutation(jax.random.PRNGKey(3), 1000))
         kept = host(jax.random.bernoulli(jax.random.PRNGKey(4), 0.3, (20_000,)))
         picked = host(jax.random.categorical(jax.random.PRNGKey(5), jnp.log(jnp.array([0.2, 0.8])), shape=(20_000,)))
-    first, again, other = ([host(one) for one in made] for made in drawn)
+    first, again, other = ([host(array) for array in arrays] for arrays in drawn)
     found = {
         "split": len(set(map(str, streams))) == 4,
         "permutation": sorted(order) == list(range(1000)) != order,
@@ -215,7 +218,7 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
     wrong = misdistributed(*first) + [name for name, right in found.items() if not right]
     return {"statistics": distributed(*first), "wrong": wrong, "repeats": first == again,
-            "differs": all(one != two for one, two in zip(first, other)),
+            "differs": all(value != two for value, two in zip(first, other)),
             "elsewhere": elsewhere(device, normal=drawn[0][0])}  # fmt: skip
 
 
@@ -230,23 +233,23 @@ def _drawn(key: Any) -> list[Any]:
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
     """The gradient of a network's loss, against one that Python reckons by hand; and the weights after the step."""
     inputs, goals, first, second = (
-        rounded("float32", one) for one in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
+        rounded("float32", values) for values in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
     )  # fmt: skip
 
     def loss(weights: Any, given: Any, wanted: Any) -> Any:
         hidden = jnp.tanh(jnp.matmul(given, weights[0], precision="highest"))
         return ((jnp.matmul(hidden, weights[1], precision="highest") - wanted) ** 2).mean()
 
-    one, two, given, goal = (moved(device, each) for each in (first, second, inputs, goals))
-    value, got = jax.jit(jax.value_and_grad(loss))((one, two), given, goal)
+    first_weights, two, given, goal = (moved(device, each) for each in (first, second, inputs, goals))
+    value, got = jax.jit(jax.value_and_grad(loss))((first_weights, two), given, goal)
     hidden = reference.each(math.tanh, reference.matmul(inputs, first))
     off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
     slope = reference.each(lambda x: 2 * x / 80, off)
     inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, turned(second)), hidden)
     wanted = (reference.matmul(turned(inputs), inner), reference.matmul(turned(hidden), slope))
     found = Found()
-    found.near("loss float32", host(value), math.fsum(one * one for one in reference.flat(off)) / 80)
-    for number, (held, before, right) in enumerate(zip(got, (one, two), wanted), 1):
+    found.near("loss float32", host(value), math.fsum(number * number for number in reference.flat(off)) / 80)
+    for number, (held, before, right) in enumerate(zip(got, (first_weights, two), wanted), 1):
         found.near("gradient " + str(number) + " float32", host(held), right)
         stepped = reference.each(lambda x, y: x - 0.5 * y, host(before), right)
         found.near("step " + str(number) + " float32", host(before - 0.5 * held), stepped)
@@ -260,17 +263,17 @@ def evidence(device: dict[str, Any]) -> dict[str, Any]:
     values = np.ones((_SIDE, _SIDE), np.float32)
     here, away = jax.device_put(values, cpu), jax.device_put(values, there(device))
     times = jax.jit(jnp.matmul)
-    told = {"cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
+    rates = {"cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
             "rate": rate(_SIDE, lambda: times(away, away).block_until_ready())}  # fmt: skip
     before = _in_use(device)
     kept = jax.device_put(np.ones((64 << 20) // 4, np.float32), there(device)).block_until_ready()
     grown = {name: value - before[name] for name, value in _in_use(device).items() if name in before}
-    return dict(told, asked=kept.nbytes, taken=grown)
+    return dict(rates, asked=kept.nbytes, taken=grown)
 
 
 def _in_use(device: dict[str, Any]) -> dict[str, Any]:
-    told = there(device).memory_stats() or {}
-    return {name: told[name] for name in ("bytes_in_use",) if name in told}
+    memory_stats = there(device).memory_stats() or {}
+    return {name: memory_stats[name] for name in ("bytes_in_use",) if name in memory_stats}
 
 
 def training(device: dict[str, Any]) -> dict[str, Any]:
@@ -278,22 +281,22 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     draw = np.random.RandomState(11)
     middles, labels = draw.standard_normal((10, 32)) * 1.2, draw.randint(0, 10, 5000)
     points = (middles[labels] + draw.standard_normal((5000, 32))).astype(np.float32)
-    given, goals = (jax.device_put(one[:4000], there(device)) for one in (points, labels))
+    given, goals = (jax.device_put(array[:4000], there(device)) for array in (points, labels))
     weights = tuple(
         jax.device_put((draw.standard_normal(shape) / math.sqrt(shape[0])).astype(np.float32), there(device))
         for shape in ((32, 64), (64, 10))
     )
 
     def loss(held: Any) -> Any:
-        said = jax.nn.log_softmax(jnp.tanh(given @ held[0]) @ held[1])
-        return -said[jnp.arange(4000), goals].mean()
+        log_probabilities = jax.nn.log_softmax(jnp.tanh(given @ held[0]) @ held[1])
+        return -log_probabilities[jnp.arange(4000), goals].mean()
 
-    step = jax.jit(lambda held: tuple(one - 0.5 * slope for one, slope in zip(held, jax.grad(loss)(held))))
+    step = jax.jit(lambda held: tuple(weight - 0.5 * slope for weight, slope in zip(held, jax.grad(loss)(held))))
     for _ in range(150):
         weights = step(weights)
     last = jax.device_put(points[4000:], there(device))
-    said = np.asarray((jnp.tanh(last @ weights[0]) @ weights[1]).argmax(1))
-    return {"accuracy": float((said == labels[4000:]).mean()), "elsewhere": elsewhere(device, weights=weights[0])}
+    predicted = np.asarray((jnp.tanh(last @ weights[0]) @ weights[1]).argmax(1))
+    return {"accuracy": float((predicted == labels[4000:]).mean()), "elsewhere": elsewhere(device, weights=weights[0])}
 
 
 __all__ = ["Skip", "about", "checks", "devices"]

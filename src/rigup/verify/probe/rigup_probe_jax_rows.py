@@ -49,7 +49,7 @@ def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callab
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         rows = [row for table in tables for row in table() if row.eager == outside]
-        items = [one for row in rows for one in _items(device, row)]
+        items = [item for row in rows for item in _items(device, row)]
         for scope, several in _sorts(items):
             with scope, jax.default_matmul_precision("highest"), jax.default_device(there(device)), np.errstate(
                 all="ignore"
@@ -68,8 +68,8 @@ def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callab
 
 def _sorts(items: list[Item]) -> Iterator[tuple[Any, list[Item]]]:
     """What is compiled as usual, and what with 64 bits."""
-    double = [one for one in items if one.kind in _DOUBLE]
-    yield contextlib.nullcontext(), [one for one in items if one.kind not in _DOUBLE]
+    double = [item for item in items if item.kind in _DOUBLE]
+    yield contextlib.nullcontext(), [item for item in items if item.kind not in _DOUBLE]
     if double:
         yield wide(), double
 
@@ -139,18 +139,20 @@ def resolved(name: str) -> Any:
 def _slope(row: Row) -> Any:
     """What is wanted of the gradient of its results times some weights; None where the reference has none."""
     grids = forms(row, "float32")[0].grids
-    traced = [_traced(one) if _smooth(row, at) else one for at, one in enumerate(grids)]
+    traced = [_traced(grid) if _smooth(row, at) else grid for at, grid in enumerate(grids)]
     try:
-        made = row.wanted(*traced)
-        results = list(made) if isinstance(made, (tuple, list)) else [made]
-        weights = [values((-2, 2), one.shape, at + 3) for at, one in enumerate(results)]
-        tape.differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
+        output = row.wanted(*traced)
+        results = list(output) if isinstance(output, (tuple, list)) else [output]
+        weights = [values((-2, 2), result.shape, at + 3) for at, result in enumerate(results)]
+        tape.differentiate(
+            [x for result in results for x in result.flat], [x for weight in weights for x in weight.flat]
+        )
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return None
     finally:
         tape.forget()
-    wanted = [Grid(one.shape, [x.gradient for x in one.flat]) for at, one in enumerate(traced) if _smooth(row, at)]
-    return Form("gradient", [*grids, *weights], wanted) if any(x for one in wanted for x in one.flat) else None
+    wanted = [Grid(grid.shape, [x.gradient for x in grid.flat]) for at, grid in enumerate(traced) if _smooth(row, at)]
+    return Form("gradient", [*grids, *weights], wanted) if any(x for grid in wanted for x in grid.flat) else None
 
 
 def _traced(grid: Grid) -> Grid:
@@ -173,8 +175,8 @@ def _called(item: Item, function: Any, given: list[Any]) -> Any:
 
     def of_smooth(*moving: Any) -> Any:
         held = list(inputs)
-        for at, one in zip(smooth, moving):
-            held[at] = one
+        for at, argument in zip(smooth, moving):
+            held[at] = argument
         return item.row.called(function, held)
 
     results, back = jax.vjp(of_smooth, *(inputs[at] for at in smooth))
@@ -240,7 +242,9 @@ def _again(item: Item, function: Any) -> None:
     plain = [np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind)) for grid in item.form.grids]
     with contextlib.suppress(TypeError, ValueError, IndexError):
         for turn in range(1, _AGAIN + 1):
-            item.row.called(function, [jnp.asarray(np.roll(one, turn, 0) if one.ndim else one) for one in plain])
+            item.row.called(
+                function, [jnp.asarray(np.roll(array, turn, 0) if array.ndim else array) for array in plain]
+            )
 
 
 def _at_once(found: Found, item: Item) -> None:
@@ -275,6 +279,6 @@ def _noted(device: dict[str, Any], found: Found, item: Item, results: Any) -> No
 def _host(results: Any) -> Any:
     """NumPy's arrays; types that only JAX has go by float32."""
     if isinstance(results, (list, tuple)):
-        return [_host(one) for one in results]
+        return [_host(result) for result in results]
     plain = np.asarray(results)
     return plain if plain.dtype.kind in "fiubc" else plain.astype(np.float32)

@@ -19,7 +19,7 @@ def asked(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], di
     def checked(_device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         with np.errstate(all="ignore"):
-            for row in (one for table in tables for one in table()):
+            for row in (row_ for table in tables for row_ in table()):
                 functions = {name: resolved(np, name) for name in row.names}
                 for name, function in functions.items():
                     if function is None:
@@ -43,19 +43,19 @@ def _one(found: Found, row: Row, name: str, function: Any, kind: str) -> None:
         given = [made(grid, kind) for grid in form.grids]
         try:
             for turn in range(1, _AGAIN + 1):
-                _again(row, function, [np.roll(one, turn, 0) if one.ndim else one for one in given])
-            for said, lay in _LAYOUTS if form.said == "small" or not row.rare else _LAYOUTS[:1]:
-                laid = [lay(one) for one in given]
-                told(found, row, kind, form._replace(said=form.said + said), row.called(function, laid), name)
+                _again(row, function, [np.roll(array, turn, 0) if array.ndim else array for array in given])
+            for layout, lay in _LAYOUTS if form.said == "small" or not row.rare else _LAYOUTS[:1]:
+                laid = [lay(array) for array in given]
+                told(found, row, kind, form._replace(said=form.said + layout), row.called(function, laid), name)
         except np.linalg.LinAlgError as error:
             if form.wanted is not None:
                 found.wrong.append(name + " " + kind + ": " + str(error))
         except Exception as error:
             found.wrong.append(name + " " + kind + " (" + form.said + "): " + repr(error)[:200])
         if any(
-            not np.array_equal(one, made(grid, kind), equal_nan=True)
-            for one, grid in zip(given, form.grids)
-            if one.dtype.kind in "fiu"
+            not np.array_equal(array, made(grid, kind), equal_nan=True)
+            for array, grid in zip(given, form.grids)
+            if array.dtype.kind in "fiu"
         ):
             found.wrong.append(name + " leaves its inputs alone " + kind)
 
@@ -73,9 +73,9 @@ def made(grid: Grid, kind: str) -> Any:
     return np.array(grid.flat, kind).reshape(grid.shape)
 
 
-def _in_steps(one: Any) -> Any:
+def _in_steps(array: Any) -> Any:
     """Every second of twice as many along the last dimension."""
-    return np.repeat(one, 2, -1)[..., ::2] if one.ndim else one
+    return np.repeat(array, 2, -1)[..., ::2] if array.ndim else array
 
 
-_LAYOUTS = (("", lambda one: one), (" in steps", _in_steps), (" by columns", lambda one: np.asfortranarray(one) if one.ndim else one), (" backwards", lambda one: one[::-1].copy()[::-1] if one.ndim else one))  # fmt: skip
+_LAYOUTS = (("", lambda array: array), (" in steps", _in_steps), (" by columns", lambda array: np.asfortranarray(array) if array.ndim else array), (" backwards", lambda array: array[::-1].copy()[::-1] if array.ndim else array))  # fmt: skip

@@ -47,7 +47,7 @@ def asked(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
-        for row in (one for table in tables for one in table()):
+        for row in (listed for table in tables for listed in table()):
             has = [kind for letter in row.types for kind in _TYPES[letter] if _one(device, found, row, kind)]
             if not has:
                 found.left.append(row.name)
@@ -82,22 +82,25 @@ def _kind(row: Row, at: int, kind: str) -> str:
 
 
 def _session(device: dict[str, Any], row: Row, kind: str, form: Form, given: dict[str, Any]) -> tuple[Any, list[str]]:
-    held = {"h" + str(at): one if isinstance(one, np.ndarray) else np.array(one, kind) for at, one in enumerate(row.named.get("held", ())) if one is not None}  # fmt: skip
-    names = [*given, *("h" + str(at) if one is not None else "" for at, one in enumerate(row.named.get("held", ())))]
+    held = {"h" + str(at): tensor if isinstance(tensor, np.ndarray) else np.array(tensor, kind) for at, tensor in enumerate(row.named.get("held", ())) if tensor is not None}  # fmt: skip
+    names = [
+        *given,
+        *("h" + str(at) if tensor is not None else "" for at, tensor in enumerate(row.named.get("held", ()))),
+    ]
     kinds = row.named.get("out") or [None] * (len(form.wanted) if form.wanted else 1)
     outputs = ["y" + str(at) for at in range(len(kinds))]
     node = Node(row.name, tuple(names), tuple(outputs), row.named["attributes"], row.named.get("domain", ""))
-    shown = {name: one or kind for name, one in zip(outputs, kinds)}
-    made = model([node], given, shown, held, row.named.get("opset", OPSET))
-    return session_of(device, made), outputs
+    shown = {name: output_kind or kind for name, output_kind in zip(outputs, kinds)}
+    model_bytes = model([node], given, shown, held, row.named.get("opset", OPSET))
+    return session_of(device, model_bytes), outputs
 
 
 def _again(session: Any, row: Row, given: dict[str, Any], turn: int) -> None:
     """With other numbers of the same shape, whose results nobody asks for."""
     fixed = row.named.get("kinds", {})
     other = {
-        name: one if at in fixed or not one.ndim else np.roll(one, turn, 0)
-        for at, (name, one) in enumerate(given.items())
+        name: array if at in fixed or not array.ndim else np.roll(array, turn, 0)
+        for at, (name, array) in enumerate(given.items())
     }
     session.run(None, other)
 

@@ -28,7 +28,7 @@ def host(got: Any) -> Nested:
     return got.tolist() if hasattr(got, "tolist") else got
 
 
-def session_of(device: dict[str, Any], made: bytes, profile: str = "", plain: bool = False) -> Any:
+def session_of(device: dict[str, Any], model_bytes: bytes, profile: str = "", plain: bool = False) -> Any:
     """A session of the provider alone; `profile`: where it writes down what ran where; `plain`: as the model stands."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 2
@@ -36,7 +36,7 @@ def session_of(device: dict[str, Any], made: bytes, profile: str = "", plain: bo
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
-    return onnxruntime.InferenceSession(made, options, [(device["provider"], _settings(device))])
+    return onnxruntime.InferenceSession(model_bytes, options, [(device["provider"], _settings(device))])
 
 
 def _settings(device: dict[str, Any]) -> dict[str, str]:
@@ -53,18 +53,20 @@ def ran(
     held: Any = None, opset: int = OPSET,
 ) -> tuple[list[Any], list[str]]:  # fmt: skip
     """The results, and nodes that ran with another provider than the one that was asked."""
-    made = model(nodes, given, outputs, held or {}, opset)
+    model_bytes = model(nodes, given, outputs, held or {}, opset)
     if device["type"] == "cpu":  # which no other can stand in for
-        session = session_of(device, made)
+        session = session_of(device, model_bytes)
         return session.run(None, given), []
     with tempfile.TemporaryDirectory() as folder:
-        session = session_of(device, made, os.path.join(folder, "profile"))
+        session = session_of(device, model_bytes, os.path.join(folder, "profile"))
         got = session.run(None, given)
         with open(session.end_profiling(), encoding="utf-8") as file:
             events = json.load(file)
-    told = [one["args"] for one in events if one.get("args", {}).get("provider")]
+    placements = [event["args"] for event in events if event.get("args", {}).get("provider")]
     away = [
-        one.get("op_name", "?") + " with " + one["provider"] for one in told if one["provider"] != device["provider"]
+        placement.get("op_name", "?") + " with " + placement["provider"]
+        for placement in placements
+        if placement["provider"] != device["provider"]
     ]
     missing = device["provider"] not in session.get_providers()
     away += [nodes[0].operator + " with " + session.get_providers()[0]] if missing else []
@@ -86,8 +88,8 @@ def judged(
     (found.exact if exact else found.near)(name + ("" if exact else " " + kind), host(got), wanted)
 
 
-def unknown(said: str) -> bool:
+def unknown(error_text: str) -> bool:
     """Whether a release says that it does not know an operator, or not for this type: that is no fault."""
     return any(
-        word in said for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
+        word in error_text for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
     )

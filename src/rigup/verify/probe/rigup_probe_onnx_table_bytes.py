@@ -49,7 +49,7 @@ def quantised() -> Iterator[Row]:
 
 
 def _rounded(x: Grid) -> Grid:
-    return Grid(x.shape, [round(one) for one in x.flat])
+    return Grid(x.shape, [round(number) for number in x.flat])
 
 
 def _to_bytes(
@@ -58,15 +58,15 @@ def _to_bytes(
     """What gives bytes: by scales that are powers of two and leave no halves, so that there is one right answer."""
 
     def cut(x: Grid, share: float) -> Grid:
-        return Grid(x.shape, [min(max(round(one * share + zero), low), low + 255) for one in x.flat])
+        return Grid(x.shape, [min(max(round(number * share + zero), low), low + 255) for number in x.flat])
 
     def scale(*numbers: float) -> list[Any]:
-        return [np.array(one, "float32") for one in numbers]
+        return [np.array(number, "float32") for number in numbers]
 
     mine, theirs = np.array(zero, kind), np.array(3, kind)
     other = _signed if kind == "int8" else _bytes
     share = 0.5 * 0.25 / 512.3
-    one, two, three = scale(0.5, 0.25, 512.3)
+    first_scale, two, three = scale(0.5, 0.25, 512.3)
     pairs = [("QLinearMatMul", product, matrices, theirs), ("QLinearConv", convolved, pictures, theirs)]
     if kind == "int8":  # whose weights have no zero but zero
         pairs[1] = (
@@ -77,12 +77,12 @@ def _to_bytes(
         )
     for name, wanted, shapes, least in pairs:
         # a, scale, zero, b, scale, zero, scale, zero: the second matrix is part of the model
-        yield op(name, lambda x, f=wanted, w=other, s=shapes[-1][1]: cut(f(x, w(s)), share), (span,), tuple((pair[0],) for pair in shapes[-1:]), held=[one, mine, np.array(other(shapes[-1][1]).flat, str(theirs.dtype)).reshape(shapes[-1][1]), two, least, three, mine], kinds={0: kind}, out=[kind], nan="", said=kind, types="s")  # fmt: skip
-    told: dict[str, Callable[[float], float]] = {
+        yield op(name, lambda x, f=wanted, w=other, s=shapes[-1][1]: cut(f(x, w(s)), share), (span,), tuple((pair[0],) for pair in shapes[-1:]), held=[first_scale, mine, np.array(other(shapes[-1][1]).flat, str(theirs.dtype)).reshape(shapes[-1][1]), two, least, three, mine], kinds={0: kind}, out=[kind], nan="", said=kind, types="s")  # fmt: skip
+    functions: dict[str, Callable[[float], float]] = {
         "QLinearSigmoid": tape.sigmoid,
         "QLinearLeakyRelu": lambda v: v if v > 0 else 0.01 * v,
     }
-    for name, function in told.items():
+    for name, function in functions.items():
         yield op(name, lambda x, f=function: cut(each(lambda v: f((v - zero) / 32))(x), 100.3), (span,), (((3, 5),), ((23, 29),)), held=[np.array(1 / 32, "float32"), mine, np.array(1 / 100.3, "float32"), mine], kinds={0: kind}, out=[kind], nan="", domain=_MS, said=kind, types="s")  # fmt: skip
 
 

@@ -126,24 +126,24 @@ def _casts() -> Iterator[Row]:
 def rows() -> Iterator[Row]:
     """Over one dimension: sums and their like, orders, shares."""
     for name, (function, span, types) in _REDUCED.items():
-        for said, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
+        for label, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
             of_input = name == "ReduceSum"
-            yield op(name, reduced((dim,), function), (span,), shapes, {"keepdims": 0, **({} if of_input else {"axes": [dim]})}, held=[np.array([dim])] if of_input else [], types=types, said=said, factor=3.0, nan="" if name in ("ReduceLogSumExp", "ReduceMax", "ReduceMin") else "all")  # fmt: skip
+            yield op(name, reduced((dim,), function), (span,), shapes, {"keepdims": 0, **({} if of_input else {"axes": [dim]})}, held=[np.array([dim])] if of_input else [], types=types, said=label, factor=3.0, nan="" if name in ("ReduceLogSumExp", "ReduceMax", "ReduceMin") else "all")  # fmt: skip
         yield op(name, reduced((), function), (span,), (((5, 7),),), {"keepdims": 0}, types=types, said="of all", factor=5.0, nan="" if "Max" in name or "Min" in name else "small")  # fmt: skip
     for name, best in (("ArgMax", max), ("ArgMin", min)):
-        for said, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
-            yield op(name, reduced((dim,), place(best)), ((-9, 9),), shapes, {"axis": dim, "keepdims": 0}, types="fi", said=said, out=["int64"], nan="")  # fmt: skip
+        for label, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
+            yield op(name, reduced((dim,), place(best)), ((-9, 9),), shapes, {"axis": dim, "keepdims": 0}, types="fi", said=label, out=["int64"], nan="")  # fmt: skip
     for name, running in (("CumSum", _running_sum), ("CumProd", reference.running_product)):
         yield op(name, along(-1, running), ((0.5, 1.5),), _ROWS, held=[np.array(1)], types="fi" if name == "CumSum" else "f", factor=5.0, opset=14 if name == "CumSum" else 26)  # fmt: skip
-    for said, dim in (("", -1), ("down", 0)):
+    for label, dim in (("", -1), ("down", 0)):
         for name, share in (
             ("Softmax", reference.softmax),
             ("LogSoftmax", reference.log_softmax),
             ("Hardmax", _hardmax),
         ):
-            yield op(name, along(dim, share), ((-6, 6),), _ROWS, {"axis": dim}, said=said, factor=2.0, nan="" if name == "Hardmax" else "some")  # fmt: skip
-    for said, large in (("", 1), ("of the least", 0)):
-        yield op("TopK", lambda x, up=large: _best(x, up), ((-9, 9),), (((5, 7),), ((201, 13),)), {"axis": -1, "largest": large}, held=[np.array([3])], types="fi", said=said, out=[None, "int64"], nan="")  # fmt: skip
+            yield op(name, along(dim, share), ((-6, 6),), _ROWS, {"axis": dim}, said=label, factor=2.0, nan="" if name == "Hardmax" else "some")  # fmt: skip
+    for label, large in (("", 1), ("of the least", 0)):
+        yield op("TopK", lambda x, up=large: _best(x, up), ((-9, 9),), (((5, 7),), ((201, 13),)), {"axis": -1, "largest": large}, held=[np.array([3])], types="fi", said=label, out=[None, "int64"], nan="")  # fmt: skip
     yield op("LpNormalization", along(-1, _of_length_one), ((-4, 4),), _ROWS, {"axis": -1, "p": 2})
 
 
@@ -165,4 +165,4 @@ def _best(x: Grid, large: int) -> tuple[Grid, Grid]:
     wide = x.shape[1]
     rows_ = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
     places = [sorted(range(wide), key=lambda at, row=row: (-row[at] if large else row[at], at))[:3] for row in rows_]
-    return Grid((x.shape[0], 3), [row[at] for row, told in zip(rows_, places) for at in told]), Grid((x.shape[0], 3), [at for told in places for at in told])  # fmt: skip
+    return Grid((x.shape[0], 3), [row[at] for row, order in zip(rows_, places) for at in order]), Grid((x.shape[0], 3), [at for spots in places for at in spots])  # fmt: skip

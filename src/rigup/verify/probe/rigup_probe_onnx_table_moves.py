@@ -68,14 +68,14 @@ def pictures() -> Iterator[Row]:
     yield op("Crop", lambda x: made((*x.shape[:2], x.shape[2] - 2, x.shape[3] - 2), lambda at: x[at[0], at[1], at[2] + 1, at[3] + 1]), (_SPAN,), flat, {"border": [1, 1, 1, 1]}, opset=1, types="s")  # fmt: skip
     yield op(
         "Scale",
-        lambda x: Grid(x.shape, [2.5 * one for one in x.flat]),
+        lambda x: Grid(x.shape, [2.5 * number for number in x.flat]),
         (_SPAN,),
         flat,
         {"scale": 2.5},
         opset=1,
         types="s",
     )
-    yield op("ImageScaler", lambda x: Grid(x.shape, [2.5 * one for one in x.flat]), (_SPAN,), (((1, 3, 4, 5),), ((1, 3, 13, 14),)), {"scale": 2.5, "bias": [0.0, 0.0, 0.0]}, opset=1, types="s")  # fmt: skip
+    yield op("ImageScaler", lambda x: Grid(x.shape, [2.5 * number for number in x.flat]), (_SPAN,), (((1, 3, 4, 5),), ((1, 3, 13, 14),)), {"scale": 2.5, "bias": [0.0, 0.0, 0.0]}, opset=1, types="s")  # fmt: skip
     yield op(
         "MaxUnpool",
         _spread,
@@ -131,10 +131,10 @@ def _corners(shape: Any) -> Grid:
 
 
 def _spread(x: Grid, spots: Grid) -> Grid:
-    told = Grid((1, 1, 2 * x.shape[2], 2 * x.shape[3]), [0] * (4 * len(x.flat)))
-    for one, spot in zip(x.flat, spots.flat):
-        told.flat[int(spot)] = one
-    return told
+    unpooled = Grid((1, 1, 2 * x.shape[2], 2 * x.shape[3]), [0] * (4 * len(x.flat)))
+    for number, spot in zip(x.flat, spots.flat):
+        unpooled.flat[int(spot)] = number
+    return unpooled
 
 
 def _itself(shape: Any) -> Grid:
@@ -143,19 +143,21 @@ def _itself(shape: Any) -> Grid:
 
 
 def _transformed(x: Grid) -> Grid:
-    told = fourier(x.flat)
-    return Grid((1, len(told), 2), [part for one in told for part in (one.real, one.imag)])
+    spectrum = fourier(x.flat)
+    return Grid(
+        (1, len(spectrum), 2), [part for coefficient in spectrum for part in (coefficient.real, coefficient.imag)]
+    )
 
 
 def _halfway(x: Grid) -> Grid:
     """Between each two a third, which is their mean."""
 
-    def one(at: Any) -> float:
+    def mean_at(at: Any) -> float:
         rows = [at[2] // 2, -(-at[2] // 2)]
         columns = [at[3] // 2, -(-at[3] // 2)]
         return sum(x[at[0], at[1], r, c] for r in rows for c in columns) / 4
 
-    return made((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1), one)
+    return made((*x.shape[:2], 2 * x.shape[2] - 1, 2 * x.shape[3] - 1), mean_at)
 
 
 def _cut(x: Grid, first: int, last: int) -> Grid:
@@ -209,21 +211,21 @@ def places() -> Iterator[Row]:
 
 
 def _put(x: Grid, n: Grid, u: Grid) -> Grid:
-    told = Grid(x.shape, x.flat)
+    output = Grid(x.shape, x.flat)
     for at in n.indices():
-        told.flat[told.place((n[at], at[1]))] = u[at]
-    return told
+        output.flat[output.place((n[at], at[1]))] = u[at]
+    return output
 
 
 def _added(x: Grid, n: Grid, u: Grid) -> Grid:
-    told = Grid(x.shape, x.flat)
+    output = Grid(x.shape, x.flat)
     for at in n.indices():
-        told.flat[told.place((n[at], at[1]))] += u[at]
-    return told
+        output.flat[output.place((n[at], at[1]))] += u[at]
+    return output
 
 
 def _found(x: Grid) -> Grid:
-    spots = [index for index, one in zip(x.indices(), x.flat) if one]
+    spots = [index for index, number in zip(x.indices(), x.flat) if number]
     return made((len(x.shape), len(spots)), lambda at: spots[at[1]][at[0]])
 
 
@@ -236,7 +238,7 @@ def _boxes(shape: Any) -> Grid:
 
 def _suppressed(boxes: Grid, scores: Grid) -> Grid:
     kept: list[int] = []
-    for one in sorted(range(boxes.shape[1]), key=lambda at: -scores.flat[at]):
-        if scores.flat[one] > 0.1 and not any(one // 2 == other // 2 for other in kept):
-            kept.append(one)
-    return Grid((len(kept), 3), [x for one in kept for x in (0, 0, one)])
+    for box in sorted(range(boxes.shape[1]), key=lambda at: -scores.flat[at]):
+        if scores.flat[box] > 0.1 and not any(box // 2 == other // 2 for other in kept):
+            kept.append(box)
+    return Grid((len(kept), 3), [x for box in kept for x in (0, 0, box)])

@@ -29,9 +29,9 @@ def stacked(cell: Callable[..., Any], gates: int, states: int, layers: int, both
             outputs = []
             for way in range(ways):
                 number = layer * ways + way
-                state = [_rows(one, number) for one in begun]
-                told = weights[4 * number : 4 * number + 4]
-                outputs.append(_one_way(cell, gates, x, told, state, backward=way == 1))
+                state = [_rows(begin, number) for begin in begun]
+                layer_weights = weights[4 * number : 4 * number + 4]
+                outputs.append(_one_way(cell, gates, x, layer_weights, state, backward=way == 1))
                 ends.append(state)
             x = _joined(x.shape[:2], outputs)
         size = weights[1].shape[1]
@@ -60,7 +60,7 @@ def _one_way(
             here = linear(Grid((1, wide), x.flat[start : start + wide]), inward, first).flat
             before = linear(Grid((1, size), state[0][number]), inner, second).flat
             split = [(here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)]
-            for place, new in enumerate(cell(split, [one[number] for one in state])):
+            for place, new in enumerate(cell(split, [vectors[number] for vectors in state])):
                 state[place][number] = new
             outputs[step, number] = state[0][number]
     return outputs
@@ -68,7 +68,7 @@ def _one_way(
 
 def _joined(shape: Sequence[int], outputs: Sequence[dict[tuple[int, int], list[Number]]]) -> Grid:
     steps, batch = shape
-    flat = [one for at in itertools.product(range(steps), range(batch)) for way in outputs for one in way[at]]
+    flat = [number for at in itertools.product(range(steps), range(batch)) for way in outputs for number in way[at]]
     return Grid((steps, batch, len(flat) // (steps * batch)), flat)
 
 
@@ -80,11 +80,11 @@ def heads_across(heads: int) -> Callable[..., Grid]:
     ) -> Grid:
         batch, _steps, wide = query.shape
         parts = []
-        for number, one in enumerate((query, key, value)):
+        for number, source in enumerate((query, key, value)):
             weight = Grid((wide, wide), inward.flat[number * wide * wide : (number + 1) * wide * wide])
             shift = Grid((wide,), bias.flat[number * wide : (number + 1) * wide])
-            parts.append(_by_heads(linear(one, weight, shift), heads))
-        shown = Grid((batch, 1, 1, key.shape[1]), [not one for one in hidden.flat]) if hidden else None
+            parts.append(_by_heads(linear(source, weight, shift), heads))
+        shown = Grid((batch, 1, 1, key.shape[1]), [not flag for flag in hidden.flat]) if hidden else None
         mixed, size = attention()(*parts, shown), wide // heads
         joined = made(query.shape, lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
         return linear(joined, outward, last)
@@ -102,7 +102,7 @@ def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Num
     """A function of each column of the rows that a bag names; each row times its weight, where there are weights."""
 
     def called(rows: Grid, table: Grid, weights: Any = None) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def bag(index: tuple[int, ...]) -> Number:
             first, last = ends[index[0]]
             return function(
                 [
@@ -111,7 +111,7 @@ def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Num
                 ]
             )
 
-        return made((len(ends), table.shape[1]), one)
+        return made((len(ends), table.shape[1]), bag)
 
     return called
 
@@ -121,8 +121,8 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
 
     def called(rows: Grid, table: Grid) -> Grid:
         wide = table.shape[1]
-        lengths = [plain(sqrt(total(one * one for one in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
-        shares = [min(1.0, most / (one + 1e-7)) for one in lengths]
+        lengths = [plain(sqrt(total(number * number for number in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
+        shares = [min(1.0, most / (length + 1e-7)) for length in lengths]
         return made((*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])])
 
     return called
@@ -131,9 +131,9 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
 def by_frequency(rows: Grid, table: Grid) -> Grid:
     """Rows of a table, whose gradient is divided by how often a row was asked for."""
 
-    def one(at: tuple[int, ...]) -> Number:
+    def element(at: tuple[int, ...]) -> Number:
         row = int(rows[at[:-1]])
         number = table[row, at[-1]]
         return plain(number) + (number - plain(number)) * (1 / rows.flat.count(row))
 
-    return made((*rows.shape, table.shape[1]), one)
+    return made((*rows.shape, table.shape[1]), element)

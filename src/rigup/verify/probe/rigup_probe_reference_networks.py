@@ -31,7 +31,9 @@ def matmul(left: Grid, right: Grid) -> Grid:
         mine = left.flat[(number * rows * inner) % max(len(left.flat), 1) :][: rows * inner]
         theirs = right.flat[(number * inner * columns) % max(len(right.flat), 1) :][: inner * columns]
         turned = [theirs[column::columns] for column in range(columns)]
-        flat += [dot(mine[row * inner : (row + 1) * inner], one) for row in range(rows) for one in turned]
+        flat += [
+            dot(mine[row * inner : (row + 1) * inner], column_values) for row in range(rows) for column_values in turned
+        ]
     return Grid((*batch, rows, columns), flat)
 
 
@@ -42,7 +44,7 @@ def linear(x: Grid, weight: Grid, bias: Any = None) -> Grid:
     flat = []
     for start in range(0, len(x.flat), inner):
         values = [dot(x.flat[start : start + inner], row) for row in rows]
-        flat += [one + bias.flat[at] if bias else one for at, one in enumerate(values)]
+        flat += [number + bias.flat[at] if bias else number for at, number in enumerate(values)]
     return Grid((*x.shape[:-1], outputs), flat)
 
 
@@ -52,7 +54,8 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share, inner = weight.shape[2:], weight.shape[0] // groups, weight.shape[1]
         sizes = [
-            (size + 2 * padding - dilation * (one - 1) - 1) // stride + 1 for size, one in zip(x.shape[2:], window)
+            (size + 2 * padding - dilation * (extent - 1) - 1) // stride + 1
+            for size, extent in zip(x.shape[2:], window)
         ]
         parts, area = math.prod(window), math.prod(x.shape[2:])
         offsets = list(enumerate(itertools.product(*map(range, window))))
@@ -61,8 +64,8 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
             inside = []  # which part of the window lies on which number of a channel
             for part, at in offsets:
                 source = [here * stride - padding + off * dilation for here, off in zip(place, at)]
-                if all(0 <= one < size for one, size in zip(source, x.shape[2:])):
-                    inside.append((part, sum(one * step for one, step in zip(source, x.steps[2:]))))
+                if all(0 <= coordinate < size for coordinate, size in zip(source, x.shape[2:])):
+                    inside.append((part, sum(coordinate * step for coordinate, step in zip(source, x.steps[2:]))))
             for number, group in itertools.product(range(x.shape[0]), range(groups)):
                 first = number * x.shape[1] + group * inner
                 values = [x.flat[(first + channel) * area + at] for channel in range(inner) for _part, at in inside]
@@ -84,7 +87,7 @@ def transposed_convolution(
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share = weight.shape[2:], x.shape[1] // groups
         fixed = output_padding - 2 * padding + 1
-        sizes = [(size - 1) * stride + dilation * (one - 1) + fixed for size, one in zip(x.shape[2:], window)]
+        sizes = [(size - 1) * stride + dilation * (extent - 1) + fixed for size, extent in zip(x.shape[2:], window)]
         outputs = weight.shape[1] * groups
         pairs: dict[tuple[int, ...], tuple[list[Number], list[Number]]] = {}
         for source, value in zip(x.indices(), x.flat):
@@ -95,11 +98,11 @@ def transposed_convolution(
                 lists[0].append(value)
                 lists[1].append(weight[(source[1], *at)])
 
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             result = dot(*pairs.get(index, ([], [])))
             return result + bias.flat[index[1]] if bias else result
 
-        return made((x.shape[0], outputs, *sizes), one)
+        return made((x.shape[0], outputs, *sizes), element)
 
     return called
 
@@ -110,16 +113,16 @@ def pool(
     """A function of each window; `whole`: places outside count as zeros, else they are left out."""
 
     def called(x: Grid) -> Grid:
-        sizes = [(one + 2 * padding - size) // stride + 1 for one in x.shape[2:]]
+        sizes = [(extent + 2 * padding - size) // stride + 1 for extent in x.shape[2:]]
 
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             values = []
             for at in itertools.product(range(size), repeat=len(sizes)):
                 source = (*index[:2], *(here * stride - padding + off for here, off in zip(index[2:], at)))
                 values += [x[source]] if x.has(source) else [0.0] if whole else []
             return function(values)
 
-        return made((*x.shape[:2], *sizes), one)
+        return made((*x.shape[:2], *sizes), element)
 
     return called
 
@@ -131,11 +134,11 @@ def adaptive_mean(outputs: int) -> Callable[[Grid], Grid]:
         return range(at * size // outputs, -(-(at + 1) * size // outputs))
 
     def called(x: Grid) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             parts = [part(at, size) for at, size in zip(index[2:], x.shape[2:])]
             return mean([x[(*index[:2], *place)] for place in itertools.product(*parts)])
 
-        return made((*x.shape[:2], *(outputs for _ in x.shape[2:])), one)
+        return made((*x.shape[:2], *(outputs for _ in x.shape[2:])), element)
 
     return called
 
@@ -212,7 +215,7 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
                 split = [
                     (here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)
                 ]
-                for place, made_ in enumerate(cell(split, [one[number] for one in state])):
+                for place, made_ in enumerate(cell(split, [vectors[number] for vectors in state])):
                     state[place][number] = made_
                 flat += state[0][number]
         return Grid((steps, batch, size), flat)
@@ -221,7 +224,7 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
 
 
 def _added(pair: Sequence[Sequence[Number]], function: Callable[[Number], Number]) -> list[Number]:
-    return [function(one + other) for one, other in zip(*pair)]
+    return [function(number + other) for number, other in zip(*pair)]
 
 
 def rnn_cell(gates: Any, _state: Any) -> Any:
@@ -254,11 +257,11 @@ def embedding(padding: int = -1) -> Callable[[Grid, Grid], Grid]:
     """Rows of a table; the padding row gets no gradient."""
 
     def called(rows: Grid, table: Grid) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             row = int(rows[index[:-1]])
             number = table[row, index[-1]]
             return plain(number) if row == padding else number
 
-        return made((*rows.shape, table.shape[1]), one)
+        return made((*rows.shape, table.shape[1]), element)
 
     return called

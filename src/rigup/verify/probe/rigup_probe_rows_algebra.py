@@ -84,13 +84,19 @@ def _each_matrix(function: Callable[[Grid], Any]) -> Callable[..., Grid]:
     def called(x: Grid, *more: Grid) -> Grid:
         size, side = math.prod(x.shape[-2:]), x.shape[-2:]
         parts = [Grid(side, x.flat[at : at + size]) for at in range(0, len(x.flat), size)]
-        rest = [[Grid(one.shape[-2:], one.flat[at * math.prod(one.shape[-2:]) :][: math.prod(one.shape[-2:])]) for at in range(len(parts))] for one in more]  # fmt: skip
-        told = [function(*pieces) for pieces in zip(parts, *rest)]
-        shape = told[0].shape if isinstance(told[0], Grid) else (len(told[0]),) if isinstance(told[0], list) else ()
+        rest = [[Grid(grid.shape[-2:], grid.flat[at * math.prod(grid.shape[-2:]) :][: math.prod(grid.shape[-2:])]) for at in range(len(parts))] for grid in more]  # fmt: skip
+        results = [function(*pieces) for pieces in zip(parts, *rest)]
+        shape = (
+            results[0].shape
+            if isinstance(results[0], Grid)
+            else (len(results[0]),)
+            if isinstance(results[0], list)
+            else ()
+        )
         flat = [
-            one
-            for part in told
-            for one in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
+            number
+            for part in results
+            for number in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
         ]
         return Grid((*x.shape[:-2], *shape), flat)
 
@@ -112,7 +118,7 @@ def _solved(x: Grid, y: Grid) -> Grid:
 
 
 def _length(x: Grid) -> Any:
-    return tape.sqrt(tape.total([one * one for one in x.flat]))
+    return tape.sqrt(tape.total([number * number for number in x.flat]))
 
 
 def _power3(x: Grid) -> Grid:
@@ -123,14 +129,14 @@ def matrices() -> Iterator[Row]:
     """Of one matrix and of many; in halves there is none of it."""
     general, even, many = _matrices(_general), _matrices(_even), (((4, 4),), ((67, 3, 3),))
     lines = (((4, 4),), ((261, 2, 2),))
-    told: dict[str, tuple[Any, Any, Any]] = {
+    cases: dict[str, tuple[Any, Any, Any]] = {
         "linalg.inv|linalg.pinv": (algebra.inverse, general, many), "linalg.det": (algebra.determinant, general, _PILES),
         "linalg.cholesky": (lambda x: algebra.grid_of(algebra.lower(algebra.rows_of(x))), even, many), "linalg.eigvalsh": (lambda x: algebra.values(algebra.rows_of(x)), even, lines),
         "linalg.svdvals": (algebra.singular, general, lines), "linalg.matrix_power": (_power3, general, many), "linalg.matrix_norm": (_length, general, _PILES),
         "linalg.cond": (lambda x: algebra.singular(x)[0] / algebra.singular(x)[-1], general, _PILES), "linalg.matrix_rank": (_rank, _matrices(_ranked), (((4, 3, 3),), ((520, 2, 2),))),
         "linalg.eigvals": (lambda x: algebra.values(algebra.rows_of(x)), even, lines), "linalg.slogdet": (None, general, _PILES),
     }  # fmt: skip
-    for name, (function, span, shapes) in told.items():
+    for name, (function, span, shapes) in cases.items():
         call = {"linalg.matrix_power": lambda f, x: f(x, 3), "linalg.eigvals": _sorted}.get(name)
         smooth = not any(word in name for word in ("rank", "cond", "eigvals", "svd", "slogdet", "pinv", "cholesky"))
         wanted = _each_matrix(function) if function else _log_determinants
@@ -161,18 +167,18 @@ def matrices() -> Iterator[Row]:
     for name in ("linalg.norm", "linalg.vector_norm"):
         yield Row(name, reduced((-1,), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), rows, {"axis": -1}, types="f", factor=3.0)  # fmt: skip
     yield Row("linalg.norm", reduced((), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), (((5, 7),), ((23, 29),)), nan="", types="m", factor=3.0, said="of a matrix", rare=True)  # fmt: skip
-    yield Row("polyval", lambda c, x: Grid(x.shape, [_polynomial(c.flat, one) for one in x.flat]), (_NEAR, _NEAR), (((3,), (5,)), ((3,), (523,))), nan="", factor=3.0)  # fmt: skip
+    yield Row("polyval", lambda c, x: Grid(x.shape, [_polynomial(c.flat, number) for number in x.flat]), (_NEAR, _NEAR), (((3,), (5,)), ((3,), (523,))), nan="", factor=3.0)  # fmt: skip
     for name, sign in (("polyadd", 1), ("polysub", -1)):
         yield Row(name, lambda a, b, s=sign: Grid(a.shape, [x + s * y for x, y in zip(a.flat, b.flat)]), ((1, 3), (4, 6)), (((5,),) * 2, ((523,),) * 2))  # fmt: skip
     for name in ("polymul", "convolve"):
         yield Row(name, _convolved, ((0.5, 2), (0.5, 2)), (((5,), (3,)), ((523,), (7,))), factor=3.0, slope=name == "convolve" )  # fmt: skip
     yield Row("correlate", lambda x, y: _convolved(x, Grid(y.shape, y.flat[::-1])), ((0.5, 2), (0.5, 2)), (((5,), (3,)), ((523,), (7,))), call=lambda f, x, y: f(x, y, mode="full"), factor=3.0)  # fmt: skip
-    yield Row("polyder", lambda x: Grid((x.shape[0] - 1,), [one * (len(x.flat) - 1 - at) for at, one in enumerate(x.flat[:-1])]), ((1, 3),), (((5,),), ((33,),)), slope=False)  # fmt: skip
-    yield Row("polyint", lambda x: Grid((x.shape[0] + 1,), [*(one / (len(x.flat) - at) for at, one in enumerate(x.flat)), 0.0]), ((1, 3),), (((5,),), ((523,),)), slope=False)  # fmt: skip
+    yield Row("polyder", lambda x: Grid((x.shape[0] - 1,), [number * (len(x.flat) - 1 - at) for at, number in enumerate(x.flat[:-1])]), ((1, 3),), (((5,),), ((33,),)), slope=False)  # fmt: skip
+    yield Row("polyint", lambda x: Grid((x.shape[0] + 1,), [*(number / (len(x.flat) - at) for at, number in enumerate(x.flat)), 0.0]), ((1, 3),), (((5,),), ((523,),)), slope=False)  # fmt: skip
     yield Row("polydiv", lambda x, y: Grid((len(x.flat) - len(y.flat) + 1,), _quotient(x.flat, y.flat)), (_product_of_two, lambda s: Grid(s, [2.0, 1.0])), (((5,), (2,)), ((33,), (2,))), call=lambda f, x, y: f(x, y)[0], nan="", slope=False, eager=True, types="m")  # fmt: skip
     yield Row("poly", _from_roots, ((-1, 1),), (((4,),),), nan="", slope=False, factor=3.0)
     yield Row("roots", lambda _x: Grid((2,), [1.0, 2.0]), (lambda _s: Grid((3,), [1.0, -3.0, 2.0]),), (((3,),),), call=_sorted, nan="", slope=False, factor=5.0, eager=True, types="m")  # fmt: skip
-    yield Row("interp", lambda x: Grid(x.shape, [one * one if one == int(one) else (math.floor(one) ** 2 * (math.ceil(one) - one) + math.ceil(one) ** 2 * (one - math.floor(one))) for one in x.flat]), ((0, 3.9375),), (((15,),), ((667,),)), call=_interpolated, nan="", slope=False, factor=3.0)  # fmt: skip
+    yield Row("interp", lambda x: Grid(x.shape, [number * number if number == int(number) else (math.floor(number) ** 2 * (math.ceil(number) - number) + math.ceil(number) ** 2 * (number - math.floor(number))) for number in x.flat]), ((0, 3.9375),), (((15,),), ((667,),)), call=_interpolated, nan="", slope=False, factor=3.0)  # fmt: skip
 
 
 def _sorted(function: Any, x: Any) -> Any:
@@ -182,9 +188,9 @@ def _sorted(function: Any, x: Any) -> Any:
 
 
 def _log_determinants(x: Grid) -> tuple[Grid, Grid]:
-    told = _each_matrix(algebra.determinant)(x)
-    return Grid(told.shape, [math.copysign(1, one) for one in told.flat]), Grid(
-        told.shape, [math.log(abs(one)) for one in told.flat]
+    determinants = _each_matrix(algebra.determinant)(x)
+    return Grid(determinants.shape, [math.copysign(1, determinant) for determinant in determinants.flat]), Grid(
+        determinants.shape, [math.log(abs(determinant)) for determinant in determinants.flat]
     )
 
 
@@ -223,10 +229,10 @@ def _columns(function: Any, x: Any, y: Any) -> Any:
 
 
 def _polynomial(factors: Any, x: Any) -> Any:
-    told: Any = 0.0
-    for one in factors:
-        told = told * x + one
-    return told
+    value: Any = 0.0
+    for factor in factors:
+        value = value * x + factor
+    return value
 
 
 def _convolved(x: Grid, y: Grid) -> Grid:
@@ -235,10 +241,10 @@ def _convolved(x: Grid, y: Grid) -> Grid:
 
 
 def _from_roots(x: Grid) -> Grid:
-    told = [1.0]
+    factors = [1.0]
     for root in x.flat:
-        told = [a - root * b for a, b in zip([*told, 0.0], [0.0, *told])]
-    return Grid((len(told),), told)
+        factors = [a - root * b for a, b in zip([*factors, 0.0], [0.0, *factors])]
+    return Grid((len(factors),), factors)
 
 
 def _interpolated(function: Any, x: Any) -> Any:
@@ -251,14 +257,14 @@ def _interpolated(function: Any, x: Any) -> Any:
 def _by_rows(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
     def called(x: Grid) -> Grid:
         wide = x.shape[-1]
-        told = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-        return Grid((*x.shape[:-1], len(told[0])), [one for row in told for one in row])
+        rows = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
+        return Grid((*x.shape[:-1], len(rows[0])), [number for row in rows for number in row])
 
     return called
 
 
 def _back(row: list[Any]) -> list[Any]:
-    return [one / len(row) for one in fourier(row, 1)]
+    return [number / len(row) for number in fourier(row, 1)]
 
 
 def _half(row: list[Any]) -> list[Any]:
@@ -267,14 +273,14 @@ def _half(row: list[Any]) -> list[Any]:
 
 def _filled(row: list[Any]) -> list[Any]:
     """From half a spectrum to as many real numbers as it has, less two, twice."""
-    row = [complex(one) for one in row]
+    row = [complex(number) for number in row]
     row[0], row[-1] = complex(row[0].real), complex(row[-1].real)
-    return row + [one.conjugate() for one in row[-2:0:-1]]
+    return row + [number.conjugate() for number in row[-2:0:-1]]
 
 
 _LINES: dict[str, Any] = {
     "fft": fourier, "ifft": _back, "rfft": lambda row: _half(fourier(row)), "ihfft": lambda row: _half(_back(row)),
-    "irfft": lambda row: [one.real for one in _back(_filled(row))], "hfft": lambda row: [one.real for one in fourier(_filled([complex(x).conjugate() for x in row]))],
+    "irfft": lambda row: [number.real for number in _back(_filled(row))], "hfft": lambda row: [number.real for number in fourier(_filled([complex(x).conjugate() for x in row]))],
 }  # fmt: skip
 
 
@@ -294,8 +300,8 @@ def _of_two(name: str) -> Callable[[Grid], Grid]:
         return lambda x: _down(fourier)(_by_rows(_LINES["rfft"])(x))
     if name.startswith("ir"):
         return lambda x: _by_rows(_LINES["irfft"])(_down(_back)(x))
-    one = _back if name.startswith("i") else fourier
-    return lambda x: _down(one)(_by_rows(one)(x))
+    transform = _back if name.startswith("i") else fourier
+    return lambda x: _down(transform)(_by_rows(transform)(x))
 
 
 def _down(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:

@@ -31,7 +31,7 @@ def _swapped(x: Grid) -> Grid:
 def _joined(dim: int) -> Callable[..., Grid]:
     def called(x: Grid, y: Grid) -> Grid:
         size = x.shape[dim]
-        shape = [one + y.shape[dim] if at == dim else one for at, one in enumerate(x.shape)]
+        shape = [length + y.shape[dim] if at == dim else length for at, length in enumerate(x.shape)]
         return made(shape, lambda at: x[at] if at[dim] < size else y[(*at[:dim], at[dim] - size, *at[dim + 1 :])])
 
     return called
@@ -112,7 +112,7 @@ def turns() -> Iterator[Row]:
         yield _row(name, lambda x: (Grid((2, x.shape[1]), x.flat[: 2 * x.shape[1]]), Grid((2, x.shape[1]), x.flat[2 * x.shape[1] :])), lambda f, x: f(x, 2), (((4, 5),), ((4, 301),)))  # fmt: skip
     yield _row("hsplit", lambda x: (made((x.shape[0], 2), lambda at: x[at]), made((x.shape[0], 2), lambda at: x[at[0], at[1] + 2])), lambda f, x: f(x, 2), (((5, 4),), ((301, 4),)))  # fmt: skip
     yield _row("dsplit", lambda x: (made((*x.shape[:2], 2), lambda at: x[at]), made((*x.shape[:2], 2), lambda at: x[(*at[:2], at[2] + 2)])), lambda f, x: f(x, 2), (((2, 3, 4),), ((13, 23, 4),)))  # fmt: skip
-    yield _row("astype", lambda x: Grid(x.shape, [math.trunc(one) for one in x.flat]), lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
+    yield _row("astype", lambda x: Grid(x.shape, [math.trunc(number) for number in x.flat]), lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
 
 
 def places() -> Iterator[Row]:
@@ -174,15 +174,15 @@ def _chosen(function: Any, x: Any, y: Any) -> Any:
 
 def making() -> Iterator[Row]:
     """Arrays from sizes: the input tells the type alone."""
-    one, many = 5, 29
-    told: dict[str, tuple[Any, Any]] = {
+    few, many = 5, 29
+    cases: dict[str, tuple[Any, Any]] = {
         "eye": (lambda f, n, d: f(n, n + 1, 1, dtype=d), lambda n: made((n, n + 1), lambda at: int(at[1] == at[0] + 1))), "identity": (lambda f, n, d: f(n, dtype=d), lambda n: made((n, n), lambda at: int(at[0] == at[1]))),
         "tri": (lambda f, n, d: f(n, dtype=d), lambda n: made((n, n), lambda at: int(at[1] <= at[0]))), "ones": (lambda f, n, d: f((n, n), dtype=d), lambda n: made((n, n), lambda _at: 1)),
         "zeros": (lambda f, n, d: f((n, n), dtype=d), lambda n: made((n, n), lambda _at: 0)), "full": (lambda f, n, d: f((n, n), 7, dtype=d), lambda n: made((n, n), lambda _at: 7)),
         "arange": (lambda f, n, d: f(n * n, dtype=d), lambda n: made((n * n,), lambda at: at[0])),
     }  # fmt: skip
-    for name, (call, wanted) in told.items():
-        yield Row(name, lambda x, w=wanted: w(x.shape[0]), (_SPAN,), (((one,),), ((many,),)), call=lambda f, x, c=call: c(f, len(x), str(x.dtype)), types="fi", nan="", slope=False)  # fmt: skip
+    for name, (call, wanted) in cases.items():
+        yield Row(name, lambda x, w=wanted: w(x.shape[0]), (_SPAN,), (((few,),), ((many,),)), call=lambda f, x, c=call: c(f, len(x), str(x.dtype)), types="fi", nan="", slope=False)  # fmt: skip
     spread: dict[str, Callable[[float], float]] = {
         "linspace": lambda x: x,
         "logspace": lambda x: 10.0**x,
@@ -204,13 +204,15 @@ def making() -> Iterator[Row]:
 
 
 def _pairs(size: int, inside: Callable[[int, int], bool]) -> tuple[Grid, Grid]:
-    told = [(r, c) for r in range(size) for c in range(size) if inside(r, c)]
-    return Grid((len(told),), [r for r, _c in told]), Grid((len(told),), [c for _r, c in told])
+    pairs_inside = [(r, c) for r in range(size) for c in range(size) if inside(r, c)]
+    return Grid((len(pairs_inside),), [r for r, _c in pairs_inside]), Grid(
+        (len(pairs_inside),), [c for _r, c in pairs_inside]
+    )
 
 
 def _between(x: Grid, y: Grid, function: Callable[[float], float], by_ratio: bool) -> Grid:
-    def one(at: Any) -> float:
+    def element(at: Any) -> float:
         low, high, share = x[at[1:]], y[at[1:]], at[0] / 49
         return low * (high / low) ** share if by_ratio else function(low + (high - low) * share)
 
-    return made((50, *x.shape), one)
+    return made((50, *x.shape), element)

@@ -78,7 +78,7 @@ def odd_row(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _odd(row: Any) -> bool:
-    return any(one != one for one in row if not isinstance(one, Traced))
+    return any(number != number for number in row if not isinstance(number, Traced))
 
 
 def _or_nan(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -197,7 +197,7 @@ def lax() -> Iterator[Row]:
     yield Row("lax.concatenate", lambda x, y: Grid((x.shape[0] * 2, x.shape[1]), x.flat + y.flat), ((-9, 9),) * 2, same, call=lambda f, x, y: f([x, y], 0))  # fmt: skip
     yield Row("lax.slice", lambda x: made((x.shape[0], x.shape[1] - 2), lambda at: x[at[0], at[1] + 1]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0, 1), (x.shape[0], x.shape[1] - 1)))  # fmt: skip
     yield Row("lax.broadcast", lambda x: Grid((3, *x.shape), x.flat * 3), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (3,)) )  # fmt: skip
-    yield Row("lax.convert_element_type", lambda x: Grid(x.shape, [math.trunc(one) for one in x.flat]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
+    yield Row("lax.convert_element_type", lambda x: Grid(x.shape, [math.trunc(number) for number in x.flat]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
 
 
 def _more() -> Iterator[Row]:
@@ -301,8 +301,8 @@ def _more() -> Iterator[Row]:
 def reduced_rows(x: Grid, function: Callable[[list[Any]], list[Any]]) -> Grid:
     """A list for each row."""
     wide = x.shape[-1]
-    told = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-    return Grid((*x.shape[:-1], len(told[0])), [one for row in told for one in row])
+    results = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
+    return Grid((*x.shape[:-1], len(results[0])), [number for row in results for number in row])
 
 
 TABLES = (activations, lax)

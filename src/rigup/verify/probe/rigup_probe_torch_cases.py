@@ -98,9 +98,9 @@ def real(*shape: int, low: float = -3.0, high: float = 3.0, seed: int = 1, step:
     return Input(numbers(shape, low, high, seed, step))
 
 
-def given(*shape: int, **told: Any) -> Input:
+def given(*shape: int, **options: Any) -> Input:
     """Likewise, without a gradient."""
-    return real(*shape, **told)._replace(kind="given")
+    return real(*shape, **options)._replace(kind="given")
 
 
 def literal(values: Sequence[Any], shape: Sequence[int] = (), kind: str = "real") -> Input:
@@ -111,7 +111,7 @@ def literal(values: Sequence[Any], shape: Sequence[int] = (), kind: str = "real"
 def distinct(*shape: int, seed: int = 1, step: float = 1 / _STEPS) -> Input:
     """Numbers no two of which are equal; at most 250 of them."""
     count = math.prod(shape)
-    values = [(one - count // 2) * step for one in range(count)]
+    values = [(number - count // 2) * step for number in range(count)]
     random.Random(seed).shuffle(values)  # noqa: S311  (an order to sort)
     return Input(Grid(shape, values))
 
@@ -134,23 +134,27 @@ def expected(case: Case) -> Wanted:
 
 
 def _reckoned(case: Case) -> Wanted:
-    return reckoned(case, [one.grid for one in case.inputs])
+    return reckoned(case, [input_.grid for input_ in case.inputs])
 
 
 def reckoned(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
     """What the reference says of these inputs, and for these weights of the results."""
     forget()
-    traced = [_traced(grid) if case.backward and one.kind == "real" else grid for grid, one in zip(grids, case.inputs)]
-    told = case.reference(*traced)
-    results = list(told) if isinstance(told, tuple) else [told]
+    traced = [
+        _traced(grid) if case.backward and input_.kind == "real" else grid for grid, input_ in zip(grids, case.inputs)
+    ]
+    output = case.reference(*traced)
+    results = list(output) if isinstance(output, tuple) else [output]
     if not case.backward:
-        return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], [], [])
-    weights = weights or [_weights(one.shape, 17 + at) for at, one in enumerate(results)]
+        return Wanted([Grid(result.shape, [plain(x) for x in result.flat]) for result in results], [], [])
+    weights = weights or [_weights(result.shape, 17 + at) for at, result in enumerate(results)]
     steps = taped()
-    differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
-    slopes = [Grid(one.shape, [x.gradient for x in one.flat]) for one, told in zip(traced, case.inputs)
-              if case.backward and told.kind == "real"]  # fmt: skip
-    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], list(weights), slopes, steps)
+    differentiate([x for result in results for x in result.flat], [x for grid in weights for x in grid.flat])
+    slopes = [Grid(grid.shape, [x.gradient for x in grid.flat]) for grid, input_ in zip(traced, case.inputs)
+              if case.backward and input_.kind == "real"]  # fmt: skip
+    return Wanted(
+        [Grid(result.shape, [plain(x) for x in result.flat]) for result in results], list(weights), slopes, steps
+    )
 
 
 @functools.lru_cache(None)
@@ -203,7 +207,7 @@ def _offset(grid: Grid, dtype: Any, device: str) -> Any:
 def _strided(grid: Grid, dtype: Any, device: str) -> Any:
     """Every other number is noise."""
     noise = bool(_NOISE) if dtype == torch.bool else 1 if not dtype.is_floating_point else _NOISE
-    mixed = [x for one in grid.flat for x in (one, noise)]
+    mixed = [x for number in grid.flat for x in (number, noise)]
     return tensor(mixed, dtype).to(device).view(*grid.shape, 2)[..., 0]
 
 
@@ -221,7 +225,7 @@ ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*SIZES, 
 
 def fits(case: Case, variant: Variant) -> bool:
     """Whether the variant differs from others for these inputs."""
-    rank = max((len(one.grid.shape) for one in case.inputs), default=0)
+    rank = max((len(input_.grid.shape) for input_ in case.inputs), default=0)
     return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
 
 
@@ -254,36 +258,41 @@ class Told:
         """For the line that the probe says."""
         cases = [[*key, *value] for key, value in self.worst.items()]
         without = list(dict.fromkeys(self.without))
-        told = {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
-        return {**told, "left": self.left} if self.left else told
+        fields = {
+            "cases": cases,
+            "raised": self.raised,
+            "without": without,
+            "elsewhere": list(dict.fromkeys(self.away)),
+        }
+        return {**fields, "left": self.left} if self.left else fields
 
 
-def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
+def one_variant(report: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
     """One variant in one type: the ways to call it, and the gradients of the first of them."""
     way = "forward"
     try:
         for number, call in enumerate(_calls(case, dtype, variant, turn)):
             way = "forward"
-            inputs = laid(told.device, case, dtype, variant)
+            inputs = laid(report.device, case, dtype, variant)
             with torch.no_grad():
-                _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
-            told.called(case, dtype, way, call, inputs)
+                _compare(report, case, (dtype, way, variant), call(*inputs), wanted.results)
+            report.called(case, dtype, way, call, inputs)
             if case.backward and (number == 0 or variant in (LAYOUTS[0], LAYOUTS[-1])):
                 way = "backward"
-                _back(told, case, wanted, (dtype, way, variant), call)
-                told.called(case, dtype, way, call, inputs)
+                _back(report, case, wanted, (dtype, way, variant), call)
+                report.called(case, dtype, way, call, inputs)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
-        failed(told, case, dtype, way, why)
+        failed(report, case, dtype, way, why)
 
 
-def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
+def failed(report: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
     """What could not be done: nothing that this device has, or a fault."""
-    if unsupported(why) and (case.optional or dtype not in _CERTAIN or told.device["type"] not in ("cpu", "cuda")):
-        told.without.append(case.name + " " + dtype)
+    if unsupported(why) and (case.optional or dtype not in _CERTAIN or report.device["type"] not in ("cpu", "cuda")):
+        report.without.append(case.name + " " + dtype)
         return
-    traceback.print_exc() if not told.raised else None
+    traceback.print_exc() if not report.raised else None
     text = (str(why).strip().splitlines() or [""])[0]
-    told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
+    report.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
 
 
 def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
@@ -319,14 +328,14 @@ def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
 
 def laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
     """The inputs, made anew where one that was made before does not hold its numbers any more."""
-    return [_input(one, dtype, variant, device["id"]) for one in case.inputs]
+    return [_input(input_, dtype, variant, device["id"]) for input_ in case.inputs]
 
 
-def _input(one: Input, dtype: str, variant: Variant, device: str) -> Any:
-    key = (id(one.grid), one.kind, dtype, variant.name, device)
+def _input(input_: Input, dtype: str, variant: Variant, device: str) -> Any:
+    key = (id(input_.grid), input_.kind, dtype, variant.name, device)
     if key not in _LAID or _LAID[key][0]._version != 0:
         _LAID.clear() if len(_LAID) > _MOST_LAID else None
-        _LAID[key] = variant.lay(_shaped(one.grid, variant), _type(one.kind, dtype), device), one.grid
+        _LAID[key] = variant.lay(_shaped(input_.grid, variant), _type(input_.kind, dtype), device), input_.grid
     return _LAID[key][0]
 
 
@@ -342,20 +351,23 @@ def _type(kind: str, dtype: str) -> Any:
     return getattr(torch, {"real": dtype, "given": dtype, "mask": "bool"}.get(kind, kind))
 
 
-def _back(told: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
+def _back(report: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
     """The gradients, and the result that came with them."""
     dtype, _way, variant = at
-    inputs = laid(told.device, case, dtype, variant)
-    leaves = [one.detach().requires_grad_() if told_.kind == "real" else one for one, told_ in zip(inputs, case.inputs)]
-    reals = [one for one, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
+    inputs = laid(report.device, case, dtype, variant)
+    leaves = [
+        tensor_.detach().requires_grad_() if told_.kind == "real" else tensor_
+        for tensor_, told_ in zip(inputs, case.inputs)
+    ]
+    reals = [leaf for leaf, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
     with torch.enable_grad():
         results = several(call(*leaves))
-        _compare(told, case, (dtype, "forward", variant), [one.detach() for one in results], wanted.results)
-        weights = [weight(one, result, variant) for one, result in zip(wanted.weights, results)]
+        _compare(report, case, (dtype, "forward", variant), [result.detach() for result in results], wanted.results)
+        weights = [weight(grid, result, variant) for grid, result in zip(wanted.weights, results)]
         slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
     for number, (slope, right) in enumerate(zip(slopes, wanted.gradients)):
         part = "gradient " + str(number + 1)
-        _compare(told, case, at, [slope], [right], part)
+        _compare(report, case, at, [slope], [right], part)
 
 
 def several(results: Any) -> list[Any]:
@@ -363,20 +375,20 @@ def several(results: Any) -> list[Any]:
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
-def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
+def _compare(report: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
     """Keep the error of each result."""
     dtype, way, variant = at
     if len(several(got)) < len(wanted):
-        told.add(case, dtype, way, math.inf, "fewer results")
-    for number, (one, right) in enumerate(zip(several(got), wanted)):
+        report.add(case, dtype, way, math.inf, "fewer results")
+    for number, (result, right) in enumerate(zip(several(got), wanted)):
         where = ", ".join(
             filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
         )
-        if one is None:
-            told.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
+        if result is None:
+            report.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
             continue
-        told.away += [case.name + " " + dtype + " " + one for one in elsewhere(told.device, result=one)]
-        told.add(case, dtype, way, _error(one, right, variant, dtype if part else case.result or dtype), where)
+        report.away += [case.name + " " + dtype + " " + place for place in elsewhere(report.device, result=result)]
+        report.add(case, dtype, way, _error(result, right, variant, dtype if part else case.result or dtype), where)
 
 
 def _error(got: Any, right: Grid, variant: Variant, dtype: str) -> float:

@@ -104,7 +104,7 @@ def _usual(path: str) -> Any:
 
 def _built(compiler: str, folder: str, device: dict[str, Any]) -> str:
     """The shared library. It must speak to the runtime that torch has loaded, so it brings none of its own."""
-    amd, source, made = device.get("vendor") == "amd", os.path.join(folder, "k.cu"), os.path.join(folder, "k.so")
+    amd, source, library = device.get("vendor") == "amd", os.path.join(folder, "k.cu"), os.path.join(folder, "k.so")
     with open(source, "w", encoding="ascii") as file:
         file.write(_SOURCE)
     chosen = (
@@ -113,9 +113,9 @@ def _built(compiler: str, folder: str, device: dict[str, Any]) -> str:
         else ["-arch=" + device["isa"], "-Xcompiler", "-fPIC", "-cudart", "shared"]
     )
     done = subprocess.run(
-        [compiler, "-shared", *chosen, "-o", made, source], capture_output=True, text=True, check=False
+        [compiler, "-shared", *chosen, "-o", library, source], capture_output=True, text=True, check=False
     )
     sys.stderr.write(done.stderr[-4000:])
     if done.returncode:
         raise RuntimeError(os.path.basename(compiler) + ": " + (done.stderr.strip().splitlines() or ["failed"])[-1])
-    return made
+    return library

@@ -20,9 +20,9 @@ from torch.nn import functional
 def held(module: Callable[..., Any], *names: str) -> Callable[..., Any]:
     """A module whose parameters and buffers are the inputs after the first."""
 
-    def called(x: Any, *told: Any) -> Any:
+    def called(x: Any, *parameters: Any) -> Any:
         made_ = module().to(x.dtype).to(x.device)
-        return with_parameters(made_, dict(zip(names, told)), (x,))
+        return with_parameters(made_, dict(zip(names, parameters)), (x,))
 
     return called
 
@@ -33,11 +33,11 @@ def convolutions() -> Iterator[Case]:
     for rank, shape, window in ((1, (2, 4, 7), (3,)), (2, (1, 4, 5, 4), (2, 3)), (3, (1, 2, 3, 4, 3), (2, 2, 2))):
         name, channels = str(rank) + "d", shape[1]
         for args in ({}, {"stride": 2, "padding": 1}, {"dilation": 2, "padding": 2}, {"groups": 2}):
-            said = ", ".join(key + " " + str(one) for key, one in args.items())
+            label = ", ".join(key + " " + str(value) for key, value in args.items())
             groups = args.get("groups", 1)
-            told = (real(*shape, **low), real(6, channels // groups, *window, seed=2, **low), real(6, seed=3, **low))
+            inputs = (real(*shape, **low), real(6, channels // groups, *window, seed=2, **low), real(6, seed=3, **low))
             yield Case(
-                "Conv" + name + " (" + said + ")",
+                "Conv" + name + " (" + label + ")",
                 (
                     held(
                         lambda n=name, c=channels, w=window, a=args: getattr(nn, "Conv" + n)(c, 6, w, **a),
@@ -47,14 +47,14 @@ def convolutions() -> Iterator[Case]:
                     lambda x, w, b, n=name, a=args: getattr(torch, "conv" + n)(x, w, b, **a),
                 ),
                 networks.convolution(**args),
-                told,
+                inputs,
                 factor=6.0,
                 few=True,
             )
             back = (real(*shape, **low), real(channels, 4 // groups, *window, seed=2, **low), real(4, seed=3, **low))
             more = {**args, "output_padding": 1} if "stride" in args else args
             yield Case(
-                "ConvTranspose" + name + " (" + said + ")",
+                "ConvTranspose" + name + " (" + label + ")",
                 (
                     held(
                         lambda n=name, c=channels, w=window, a=more: getattr(nn, "ConvTranspose" + n)(c, 4, w, **a),
@@ -68,7 +68,7 @@ def convolutions() -> Iterator[Case]:
                 factor=6.0,
                 few=True,
             )
-        told = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
+        inputs = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
         yield Case(
             "Conv" + name + " (bias False)",
             (
@@ -76,14 +76,14 @@ def convolutions() -> Iterator[Case]:
                 lambda x, w, n=name: getattr(functional, "conv" + n)(x, w),
             ),
             networks.convolution(),
-            told,
+            inputs,
             factor=6.0,
             few=True,
         )
         for mode in ("reflect", "replicate", "circular"):
             pairs = (1,) * (2 * rank)
             wrapped = lambda x, w, b, m=mode, p=pairs: networks.convolution()(_padded(m, p)(x), w, b)
-            told = (real(*shape, **low), real(6, channels, *window, seed=2, **low), real(6, seed=3, **low))
+            inputs = (real(*shape, **low), real(6, channels, *window, seed=2, **low), real(6, seed=3, **low))
             yield Case(
                 "Conv" + name + " (border " + mode + ", padding_mode)",
                 (
@@ -96,7 +96,7 @@ def convolutions() -> Iterator[Case]:
                     ),
                 ),
                 wrapped,
-                tuple(one._replace(kind="given") for one in told),
+                tuple(input_._replace(kind="given") for input_ in inputs),
                 _TWO,
                 backward=False,
                 factor=6.0,
@@ -134,9 +134,9 @@ def embeddings() -> Iterator[Case]:
     def short(a: Grid, t: Grid) -> Grid:
         return made(
             (2, 3, 4),
-            lambda i: (lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(one * one for one in row)) + 1e-7)))(
-                t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]
-            ),
+            lambda i: (
+                lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(number * number for number in row)) + 1e-7))
+            )(t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]),
         )
 
     yield Case(

@@ -17,7 +17,7 @@ _MASK = Input(Grid((5, 7), [at % 3 == 0 for at in range(35)]), "mask")
 def indexing() -> Iterator[Case]:
     """Taken and put: exact; and the gradients, where equal places are added up."""
     table = real(5, 7)
-    row = lambda x, at: Grid((5, 7), [x[int(one), column] for one in at.flat for column in range(7)])
+    row = lambda x, at: Grid((5, 7), [x[int(place), column] for place in at.flat for column in range(7)])
     yield Case("index", (lambda x, at: x[at], lambda x, at: torch.index_select(x, 0, at)), row, (table, _ROWS))
     yield Case(
         "index of columns", (lambda x, at: x[:, at], lambda x, at: x.index_select(1, at)), _columns, (table, _ROWS)
@@ -74,13 +74,13 @@ def _chosen() -> Iterator[Case]:
     yield Case(
         "masked_select",
         (lambda x, m: x[m], torch.masked_select),
-        lambda x, m: _flat([one for one, true in zip(x.flat, m.flat) if true]),
+        lambda x, m: _flat([number for number, true in zip(x.flat, m.flat) if true]),
         (table, _MASK),
     )
     yield Case(
         "take",
         (torch.take,),
-        lambda x, at: _flat([x.flat[int(one)] for one in at.flat]),
+        lambda x, at: _flat([x.flat[int(place)] for place in at.flat]),
         (table, literal([30, 2, 2, 17], kind="int64")),
     )
     yield Case(
@@ -111,7 +111,7 @@ def _put_once(_x: Grid, at: Grid, y: Grid) -> Grid:
 
 
 def _added_rows(x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] + total([y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]))
+    return made(x.shape, lambda i: x[i] + total([y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]]))
 
 
 def _copied_rows(_x: Grid, at: Grid, y: Grid) -> Grid:
@@ -119,9 +119,9 @@ def _copied_rows(_x: Grid, at: Grid, y: Grid) -> Grid:
 
 
 def _assigned(x: Any, at: Any, y: Any) -> Any:
-    there = torch.clone(x)
-    there[at] = y
-    return there
+    copied = torch.clone(x)
+    copied[at] = y
+    return copied
 
 
 def _turned() -> Iterator[Case]:
@@ -298,9 +298,9 @@ def _top(x: Grid) -> Grid:
     return Grid(
         (x.shape[0], 5),
         [
-            one
+            number
             for at in range(0, len(x.flat), wide)
-            for one in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]
+            for number in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]
         ],
     )
 
@@ -308,4 +308,4 @@ def _top(x: Grid) -> Grid:
 def _top_places(x: Grid) -> Grid:
     wide = x.shape[1]
     rows = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
-    return Grid((x.shape[0], 5), [float(row.index(one)) for row in rows for one in sorted(row, reverse=True)[:5]])
+    return Grid((x.shape[0], 5), [float(row.index(number)) for row in rows for number in sorted(row, reverse=True)[:5]])

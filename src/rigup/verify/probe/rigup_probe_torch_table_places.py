@@ -13,7 +13,7 @@ from rigup_probe_torch_forms import forms
 _AT = literal([1, 0, 2, 2, 1, 1], (2, 3), "int64")
 
 
-_BETWEEN = literal([one + 1 / 32 for one in distinct(2, 3, seed=2).grid.flat], (2, 3))
+_BETWEEN = literal([number + 1 / 32 for number in distinct(2, 3, seed=2).grid.flat], (2, 3))
 
 
 def places() -> Iterator[Case]:
@@ -22,7 +22,7 @@ def places() -> Iterator[Case]:
     at = literal([2, 0, 2], kind="int64")
     rows, columns = real(3, 4, seed=2), real(3, 3, seed=2)
     added: Callable[..., Any] = lambda x, at, y, a=1.0: made(
-        x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, one in enumerate(at.flat) if one == i[0]])
+        x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, place in enumerate(at.flat) if place == i[0]])
     )
     yield Case(
         "index_add (all)",
@@ -46,7 +46,7 @@ def places() -> Iterator[Case]:
         "index_add of columns",
         (lambda x, a, y: torch.index_add(x, 1, a, y),),
         lambda x, at, y: made(
-            x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, one in enumerate(at.flat) if one == i[1]])
+            x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, place in enumerate(at.flat) if place == i[1]])
         ),
         (x, at, columns),
         factor=4.0,
@@ -97,7 +97,7 @@ def places() -> Iterator[Case]:
     yield Case(
         "take (all)",
         (torch.take, torch.Tensor.take, lambda x, a: torch.take_along_dim(x, a)),
-        lambda x, a: Grid((3,), [x.flat[int(one)] for one in a.flat]),
+        lambda x, a: Grid((3,), [x.flat[int(place)] for place in a.flat]),
         (x, literal([11, 0, 11], kind="int64")),
     )
     flat = literal([11, 0, 5], kind="int64")
@@ -105,7 +105,7 @@ def places() -> Iterator[Case]:
         "put",
         (lambda x, a, y: torch.put(x, a, y), lambda x, a, y: torch.clone(x).put_(a, y)),
         lambda x, a, y: Grid(
-            x.shape, [y.flat[a.flat.index(n)] if n in a.flat else one for n, one in enumerate(x.flat)]
+            x.shape, [y.flat[a.flat.index(n)] if n in a.flat else number for n, number in enumerate(x.flat)]
         ),
         (x, flat, real(3, seed=2)),
     )
@@ -114,7 +114,8 @@ def places() -> Iterator[Case]:
         "put (accumulate)",
         (lambda x, a, y: torch.put(x, a, y, accumulate=True), lambda x, a, y: torch.clone(x).put_(a, y, True)),
         lambda x, a, y: Grid(
-            x.shape, [one + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, one in enumerate(x.flat)]
+            x.shape,
+            [number + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, number in enumerate(x.flat)],
         ),
         (x, twice, real(3, seed=2)),
         factor=2.0,
@@ -128,7 +129,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
     """Rows of places that may be equal."""
     for dim in (0, 1):
         pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]
-        told: tuple[Any, ...] = (x, _AT, y)
+        inputs: tuple[Any, ...] = (x, _AT, y)
         add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
         yield Case(
             "scatter_add over dimension " + str(dim),
@@ -142,7 +143,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 ),
             ),
             add,
-            told,
+            inputs,
             factor=4.0,
         )
         for how, function in (
@@ -152,7 +153,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             ("amax", lambda s: max(s, key=tape.plain)),
             ("amin", lambda s: min(s, key=tape.plain)),
         ):
-            told = (distinct(3, 4), _AT, _BETWEEN)
+            inputs = (distinct(3, 4), _AT, _BETWEEN)
             for own in (True, False):
                 reduce = lambda x, at, y, k=pick, f=function, o=own: made(
                     x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i]
@@ -167,7 +168,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     "scatter_reduce (" + how + (", include_self" if own else "") + ") over dimension " + str(dim),
                     calls,
                     reduce,
-                    told,
+                    inputs,
                     factor=6.0,
                     few=True,
                 )
@@ -205,7 +206,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             reduce = lambda x, at, y, f=function, o=own: made(
                 x.shape,
                 lambda i: (
-                    f([*([x[i]] if o else []), *[y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]])
+                    f([*([x[i]] if o else []), *[y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]]])
                     if i[0] in at.flat
                     else x[i]
                 ),
@@ -223,7 +224,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 optional=True,
             )
     if hasattr(torch, "segment_reduce"):
-        told, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
+        inputs, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
         parts = ((0, 2), (2, 3), (3, 6))
         for how, function in (
             ("sum", tape.total),
@@ -240,7 +241,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     lambda x, n, h=how: torch.segment_reduce(x, h, offsets=torch.cat([n.new_zeros(1), n.cumsum(0)])),
                 ),
                 segment,
-                (told, sizes),
+                (inputs, sizes),
                 factor=4.0,
                 few=True,
                 optional=True,
@@ -249,14 +250,14 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
 
 def _product(several: list[Any]) -> Any:
     result = several[0]
-    for one in several[1:]:
-        result = result * one
+    for number in several[1:]:
+        result = result * number
     return result
 
 
 def _masked() -> Iterator[Case]:
     x, mask = real(3, 4), Input(Grid((3, 4), [at % 3 != 1 for at in range(12)]), "mask")
-    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])
+    kept = lambda x, m: Grid((8,), [number for number, true in zip(x.flat, m.flat) if true])
     yield Case(
         "masked_select (all)", (torch.masked_select, torch.Tensor.masked_select, lambda x, m: x[m]), kept, (x, mask)
     )
@@ -267,13 +268,13 @@ def _masked() -> Iterator[Case]:
             lambda x, m: torch.where(m, 2.5, x),
             lambda x, m: x.masked_fill(m, torch.tensor(2.5, dtype=x.dtype, device=x.device)),
         ),
-        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        lambda x, m: Grid(x.shape, [2.5 if true else number for number, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
 
     def put(x: Grid, m: Grid, y: Grid) -> Grid:
         source = iter(y.flat)
-        return Grid(x.shape, [next(source) if true else one for one, true in zip(x.flat, m.flat)])
+        return Grid(x.shape, [next(source) if true else number for number, true in zip(x.flat, m.flat)])
 
     yield Case("masked_scatter", forms("masked_scatter"), put, (x, mask, real(8, seed=2)))
     yield Case(
@@ -290,7 +291,7 @@ def _masked() -> Iterator[Case]:
             torch.nonzero,
             lambda m: torch.stack(torch.nonzero(m, as_tuple=True), 1),
         ),
-        lambda m: Grid((8, 2), [float(one) for at in m.indices() if m[at] for one in at]),
+        lambda m: Grid((8, 2), [float(coordinate) for at in m.indices() if m[at] for coordinate in at]),
         (mask,),
         ("bool",),
         backward=False,
@@ -298,7 +299,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "masked assignment",
         (lambda x, m: _written(x, m, 2.5),),
-        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        lambda x, m: Grid(x.shape, [2.5 if true else number for number, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
     yield Case(
@@ -320,7 +321,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "unravel_index",
         (lambda a: torch.stack(torch.unravel_index(a, (3, 4)), 1),),
-        lambda a: Grid((3, 2), [one for n in a.flat for one in divmod(n, 4)]),
+        lambda a: Grid((3, 2), [coordinate for n in a.flat for coordinate in divmod(n, 4)]),
         (literal([5, 0, 11], kind="int64"),),
         ("int64",),
         backward=False,
@@ -329,9 +330,9 @@ def _masked() -> Iterator[Case]:
 
 
 def _written(x: Any, mask: Any, value: float) -> Any:
-    there = torch.clone(x)
-    there[mask] = value
-    return there
+    copied = torch.clone(x)
+    copied[mask] = value
+    return copied
 
 
 def _by_index(x: Input) -> Iterator[Case]:

@@ -20,16 +20,16 @@ def windows() -> Iterator[Case]:
     for shape in ((2, 3, 11), (2, 3, 7, 6), (1, 2, 4, 5, 4)):
         rank = len(shape) - 2
         top, middle = (getattr(functional, name + "_pool" + str(rank) + "d") for name in ("max", "avg"))
-        said, told = " in " + str(rank) + " dimensions", (real(*shape),)
-        yield Case("avg_pool without padding" + said, (lambda x, c=middle: c(x, 3, 2, 1, count_include_pad=False),),
-                   networks.pool(3, 2, 1, right.mean, False), told, factor=2.0)  # fmt: skip
-        yield Case("avg_pool of the usual stride" + said, (lambda x, c=middle: c(x, 2),), networks.pool(2, 2, 0, right.mean, True), told, factor=2.0)  # fmt: skip
+        label, inputs = " in " + str(rank) + " dimensions", (real(*shape),)
+        yield Case("avg_pool without padding" + label, (lambda x, c=middle: c(x, 3, 2, 1, count_include_pad=False),),
+                   networks.pool(3, 2, 1, right.mean, False), inputs, factor=2.0)  # fmt: skip
+        yield Case("avg_pool of the usual stride" + label, (lambda x, c=middle: c(x, 2),), networks.pool(2, 2, 0, right.mean, True), inputs, factor=2.0)  # fmt: skip
         if rank > 1:
             divided: Callable[..., Any] = lambda row: total(row) * 0.2
-            yield Case("avg_pool by 5" + said, (lambda x, c=middle: c(x, 3, 2, 1, divisor_override=5),), networks.pool(3, 2, 1, divided, True), told, factor=2.0)  # fmt: skip
-        yield Case("max_pool with a dilation" + said, (lambda x, c=top: c(x, 2, 1, 0, 2),), _with_gaps, (distinct(*shape),), factor=2.0)  # fmt: skip
+            yield Case("avg_pool by 5" + label, (lambda x, c=middle: c(x, 3, 2, 1, divisor_override=5),), networks.pool(3, 2, 1, divided, True), inputs, factor=2.0)  # fmt: skip
+        yield Case("max_pool with a dilation" + label, (lambda x, c=top: c(x, 2, 1, 0, 2),), _with_gaps, (distinct(*shape),), factor=2.0)  # fmt: skip
         biggest = getattr(functional, "adaptive_max_pool" + str(rank) + "d")
-        yield Case("adaptive_max_pool" + said, (lambda x, c=biggest: c(x, 1).flatten(1),), reduced(tuple(range(2, rank + 2)), right.largest), (distinct(*shape),))  # fmt: skip
+        yield Case("adaptive_max_pool" + label, (lambda x, c=biggest: c(x, 1).flatten(1),), reduced(tuple(range(2, rank + 2)), right.largest), (distinct(*shape),))  # fmt: skip
     for size, stride in (((2, 3), (1, 2)), ((3, 1), (2, 1))):
         yield Case("avg_pool2d by " + str(size) + " every " + str(stride), (lambda x, a=size, b=stride: functional.avg_pool2d(x, a, b),),
                    lambda x, a=size, b=stride: _by_sides(x, a, b), (real(2, 3, 7, 6),), factor=2.0)  # fmt: skip
@@ -38,12 +38,12 @@ def windows() -> Iterator[Case]:
 def _with_gaps(x: Grid) -> Grid:
     """The largest of those that lie two apart."""
     offsets = list(itertools.product((0, 2), repeat=len(x.shape) - 2))
-    sizes = [one - 2 for one in x.shape[2:]]
+    sizes = [extent - 2 for extent in x.shape[2:]]
     return made((*x.shape[:2], *sizes), lambda i: right.largest([x[(*i[:2], *map(sum, zip(i[2:], off)))] for off in offsets]))  # fmt: skip
 
 
 def _by_sides(x: Grid, size: tuple[int, int], stride: tuple[int, int]) -> Grid:
-    sides = [(one - a) // b + 1 for one, a, b in zip(x.shape[2:], size, stride)]
+    sides = [(extent - a) // b + 1 for extent, a, b in zip(x.shape[2:], size, stride)]
     return made((*x.shape[:2], *sides), lambda i: right.mean([
         x[i[0], i[1], i[2] * stride[0] + r, i[3] * stride[1] + c] for r in range(size[0]) for c in range(size[1])]))  # fmt: skip
 
@@ -59,16 +59,16 @@ def interpolations() -> Iterator[Case]:
         ((1, 2, 7, 9), (4, 5)),
         ((1, 1, 3, 2, 4), (5, 4, 6)),
     ):
-        rank, told = len(outputs), (real(*shape),)
-        said = " of " + "x".join(map(str, shape[2:])) + " to " + "x".join(map(str, outputs))
+        rank, inputs = len(outputs), (real(*shape),)
+        label = " of " + "x".join(map(str, shape[2:])) + " to " + "x".join(map(str, outputs))
         mode = ("linear", "bilinear", "trilinear")[rank - 1]
         for corners in (False, True):
             yield Case(
-                "interpolate (" + mode + (", align_corners" if corners else "") + ")" + said,
+                "interpolate (" + mode + (", align_corners" if corners else "") + ")" + label,
                 (lambda x, o=outputs, m=mode, c=corners: functional.interpolate(x, o, mode=m, align_corners=c),),
-                _resized(outputs, _linear(corners)), told, factor=4.0,
+                _resized(outputs, _linear(corners)), inputs, factor=4.0,
             )  # fmt: skip
-        yield Case("interpolate (nearest)" + said, (lambda x, o=outputs: functional.interpolate(x, o),), _resized(outputs, _nearest), told, factor=4.0)  # fmt: skip
+        yield Case("interpolate (nearest)" + label, (lambda x, o=outputs: functional.interpolate(x, o),), _resized(outputs, _nearest), inputs, factor=4.0)  # fmt: skip
 
 
 Weights = Callable[[int, int, int], "list[tuple[int, float]]"]
@@ -76,13 +76,13 @@ Weights = Callable[[int, int, int], "list[tuple[int, float]]"]
 
 def _resized(outputs: tuple[int, ...], weights: Weights) -> Callable[[Grid], Grid]:
     def called(x: Grid) -> Grid:
-        def one(index: tuple[int, ...]) -> Any:
+        def element(index: tuple[int, ...]) -> Any:
             parts = [weights(at, size, out) for at, size, out in zip(index[2:], x.shape[2:], outputs)]
             several = list(itertools.product(*parts))
             values = [x[(*index[:2], *(place for place, _share in some))] for some in several]
             return dot(values, [math.prod(share for _place, share in some) for some in several])
 
-        return made((*x.shape[:2], *outputs), one)
+        return made((*x.shape[:2], *outputs), element)
 
     return called
 
@@ -106,9 +106,9 @@ def losses() -> Iterator[Case]:
     far = literal([-200.0, 200, 100, -100, 12, -12, 88, -90, 0.5, -0.5])
     truths = literal([1.0, 0, 0, 1, 0, 1, 1, 0, 1, 0], kind="given")
     entropy = functional.binary_cross_entropy_with_logits
-    for name, told in (("sure scores", far), ("usual scores", real(10))):
-        yield Case("binary_cross_entropy_with_logits of " + name, (entropy,), right.mean_of(right.binary_with_logits), (told, truths), factor=4.0)  # fmt: skip
-        yield Case("binary_cross_entropy_with_logits, each of " + name, (lambda x, y: entropy(x, y, reduction="none"),), each(right.binary_with_logits), (told, truths), factor=4.0)  # fmt: skip
+    for name, scores in (("sure scores", far), ("usual scores", real(10))):
+        yield Case("binary_cross_entropy_with_logits of " + name, (entropy,), right.mean_of(right.binary_with_logits), (scores, truths), factor=4.0)  # fmt: skip
+        yield Case("binary_cross_entropy_with_logits, each of " + name, (lambda x, y: entropy(x, y, reduction="none"),), each(right.binary_with_logits), (scores, truths), factor=4.0)  # fmt: skip
     two = (real(5, 9), real(5, 9, seed=2))
     rows: tuple[tuple[str, Any, Any], ...] = (
         ("mse_loss", functional.mse_loss, right.squared),
@@ -155,18 +155,18 @@ def places() -> Iterator[Case]:
         )
         yield Case("scatter_add along dimension " + str(dim) + " of three", (lambda x, at, y, d=dim: x.scatter_add(d, at, y),), _scattered(dim), (x, at, real(*at.grid.shape, seed=2)), factor=2.0)  # fmt: skip
         for count in (2, 3, 5):
-            told = tuple(real(*_sized((2, 3, 4), dim, 1 + seed % 3), seed=seed + 1) for seed in range(count))
+            inputs = tuple(real(*_sized((2, 3, 4), dim, 1 + seed % 3), seed=seed + 1) for seed in range(count))
             name = " of " + str(count) + " along dimension " + str(dim)
-            yield Case("cat" + name, (lambda *x, d=dim: torch.cat(x, d),), _joined(dim), told)
+            yield Case("cat" + name, (lambda *x, d=dim: torch.cat(x, d),), _joined(dim), inputs)
             same = tuple(real(2, 3, 4, seed=seed + 1) for seed in range(count))
             yield Case("cat of equal shapes" + name, (lambda *x, d=dim: torch.cat(x, d),), _joined(dim), same)
             yield Case("stack" + name, (lambda *x, d=dim: torch.stack(x, d),), _stacked(dim), same)
 
 
 def _put(x: Any, y: Any) -> Any:
-    there = torch.clone(x)
-    there[torch.tensor([-1, 1]).to(x.device)] = y
-    return there
+    copied = torch.clone(x)
+    copied[torch.tensor([-1, 1]).to(x.device)] = y
+    return copied
 
 
 def _sized(shape: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
@@ -186,7 +186,7 @@ def _scattered(dim: int) -> Callable[..., Grid]:
 
 def _joined(dim: int) -> Callable[..., Grid]:
     def called(*x: Grid) -> Grid:
-        sources = [(one, at) for one in x for at in range(one.shape[dim])]
+        sources = [(grid, at) for grid in x for at in range(grid.shape[dim])]
         shape = _sized(x[0].shape, dim, len(sources))
         return made(shape, lambda i: sources[i[dim]][0][_sized(i, dim, sources[i[dim]][1])])
 

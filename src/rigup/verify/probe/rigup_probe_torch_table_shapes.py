@@ -33,7 +33,7 @@ def _longer(shape: tuple[int, ...], x: Grid) -> tuple[int, ...]:
 
 def shapes() -> Iterator[Case]:
     """The same numbers in another shape or order."""
-    told = (real(*_X),)
+    inputs = (real(*_X),)
     rows: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("reshape", (lambda x: torch.reshape(x, (4, 6)), lambda x: x.reshape(4, -1), lambda x: x.reshape_as(torch.empty(4, 6))), _flat((4, 6))),
         ("resolve_conj", forms("resolve_conj"), lambda x: x), ("resolve_neg", forms("resolve_neg"), lambda x: x), ("contiguous", (lambda x: x.transpose(0, 1).contiguous().transpose(0, 1), lambda x: x.contiguous()), lambda x: x),
@@ -49,7 +49,7 @@ def shapes() -> Iterator[Case]:
         ("repeat", (lambda x: x.repeat(1, 2, 1), lambda x: torch.tile(x, (1, 2, 1)), lambda x: x.tile(2, 1)), _from((2, 6, 4), lambda i: (i[0], i[1] % 3, i[2]))), ("repeat of more dimensions", (lambda x: x.repeat(2, 1, 1, 1), lambda x: torch.tile(x, (2, 1, 1, 1))), _from((2, 2, 3, 4), lambda i: i[1:])),
         ("repeat_interleave (repeats)", (lambda x: torch.repeat_interleave(x, torch.tensor([1, 0, 2], device=x.device), dim=1, output_size=3), lambda x: x.repeat_interleave(torch.tensor([1, 0, 2], device=x.device), 1)), _from((2, 3, 4), lambda i: (i[0], (0, 2, 2)[i[1]], i[2]))),
         ("repeat_interleave of the last", (lambda x: torch.repeat_interleave(x, 2, dim=-1),), _from((2, 3, 8), lambda i: (i[0], i[1], i[2] // 2))),
-        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [one for one in x.flat for _ in range(2)])),
+        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [number for number in x.flat for _ in range(2)])),
         ("flip", (lambda x: torch.flip(x, (0, 2)), lambda x: x.flip(0, 2)), _from(_X, lambda i: (1 - i[0], i[1], 3 - i[2]))), ("flip of the middle", (lambda x: torch.flip(x, [1]),), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))),
         ("fliplr", forms("fliplr"), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))), ("flipud", forms("flipud"), _from(_X, lambda i: (1 - i[0], i[1], i[2]))),
         ("roll", (lambda x: torch.roll(x, (1, -1), (0, 2)), lambda x: x.roll((1, -1), (0, 2))), _from(_X, lambda i: ((i[0] - 1) % 2, i[1], (i[2] + 1) % 4))), ("roll of all", (lambda x: torch.roll(x, 5),), lambda x: Grid(_X, x.flat[-5:] + x.flat[:-5])),
@@ -67,7 +67,7 @@ def shapes() -> Iterator[Case]:
         ("channel_shuffle", (lambda x: torch.nn.functional.channel_shuffle(x.reshape(1, 6, 4, 1), 2), lambda x: torch.nn.ChannelShuffle(3)(torch.nn.ChannelShuffle(2)(torch.nn.ChannelShuffle(2)(x.reshape(1, 6, 4, 1))))), lambda x: made((1, 6, 4, 1), lambda i: x.flat[(i[1] % 2 * 3 + i[1] // 2) * 4 + i[2]])),
     )  # fmt: skip
     for name, calls, reference in rows:
-        yield Case(name + " (shapes)", calls, reference, told, few=name == "view")
+        yield Case(name + " (shapes)", calls, reference, inputs, few=name == "view")
         if name not in ("ravel", "clone"):
             yield from _in_other_types(name, calls, reference)
     yield from _cut()
@@ -90,12 +90,14 @@ def _cut() -> Iterator[Case]:
         ("split", (lambda x: torch.split(x, 4, 1), lambda x: x.split(4, dim=1), lambda x: torch.split(x, [4, 2], 1), lambda x: x.split_with_sizes([4, 2], 1), lambda x: torch.unsafe_split(x, 4, 1)), (column(0, 4), column(4, 6))), ("split of rows", (lambda x: torch.split(x, 3), lambda x: x.split(3)), (row(0, 3), row(3, 4))),
         ("chunk", (lambda x: torch.chunk(x, 2, 1), lambda x: x.chunk(2, dim=1), lambda x: torch.unsafe_chunk(x, 2, 1)), (column(0, 3), column(3, 6))), ("chunk of rows", (lambda x: torch.chunk(x, 2),), (row(0, 2), row(2, 4))),
         ("tensor_split", (lambda x: torch.tensor_split(x, 4, 1), lambda x: x.tensor_split((2, 4, 5), 1), lambda x: torch.tensor_split(x, torch.tensor([2, 4, 5]), dim=1)), (column(0, 2), column(2, 4), column(4, 5), column(5, 6))), ("hsplit", (lambda x: torch.hsplit(x, 2), lambda x: x.hsplit([3])), (column(0, 3), column(3, 6))), ("vsplit", (lambda x: torch.vsplit(x, 2), lambda x: x.vsplit([2])), (row(0, 2), row(2, 4))),
-        ("dsplit", (lambda x: [one[0] for one in torch.dsplit(x[None], [2])], lambda x: [one[0] for one in x[None].dsplit([2])]), (column(0, 2), column(2, 6))),
+        ("dsplit", (lambda x: [part[0] for part in torch.dsplit(x[None], [2])], lambda x: [part[0] for part in x[None].dsplit([2])]), (column(0, 2), column(2, 6))),
         ("unbind", (lambda x: torch.unbind(x), lambda x: x.unbind(0), tuple), tuple(_from((6,), lambda i, r=r: (r, i[0])) for r in range(4))),
         ("unbind of columns", (lambda x: torch.unbind(x, 1), lambda x: x.unbind(dim=1)), tuple(_from((4,), lambda i, c=c: (i[0], c)) for c in range(6))),
     )  # fmt: skip
     for name, calls, references in rows:
-        yield Case(name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x)
+        yield Case(
+            name + " (all parts)", calls, lambda x, several=references: tuple(reference(x) for reference in several), x
+        )
 
 
 def _parts() -> Iterator[Case]:
@@ -141,7 +143,7 @@ def _parts() -> Iterator[Case]:
         yield Case(
             "tril_indices (" + str(off) + ")",
             (lambda x, o=off: torch.tril_indices(4, 5, o, device=x.device),),
-            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            lambda _x, p=pairs: Grid((2, len(p)), [pair[at] for at in (0, 1) for pair in p]),
             (given(1),),
             ("float32",),
             backward=False,
@@ -150,7 +152,7 @@ def _parts() -> Iterator[Case]:
         yield Case(
             "triu_indices (" + str(off) + ")",
             (lambda x, o=off: torch.triu_indices(4, 5, o, device=x.device),),
-            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            lambda _x, p=pairs: Grid((2, len(p)), [pair[at] for at in (0, 1) for pair in p]),
             (given(1),),
             ("float32",),
             backward=False,
@@ -239,9 +241,9 @@ def joins() -> Iterator[Case]:
     )
     cat = lambda dim: (
         lambda x, y: made(
-            [one * (2 if at == dim else 1) for at, one in enumerate(x.shape)],
+            [extent * (2 if at == dim else 1) for at, extent in enumerate(x.shape)],
             lambda i: (x if i[dim] < x.shape[dim] else y)[
-                tuple(one % x.shape[at] if at == dim else one for at, one in enumerate(i))
+                tuple(index % x.shape[at] if at == dim else index for at, index in enumerate(i))
             ],
         )
     )
@@ -284,19 +286,21 @@ def joins() -> Iterator[Case]:
     yield Case(
         "cartesian_prod",
         (torch.cartesian_prod,),
-        lambda x, y: Grid((6, 2), [one for pair in itertools.product(x.flat, y.flat) for one in pair]),
+        lambda x, y: Grid((6, 2), [number for pair in itertools.product(x.flat, y.flat) for number in pair]),
         three,
     )
     yield Case(
         "combinations",
         (lambda x: torch.combinations(x, 2), lambda x: torch.combinations(x)),
-        lambda x: Grid((3, 2), [one for pair in itertools.combinations(x.flat, 2) for one in pair]),
+        lambda x: Grid((3, 2), [number for pair in itertools.combinations(x.flat, 2) for number in pair]),
         three[:1],
     )
     yield Case(
         "combinations (with_replacement)",
         (lambda x: torch.combinations(x, 2, True),),
-        lambda x: Grid((6, 2), [one for pair in itertools.combinations_with_replacement(x.flat, 2) for one in pair]),
+        lambda x: Grid(
+            (6, 2), [number for pair in itertools.combinations_with_replacement(x.flat, 2) for number in pair]
+        ),
         three[:1],
     )
     for indexing in ("ij", "xy"):
@@ -338,11 +342,11 @@ def numbers() -> Iterator[Case]:
         ("ones", lambda x: torch.ones(_MANY, dtype=x.dtype, device=x.device), 1.0), ("zeros", lambda x: torch.zeros(_MANY, dtype=x.dtype, device=x.device), 0.0),
         ("new_full", lambda x: x.new_full((_MANY,), 2.5), 2.5), ("fill_", lambda x: x.new_empty(_MANY).fill_(2.5), 2.5),
     )  # fmt: skip
-    for name, call, one in many:
+    for name, call, value in many:
         yield Case(
             name + " of many numbers",
             (call,),
-            lambda *_x, v=one: Grid((_MANY,), [v] * _MANY),
+            lambda *_x, v=value: Grid((_MANY,), [v] * _MANY),
             like,
             backward=False,
             few=True,
