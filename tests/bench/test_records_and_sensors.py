@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from answer_data import as_data, bench_of
 from rigup.bench.records import earlier, keep, run_of
-from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, watched
+from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, summarize
 from rigup.machine.local import Local
 from rigup.schemas.bench import Bench
 
@@ -114,6 +114,6 @@ def test_where_nothing_tells_of_cores_nothing_is_said(before: str, after: str) -
 
 def test_what_held_a_device_back_is_told_as_a_share() -> None:
     samples: list[dict[str, Any]] = [{"clock_mhz": 1000.0, "held_back": "power"}, {"clock_mhz": 2000.0}]
-    told = watched(samples)
+    told = summarize(samples)
     assert as_data(told.clock_mhz) == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
     assert told.held_back == {"power": 0.5}

@@ -111,7 +111,7 @@ def test_a_card_that_was_not_asked_for_fails_nothing(good):
 def test_a_framework_that_died_before_its_devices():
     seen = torch()
     seen.deaths.append(Death("", "", "signal", 11))
-    seen.said = b"rigup: nothing\nterminate called after throwing\n"
+    seen.stderr = b"rigup: nothing\nterminate called after throwing\n"
     found = told(seen, [BIG])
     assert found["verdict"] == "failed"
     assert found["frameworks"][0]["said"] == "terminate called after throwing"

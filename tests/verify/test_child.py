@@ -34,7 +34,7 @@ def test_it_is_given_its_order_and_heard_to_its_end(probe):
     heard, ended = probe("say(say='ready', order=sys.argv[1]); sys.stderr.write('words'); say(say='done')")
     assert [one["say"] for one in heard] == ["ready", "done"]
     assert json.loads(heard[0]["order"]) == {"only": "a test"}
-    assert (ended.why, ended.status, ended.said) == ("", 0, b"words")
+    assert (ended.why, ended.status, ended.stderr) == ("", 0, b"words")
 
 
 def test_lines_of_others_are_passed_by(probe):
@@ -73,9 +73,9 @@ def test_main_memory_has_a_limit(probe):
 
 def test_long_words_are_cut_in_the_middle(probe):
     _heard, ended = probe("sys.stderr.write('first' + 'x' * 900_000 + 'last')")
-    assert ended.said.startswith(b"first")
-    assert ended.said.endswith(b"last")
-    assert len(ended.said) < 600_000
+    assert ended.stderr.startswith(b"first")
+    assert ended.stderr.endswith(b"last")
+    assert len(ended.stderr) < 600_000
 
 
 def test_what_is_no_interpreter_is_told(tmp_path):

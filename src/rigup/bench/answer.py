@@ -86,7 +86,7 @@ def _finished(measured: _Measured, watched: dict[str, Watched]) -> MeasuredDevic
     device = measured.device
     where = "cpu" if device.vendor == "cpu" else (device.pci_address or "").lower()[-12:]
     return structs.replace(
-        device, results=_beside(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
+        device, results=_compared(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
         watched=watched.get(where, UNSET),
     )  # fmt: skip
 
@@ -95,7 +95,7 @@ def _not_begun(observed: Observed) -> Iterator[Failed]:
     """Frameworks that list nothing: they could not be imported, or took too long."""
     for seen in observed.frameworks:
         if not seen.devices:
-            yield Failed(check=seen.name, because=last_line(seen.said) or ("time" if seen.over else ""))
+            yield Failed(check=seen.name, because=last_line(seen.stderr) or ("time" if seen.over else ""))
 
 
 def _facts(machine: Machine) -> dict[str, Facts]:
@@ -144,7 +144,7 @@ def _take(target: _Measured, framework: str, device: str, check: str, record: Re
 # -- beside what it is compared with -----------------------------------------------------------------
 
 
-def _beside(device: MeasuredDevice) -> list[Figure]:
+def _compared(device: MeasuredDevice) -> list[Figure]:
     """Whether each figure is steady, its share of the sheet's peak, and what others measured; all by its median."""
     name = device.name or ""
     sheet = data_sheet(name, device.memory.vram or None if device.memory else None)

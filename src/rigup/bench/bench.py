@@ -57,7 +57,7 @@ def bench(
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
     measurement = structs.replace(
-        answer(_with_devices(seen, python), doctor, sensors.told(), full), verify=proven, **busy
+        answer(_with_devices(seen, python), doctor, sensors.summary(), full), verify=proven, **busy
     )
     return _kept(measurement, seen, only, began)
 
@@ -90,7 +90,7 @@ def _no_devices(seen: Seen) -> str:
         template = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
         return template.format(framework=seen.name, seconds=round(LIMIT))
     template = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
-    return template.format(framework=seen.name, said=last_line(seen.said))
+    return template.format(framework=seen.name, said=last_line(seen.stderr))
 
 
 def _no_framework(python: str) -> str:

@@ -41,9 +41,9 @@ class Sensors:
         self._done.set()
         self._thread.join(5)
 
-    def told(self) -> dict[str, Watched]:
+    def summary(self) -> dict[str, Watched]:
         """What was seen of each device, by its PCI address, and of the "cpu"."""
-        return {where: watched(samples) for where, samples in self.samples.items()}
+        return {where: summarize(samples) for where, samples in self.samples.items()}
 
     def _watch(self) -> None:
         nvml = _nvml()
@@ -57,7 +57,7 @@ class Sensors:
                 nvml.nvmlShutdown()
 
 
-def watched(samples: list[Sample]) -> Watched:
+def summarize(samples: list[Sample]) -> Watched:
     """What the samples come to: least, median and most of each reading, and what held the device back how often."""
     readings = {}
     for name in ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"):

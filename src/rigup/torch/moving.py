@@ -176,13 +176,13 @@ class Mover:
         return self._wholes.get(memory)
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
-        copied = self._tried(tensor, lambda: self._there(tensor))
+        copied = self._with_errors(tensor, lambda: self._on_device(tensor))
         if isinstance(tensor, torch.nn.Parameter) and not isinstance(copied, torch.nn.Parameter):
             copied = torch.nn.Parameter(copied.detach(), requires_grad=tensor.requires_grad)
             vars(copied).update(vars(tensor))
         return copied
 
-    def _there(self, tensor: torch.Tensor) -> torch.Tensor:
+    def _on_device(self, tensor: torch.Tensor) -> torch.Tensor:
         """Its values on the device, or room for them where it has none."""
         if tensor.device.type == "meta" and self.device.type != "meta":
             if not self.empty:
@@ -204,9 +204,9 @@ class Mover:
                 raise self._without_values(tensor)
         ties = _ties(module)
         if self.empty:
-            self._tried(module, lambda: module._apply(self._there))
+            self._with_errors(module, lambda: module._apply(self._on_device))
         else:
-            self._tried(module, lambda: module.to(self.device, non_blocking=self.non_blocking))
+            self._with_errors(module, lambda: module.to(self.device, non_blocking=self.non_blocking))
         for (table, name), *others in ties:  # torch makes new parameters where it cannot keep the old, each by itself
             for other, called in others:
                 other[called] = table[name]
@@ -223,7 +223,7 @@ class Mover:
     def _by_itself(self, obj: Any) -> Any:
         """By its own method, which may move it in place and return nothing."""
         given = {"non_blocking": True} if self.non_blocking and _takes_non_blocking(obj.to) else {}
-        result = self._tried(obj, lambda: obj.to(self.device, **given))
+        result = self._with_errors(obj, lambda: obj.to(self.device, **given))
         return obj if result is None else result
 
     # -- containers ----------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ class Mover:
             for key, value in new.items():
                 twin[key] = value
         except TypeError:  # one that cannot be changed is made of a dict
-            return self._tried(values, lambda: type(values)(new))
+            return self._with_errors(values, lambda: type(values)(new))
         return twin
 
     def _fields(self, record: Any, names: list[str]) -> Any:
@@ -279,7 +279,7 @@ class Mover:
 
     # -- errors --------------------------------------------------------------------------------------
 
-    def _tried(self, obj: Any, go: Callable[[], Any]) -> Any:
+    def _with_errors(self, obj: Any, go: Callable[[], Any]) -> Any:
         try:
             return go()
         except (DeviceError, RecursionError):

@@ -58,7 +58,7 @@ class DifferentDevices(DeviceError):
 
     def __init__(self, placements: dict[str, dict[torch.device, Placement]], line: str) -> None:
         self.placements, self.line = placements, line
-        placed_lines = [f"  {name} is on {_told(parts)}" for name, parts in placements.items() if parts]
+        placed_lines = [f"  {name} is on {_described(parts)}" for name, parts in placements.items() if parts]
         added = "".join(f"\n  {statement}" for statement in line.splitlines())
         super().__init__("These are on different devices:\n" + "\n".join(placed_lines) + "\nAdd before it:" + added)
 
@@ -152,7 +152,7 @@ def _size(tensor: torch.Tensor) -> int:
         return int(tensor.numel() * tensor.element_size())
 
 
-def _told(parts: dict[torch.device, Placement]) -> str:
+def _described(parts: dict[torch.device, Placement]) -> str:
     """`cuda:0`; with the names where it is on several devices or has several parts."""
     if len(parts) == 1 and next(iter(parts.values())).names == ("it",):
         return str(next(iter(parts)))

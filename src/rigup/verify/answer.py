@@ -69,7 +69,7 @@ def _framework(seen: Seen) -> Framework:
         import_seconds=round(about.seconds, 2) if about else UNSET, build=about.build or UNSET if about else UNSET,
         exit_status=seen.status if seen.done and seen.status else UNSET,
         because=(_ended(seen.deaths[-1]) if seen.deaths else "") if failed else UNSET,
-        said=last_line(seen.said) if failed else UNSET,
+        said=last_line(seen.stderr) if failed else UNSET,
     )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) ->
             device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=because))
 
 
-def _untold(device: CheckedDevice) -> list[Check]:
+def _undecided(device: CheckedDevice) -> list[Check]:
     """Checks that were to show whether the device itself did the work, and do not."""
     return [check for check in device.checks if check.name in _NEEDED and check.passed is UNSET]
 
@@ -159,7 +159,7 @@ def _state(device: CheckedDevice) -> CheckedDevice:
     if bad:
         because = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
         return structs.replace(device, state="no", because=because, next="rigup doctor")
-    if untold := _untold(device):
+    if untold := _undecided(device):
         because = _("it computes right; whether the device did it cannot be told. {because}")
         return structs.replace(
             device, state="expected", because=because.format(because=untold[0].because or ""), next=""
@@ -180,6 +180,6 @@ def _verdict(
     judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
     if not all(judged) or any(framework.because is not UNSET for framework in frameworks):
         return "failed"
-    if any(map(_untold, devices)):
+    if any(map(_undecided, devices)):
         return "nothing-to-verify"  # something was asked whose part in it cannot be told
     return "verified" if judged else "nothing-to-verify"

@@ -44,14 +44,14 @@ class Ended(NamedTuple):
     Attributes:
         why: "" where it went by itself; "hung", "memory" or "over" (its time was) where we ended it.
         status: its exit status; minus the signal's number where one ended it.
-        said: its standard error, the middle left out where that was long.
+        stderr: its standard error, the middle left out where that was long.
         seconds: how long it ran.
 
     """
 
     why: str
     status: int
-    said: bytes
+    stderr: bytes
     seconds: float
 
 

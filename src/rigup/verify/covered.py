@@ -13,7 +13,7 @@ def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> li
     """What was not tried or could not be judged. Empty where nothing was measured."""
     if not any(seen.listed for seen in observed.frameworks):
         return []
-    parts = [*_checks(devices), *_operators(observed), *_given_up(observed), *_unasked(devices)]
+    parts = [*_checks(devices), *_operators(observed), *_given_up(observed), *_not_measured(devices)]
     parts.append(NotCovered(what="distributed", because=_("Communication between processes, cards and machines (NCCL, RCCL, Gloo, MPI) was not tried.")))  # fmt: skip
     if not full:
         parts.append(NotCovered(what="full", because=_("Training, most of the memory, large products and the compiler of `torch.compile` are tried with `--full`.")))  # fmt: skip
@@ -76,7 +76,7 @@ def _all(observed: Observed) -> list[Seen]:
     return [*observed.frameworks, *observed.companions]
 
 
-def _unasked(devices: list[CheckedDevice]) -> list[NotCovered]:
+def _not_measured(devices: list[CheckedDevice]) -> list[NotCovered]:
     """Devices of the machine that no framework was asked about."""
     because = _("No framework here computed on this device.")
     return [

@@ -11,14 +11,14 @@ from rigup.language import _
 from rigup.schemas.verify import Check
 from rigup.verify.observe import Record
 from rigup.verify.words import (
-    copies_said,
+    copies_sentence,
     died,
-    elsewhere_said,
-    fallback_said,
+    elsewhere_sentence,
+    fallback_sentence,
     inexact,
-    operators_said,
+    operators_sentence,
     slow,
-    wrong_said,
+    wrong_sentence,
 )
 
 Measured = dict[str, Any]
@@ -82,18 +82,18 @@ def _judged(name: str, record: Record) -> Judged:
     if record.skipped is not None:
         return Judged(None, None, None, record.skipped)
     try:
-        return _told(name, record)
+        return _by_error_or_kind(name, record)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):  # a framework wrote between our lines
         return Judged(False, {"answer": repr(record.measured)[:500]}, None, _("The probe's answer cannot be read."))
 
 
-def _told(name: str, record: Record) -> Judged:
+def _by_error_or_kind(name: str, record: Record) -> Judged:
     """As the probe told it, whatever it told."""
     if record.error is not None:
         return Judged(False, record.error, None, _first_line(record.error))
     measured = record.measured
     if measured.get("elsewhere"):
-        return Judged(False, {"elsewhere": measured["elsewhere"]}, {"elsewhere": []}, elsewhere_said(measured))
+        return Judged(False, {"elsewhere": measured["elsewhere"]}, {"elsewhere": []}, elsewhere_sentence(measured))
     return _of_kind(name)(name, measured)
 
 
@@ -127,7 +127,7 @@ def _operators(measured: Measured) -> Judged:
             False,
             shown,
             expected,
-            operators_said([(operator.name, operator.error, operator.allowed) for operator in bad], raised),
+            operators_sentence([(operator.name, operator.error, operator.allowed) for operator in bad], raised),
         )
     worst = max(operators, key=lambda operator: operator.share, default=None)
     if worst is None:
@@ -170,7 +170,7 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
     """What has one right answer, and what may be off by so much."""
     wrong = [str(part) for part in measured.get("wrong") or []]
     if wrong and measured.get("copies"):
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_said(wrong))
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_sentence(wrong))
     if "cases" in measured and not wrong:
         return _operators(measured)
     errors = {**measured.get("errors", {}), **_samples(measured), **_halves(measured)}
@@ -179,7 +179,7 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
     if bad:
         return _inexact(name, bad, allowed, wrong)
     if wrong:
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_said(_each_kind_first(wrong)))
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_sentence(_each_kind_first(wrong)))
     if not errors:
         return Judged(True, {key: measured[key] for key in ("compiler", "direct") if key in measured} or None)
     worst = max(errors, key=lambda part: _number(errors[part]) / allowed[part])
@@ -194,7 +194,7 @@ def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[st
     if not others:
         return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, sentence)
     shown = {"error": bad[worst], "of": worst, "failed": [worst, *others]}
-    because = _("{first} {second}").format(first=sentence, second=wrong_said(others))
+    because = _("{first} {second}").format(first=sentence, second=wrong_sentence(others))
     return Judged(False, shown, {"error": allowed[worst], "failed": []}, because)
 
 
@@ -239,13 +239,13 @@ def _random(_name: str, measured: Measured) -> Judged:
     off += [] if measured.get("repeats") else ["repeats"]
     off += [] if measured.get("differs") else ["differs"]
     expected = {name: right for name, (right, _room) in _STATISTICS.items()}
-    return Judged(not off, statistics, expected, wrong_said(off) if off else "")
+    return Judged(not off, statistics, expected, wrong_sentence(off) if off else "")
 
 
 def _memory(_name: str, measured: Measured) -> Judged:
     """What was written is read, and what was taken is given back, once and many times."""
     if measured.get("wrong"):
-        return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_said(measured["wrong"]))
+        return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_sentence(measured["wrong"]))
     asked, leak = measured.get("asked", 0), measured.get("leak", {})
     kept = _growth(measured.get("before", {}), measured.get("after", {}))
     grown = max((_number(size) for name, size in leak.get("grown", {}).items() if name != "used"), default=0.0)
@@ -336,7 +336,7 @@ def fallbacks(records: dict[str, Record]) -> Check | None:
         return None
     return Check(
         name="no-fallback", passed=False, measured={"operators": found}, expected={"operators": []}, seconds=0.0,
-        because=fallback_said(found),
+        because=fallback_sentence(found),
     )  # fmt: skip
 
 

@@ -136,7 +136,7 @@ class Seen:
         self.deaths: list[Death] = []
         self.left: set[str] = set()  # devices whose checks were given up
         self.over = False  # whether it was ended because its time was
-        self.said = b""
+        self.stderr = b""
         self.status = 0
         self._at: tuple[str, str] = ("", "")
 
@@ -239,7 +239,7 @@ def _survey(python: str, limits: Limits) -> Survey:
         raise VerifyError(_cannot(python, error.strerror or str(error))) from error
     found = next((event for event in events if event["say"] == "survey"), None)
     if found is None:
-        words = ended.said.decode("utf-8", "replace").strip().splitlines()
+        words = ended.stderr.decode("utf-8", "replace").strip().splitlines()
         raise VerifyError(_cannot(python, words[-1][:300] if words else f"exit status {ended.status}"))
     return msgspec.convert(found, Survey)
 
@@ -258,7 +258,7 @@ def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path
     order = {**order, "framework": name}
     while not seen.done:
         ended = run(python, {**order, **_time(limits)}, limits, seen.hear, probe)
-        seen.said, seen.status = seen.said + ended.said, seen.status or ended.status
+        seen.stderr, seen.status = seen.stderr + ended.stderr, seen.status or ended.status
         if seen.done or ended.why == "over":
             seen.ended_by_time() if not seen.done else None
             break

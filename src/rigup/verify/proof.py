@@ -37,7 +37,7 @@ def _of_devices(answer: Verify, facts: Facts, prefix: str) -> Iterator[Proven]:
         judged = [check for check in device.checks if check.passed is not UNSET]
         for framework in dict.fromkeys(check.framework or "" for check in judged):
             mine = [check for check in judged if (check.framework or "") == framework]
-            if not _beside(answer, framework) or _failed(mine):
+            if not _is_companion(answer, framework) or _failed(mine):
                 yield _proven(answer, facts, prefix, framework, mine, device)
 
 
@@ -57,7 +57,7 @@ def _of_environment(answer: Verify, facts: Facts, prefix: str) -> Iterator[Prove
             yield _proven(answer, facts, prefix, framework.name, checks, SeenDevice(uuid=WHOLE))
 
 
-def _beside(answer: Verify, name: str) -> bool:
+def _is_companion(answer: Verify, name: str) -> bool:
     """Whether it stands beside a framework: that it works proves nothing of a device."""
     return any(companion.name == name for companion in answer.companions)
 

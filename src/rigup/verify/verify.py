@@ -92,7 +92,7 @@ def _sources(observed: Observed, began: float) -> list[Source]:
     death = failed.deaths[0] if failed.deaths else None
     status = -death.number if death and death.why == "signal" else failed.status if death else 1
     argv = (observed.python, failed.name)
-    return witnessed(Program(argv, status, failed.said, observed.python, dict(os.environ), began))
+    return witnessed(Program(argv, status, failed.stderr, observed.python, dict(os.environ), began))
 
 
 def _went_wrong(seen: Seen) -> bool:

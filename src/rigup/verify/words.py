@@ -29,24 +29,24 @@ def _named(number: int) -> str:
         return "?"
 
 
-def elsewhere_said(measured: dict[str, Any]) -> str:
+def elsewhere_sentence(measured: dict[str, Any]) -> str:
     """Results that lie on another device than the one that was to compute them."""
     template = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
     return template.format(places=_some(measured["elsewhere"]))
 
 
-def wrong_said(names: Any) -> str:
+def wrong_sentence(names: Any) -> str:
     """What has one right answer and got another."""
     return _("Wrong results: {names}.").format(names=_some(names))
 
 
-def copies_said(names: Any) -> str:
+def copies_sentence(names: Any) -> str:
     """Copies that are none."""
     template = _("A copy or an assignment does nothing, or does something else: {names}.")
     return template.format(names=_some(names))
 
 
-def operators_said(off: list[tuple[str, float, float]], raised: list[str]) -> str:
+def operators_sentence(off: list[tuple[str, float, float]], raised: list[str]) -> str:
     """Operators of a table that gave something else than Python's own sums, and those that ended with an error."""
     parts = [_off(*row) for row in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
     more = len(off) + len(raised) - len(parts)
@@ -79,7 +79,7 @@ def slow(ratio: float) -> str:
     return template.format(times=f"{ratio:.3f}")
 
 
-def fallback_said(names: list[str]) -> str:
+def fallback_sentence(names: list[str]) -> str:
     """Operators that ran on the CPU without an error."""
     template = _("These ran on the CPU instead, without an error: {names}.")
     return template.format(names=_some(names))

@@ -98,7 +98,7 @@ def failing(row, full):
 def made_of():
     """Which functions of torch the calls of each case are made of: a failed case names them, and so it is run."""
     from rigup_probe_torch_cases import LAYOUTS, laid
-    from rigup_probe_torch_forms import made_of as names_of
+    from rigup_probe_torch_forms import called_functions as names_of
     from rigup_probe_torch_tables import FURTHER, TABLES
 
     told = {}

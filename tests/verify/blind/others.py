@@ -334,19 +334,19 @@ def named(table):
 device = {"id": "cpu", "type": "cpu", "vendor": "", "full": True, "provider": "CPUExecutionProvider"}
 if framework == "onnxruntime":
     import rigup_probe_onnx_table_bytes as b, rigup_probe_onnx_table_elements as e, rigup_probe_onnx_table_moves as m, rigup_probe_onnx_table_networks as n
-    from rigup_probe_onnx_rows import asked
-    checks = [asked(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
+    from rigup_probe_onnx_rows import rows_check
+    checks = [rows_check(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
 else:
     import rigup_probe_rows_networks as n
     from rigup_probe_rows_tables import TABLES
     tables = [named(one) for several in TABLES.values() for one in several]
     if framework == "numpy":
-        from rigup_probe_numpy_rows import asked
-        checks = [asked(*tables)]
+        from rigup_probe_numpy_rows import rows_check
+        checks = [rows_check(*tables)]
     else:
-        from rigup_probe_jax_rows import asked
+        from rigup_probe_jax_rows import rows_check
         tables += map(named, n.TABLES)
-        checks = [asked(*tables), asked(*tables, outside=True)]
+        checks = [rows_check(*tables), rows_check(*tables, outside=True)]
 print("\\n" + json.dumps([check(device) for check in checks]))
 """
 

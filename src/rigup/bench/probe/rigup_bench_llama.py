@@ -118,13 +118,13 @@ def _measured(path: str, name: str, device: Device, seconds: float) -> Any:
             return _by_tool(runner, path, name, device, seconds)
         except OutOfTime:
             return cut(device)
-    with _Go(runner, path, device) as go:
+    with _Runner(runner, path, device) as go:
         go(*_TRIED)
         sizes, end = _sizes(go(*_TRIED), seconds), time.perf_counter() + seconds
         while not runs or (time.perf_counter() < end and left() > 0):
             runs.append(go(*sizes))
         name = name or go.described() or os.path.basename(path)
-    return _told(name, ([run[0] for run in runs], [run[1] for run in runs]), sizes)
+    return _as_results(name, ([run[0] for run in runs], [run[1] for run in runs]), sizes)
 
 
 def _by_tool(tool: Tool, path: str, name: str, device: Device, seconds: float) -> Any:
@@ -134,10 +134,10 @@ def _by_tool(tool: Tool, path: str, name: str, device: Device, seconds: float) -
     sizes = _sizes(rates, seconds)
     once = sum(size / rate for size, rate in zip(sizes, rates))
     measured = tool.measured(path, device, sizes, max(2, min(_MOST, int(seconds / once))))
-    return _told(name or measured["model"], (measured["prefill"], measured["decode"]), sizes)
+    return _as_results(name or measured["model"], (measured["prefill"], measured["decode"]), sizes)
 
 
-def _told(name: str, rates: tuple[list[float], list[float]], sizes: tuple[int, int]) -> Any:
+def _as_results(name: str, rates: tuple[list[float], list[float]], sizes: tuple[int, int]) -> Any:
     kinds = zip(("prefill", "decode"), rates, sizes)
     return {"results": [_figure(kind, name, found, size) for kind, found, size in kinds]}
 
@@ -155,14 +155,14 @@ def _figure(kind: str, name: str, rates: list[float], size: int) -> Any:
     return dict(of_rates(rates), name=kind, type=name, unit="token/s", size=size)
 
 
-class _Go:
+class _Runner:
     """One go of a model: tokens a second that are read, and that are written."""
 
     def __init__(self, runner: Any, path: str, device: Device) -> None:
-        self.made, self.served = runner, isinstance(runner, Server)
+        self.engine, self.served = runner, isinstance(runner, Server)
         self.model = (runner.serving if self.served else runner.model)(path, device, _PROMPT + _WRITTEN + 32)
 
-    def __enter__(self) -> _Go:
+    def __enter__(self) -> _Runner:
         return self
 
     def __exit__(self, *_what: Any) -> None:
@@ -178,7 +178,7 @@ class _Go:
         """Tokens a second, read and written."""
         prompt = [1, *(3 + token % 250 for token in range(count - 1))]
         if self.served:
-            timings = self.made.asked(self.model, prompt, written)["timings"]
+            timings = self.engine.complete(self.model, prompt, written)["timings"]
             return float(timings["prompt_per_second"]), float(timings["predicted_per_second"])
         self.model.forget()
         began = time.perf_counter()

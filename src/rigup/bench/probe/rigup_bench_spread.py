@@ -17,15 +17,15 @@ def of_times(times: list[float]) -> Measured:
         slower) the second half was than the first, as a share, left out of few; samples: how many.
 
     """
-    return _told(times, sorted(times), -1.0)
+    return _summary(times, sorted(times), -1.0)
 
 
 def of_rates(rates: list[float]) -> Measured:
     """Amounts a second, in the order in which they were reached; the highest is the best. As `of_times`."""
-    return _told(rates, sorted(rates, reverse=True), 1.0)
+    return _summary(rates, sorted(rates, reverse=True), 1.0)
 
 
-def _told(values: list[float], ordered: list[float], way: float) -> Measured:
+def _summary(values: list[float], ordered: list[float], way: float) -> Measured:
     """`values` as they came, and the best first; `way`: 1 where more is better, -1 where less is."""
     summary = {
         "median": middle(ordered), "best": ordered[0], "worst": ordered[-1],

@@ -45,7 +45,7 @@ def _of_further(kind: str, device_id: str) -> Callable[[], Any]:
 
     So a value that the device itself makes is read after it: what is read stands behind all else in the device's queue.
     """
-    synchronize, scalar = _told(getattr(torch, kind, None), device_id), torch.ones(1, device=device_id)
+    synchronize, scalar = _own_synchronize(getattr(torch, kind, None), device_id), torch.ones(1, device=device_id)
 
     def waiting() -> None:
         synchronize()
@@ -54,7 +54,7 @@ def _of_further(kind: str, device_id: str) -> Callable[[], Any]:
     return waiting
 
 
-def _told(module: Any, device_id: str) -> Callable[[], Any]:
+def _own_synchronize(module: Any, device_id: str) -> Callable[[], Any]:
     """The backend's own way to wait, as far as it has one that takes a device or a block in which one is current."""
     own = getattr(module, "synchronize", None)
     if own is None:

@@ -48,7 +48,7 @@ class Skip(Exception):
     """A check that this device or build has no part of; the text says which."""
 
 
-class Voice:
+class EventWriter:
     """Lines for whoever started us, which nothing else can come between."""
 
     def __init__(self) -> None:
@@ -60,31 +60,31 @@ class Voice:
         """The last word was said."""
         self._out.close()
 
-    def say(self, event_name: str, **fields: Any) -> None:
+    def emit(self, event_name: str, **fields: Any) -> None:
         """One line, at once."""
         self._out.write(json.dumps(dict(fields, say=event_name), default=str) + "\n")
         self._out.flush()
 
 
-class Listener:
+class WarningRecorder:
     """Warnings that a check gives: silent fall-backs are told in them."""
 
     def __init__(self) -> None:
-        self._heard = []  # type: list[str]
+        self._warnings = []  # type: list[str]
         warnings.simplefilter("always")
-        warnings.showwarning = self._hear  # type: ignore[assignment]
+        warnings.showwarning = self._record  # type: ignore[assignment]
 
-    def _hear(self, message: Any, *_where: Any) -> None:
-        self._heard.append(str(message)[:300])
+    def _record(self, message: Any, *_where: Any) -> None:
+        self._warnings.append(str(message)[:300])
         sys.stderr.write("warning: " + str(message) + "\n")
 
     def take(self) -> list[str]:
         """What was heard since the last time."""
-        taken, self._heard = self._heard, []
+        taken, self._warnings = self._warnings, []
         return list(dict.fromkeys(taken))[:20]
 
 
-def survey(voice: Voice) -> None:
+def survey(writer: EventWriter) -> None:
     """Which packages are here, by what their metadata tell; nothing is imported."""
     from importlib import metadata
 
@@ -96,17 +96,17 @@ def survey(voice: Voice) -> None:
     interpreter = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
     companions = list(importlib.import_module("rigup_probe_companions").named()) if frameworks else []
     found.update({name: version for name, version in plain if name in companions})
-    voice.say("survey", packages=found, frameworks=frameworks, companions=companions, **interpreter)
+    writer.emit("survey", packages=found, frameworks=frameworks, companions=companions, **interpreter)
 
 
-def measure(voice: Voice, order: dict[str, Any]) -> None:
+def measure(writer: EventWriter, order: dict[str, Any]) -> None:
     """All checks of one framework, on each device in turn."""
-    began, listener = time.perf_counter(), Listener()
+    began, recorder = time.perf_counter(), WarningRecorder()
     probe = _probe_of(order)
-    voice.say("ready", seconds=time.perf_counter() - began, **probe.about())
+    writer.emit("ready", seconds=time.perf_counter() - began, **probe.about())
     devices = probe.devices()
-    voice.say("devices", devices=devices)
-    listener.take()
+    writer.emit("devices", devices=devices)
+    recorder.take()
     wanted = order.get("devices") or [device["id"] for device in devices]
     done = {tuple(pair) for pair in order.get("done", [])}
     budget = importlib.import_module("rigup_probe_budget")
@@ -115,8 +115,8 @@ def measure(voice: Voice, order: dict[str, Any]) -> None:
         for name, check in probe.checks(device, bool(order.get("full"))):
             asked = name in order.get("only", [name]) and name not in order.get("without", [])
             if (device["id"], name) not in done and asked:
-                one_check(voice, listener, device, name, _left if budget.BUDGET.over() else check)
-    voice.say("done")
+                one_check(writer, recorder, device, name, _left if budget.BUDGET.over() else check)
+    writer.emit("done")
 
 
 def _left(_device: dict[str, Any]) -> dict[str, Any]:
@@ -131,9 +131,9 @@ def _probe_of(order: dict[str, Any]) -> Any:
     return importlib.import_module(MODULES[order["framework"]])
 
 
-def one_check(voice: Voice, listener: Listener, device: dict[str, Any], name: str, check: Any) -> None:
+def one_check(writer: EventWriter, recorder: WarningRecorder, device: dict[str, Any], name: str, check: Any) -> None:
     """One check: what it measured, that it cannot be done here, or how it failed."""
-    voice.say("begin", device=device["id"], check=name)
+    writer.emit("begin", device=device["id"], check=name)
     sys.stderr.write("rigup: " + device["id"] + " " + name + "\n")
     sys.stderr.flush()
     began, record = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
@@ -145,7 +145,7 @@ def one_check(voice: Voice, listener: Listener, device: dict[str, Any], name: st
         traceback.print_exc()
         record["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
     record["seconds"] = time.perf_counter() - began
-    voice.say("end", device=device["id"], check=name, warnings=listener.take(), **record)
+    writer.emit("end", device=device["id"], check=name, warnings=recorder.take(), **record)
 
 
 def be_modest() -> None:
@@ -164,11 +164,11 @@ def main() -> None:
         sys.path.insert(0, here)
     sys.modules.setdefault("rigup_probe", sys.modules["__main__"])  # `Skip` is one class, whoever imports it
     be_modest()
-    voice, order = Voice(), json.loads(sys.argv[1])
+    writer, order = EventWriter(), json.loads(sys.argv[1])
     try:
-        survey(voice) if order.get("survey") else measure(voice, order)
+        survey(writer) if order.get("survey") else measure(writer, order)
     finally:
-        voice.close()
+        writer.close()
 
 
 if __name__ == "__main__":

@@ -253,7 +253,7 @@ def turned_boxes(device: Device) -> dict[str, Any]:
     return {"wrong": [] if got.tolist() == [0, 2] else ["nms_rotated"]}
 
 
-def beside_torch(_device: Device) -> dict[str, Any]:
+def onnx_with_torch(_device: Device) -> dict[str, Any]:
     """A product by each provider, in a process that has loaded torch before: both bring libraries of the same name."""
     _of("torch")
     probe, wrong = _of("rigup_probe_onnx"), []
@@ -321,5 +321,5 @@ _CALLS = {
     "mamba-ssm": [("scan", "gpu", scan)], "causal-conv1d": [("convolution", "gpu", causal_convolution)],
     "detectron2": [("nms", "any", turned_boxes)], "sentencepiece": [("pieces", "cpu", pieces)], "tokenizers": [("words", "cpu", words)],
     "safetensors": [("file", "cpu", kept)], "scipy": [("functions", "cpu", solved)],
-    "onnxruntime": [("beside-torch", "cpu", beside_torch)], "onnxruntime-gpu": [("beside-torch", "cpu", beside_torch)],
+    "onnxruntime": [("beside-torch", "cpu", onnx_with_torch)], "onnxruntime-gpu": [("beside-torch", "cpu", onnx_with_torch)],
 }  # type: dict[str, list[tuple[str, str, Call]]]  # fmt: skip

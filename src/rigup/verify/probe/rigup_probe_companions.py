@@ -63,11 +63,11 @@ def named() -> Iterator[str]:
         ):
             yield name
     for name in ("onnxruntime", "onnxruntime-gpu"):  # beside torch, whose libraries it may have to share
-        if has_torch and _there(name):
+        if has_torch and _installed(name):
             yield name
 
 
-def _there(name: str) -> bool:
+def _installed(name: str) -> bool:
     try:
         metadata.distribution(name)
     except metadata.PackageNotFoundError:

@@ -36,7 +36,7 @@ class Grid:
         return all(0 <= at < size for at, size in zip(index, self.shape))
 
 
-def made(shape: Sequence[int], function: Callable[[Index], Any]) -> Grid:
+def fromfunction(shape: Sequence[int], function: Callable[[Index], Any]) -> Grid:
     """A grid whose number at each index a function gives."""
     return Grid(shape, [function(index) for index in itertools.product(*map(range, shape))])
 
@@ -48,7 +48,7 @@ def each(function: Callable[..., Any]) -> Callable[..., Grid]:
         shape = _broadcast(grids)
         if all(grid.shape == shape for grid in grids):
             return Grid(shape, list(map(function, *(grid.flat for grid in grids))))
-        return made(shape, lambda index: function(*(grid[_inside(grid, index)] for grid in grids)))
+        return fromfunction(shape, lambda index: function(*(grid[_inside(grid, index)] for grid in grids)))
 
     return called
 
@@ -101,6 +101,6 @@ def reduced(dims: Sequence[int], function: Callable[[list[Any]], Any]) -> Callab
         gathered: dict[Index, list[Any]] = {}
         for index, value in zip(grid.indices(), grid.flat):
             gathered.setdefault(tuple(index[place] for place in kept), []).append(value)
-        return made([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
+        return fromfunction([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
 
     return called

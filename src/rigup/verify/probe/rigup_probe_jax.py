@@ -15,8 +15,8 @@ from rigup_probe_compare import LARGE, SHAPES, Found, distributed, misdistribute
 from rigup_probe_expected import normal, rounded, turned, whole
 from rigup_probe_jax_arrays import indexing, repeated, unusual
 from rigup_probe_jax_functions import attention, transforms
-from rigup_probe_jax_places import elsewhere, host, moved, there, wide
-from rigup_probe_jax_rows import asked
+from rigup_probe_jax_places import device_of, elsewhere, host, moved, wide
+from rigup_probe_jax_rows import rows_check
 from rigup_probe_rows_networks import activations, lax
 from rigup_probe_rows_tables import TABLES
 
@@ -52,11 +52,11 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
     yield "copy-host", copy_host
     yield "matmul-float32", _product("float32")
     for name in ("activations", "functions", "statistics", "products", "moves"):
-        yield name, asked(*_TABLES[name])
+        yield name, rows_check(*_TABLES[name])
     for check in (attention, convolution, indexing, transforms, repeated):
         yield check.__name__.replace("_", "-"), check
     for name in ("algebra", "orders", "made"):
-        yield name, asked(*_TABLES[name])
+        yield name, rows_check(*_TABLES[name])
     for name in ("float16", "bfloat16", *(("float64",) if device["type"] in ("cpu", "gpu", "cuda") else ())):
         yield "matmul-" + name, _product(name)
     for name, check in (
@@ -66,8 +66,8 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         ("training-step", training_step),
     ):
         yield name, check
-    yield "primitives", asked(*_TABLES["primitives"])
-    yield "sets", asked(*(table for tables in _TABLES.values() for table in tables), outside=True)
+    yield "primitives", rows_check(*_TABLES["primitives"])
+    yield "sets", rows_check(*(table for tables in _TABLES.values() for table in tables), outside=True)
     if device["type"] != "cpu":
         yield "evidence", evidence
     if full:
@@ -101,7 +101,7 @@ def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     """There and back."""
     draw = random.Random(6)  # noqa: S311
     bits = draw.getrandbits(32 * 262_147).to_bytes(4 * 262_147, "little")
-    held = jax.device_put(np.frombuffer(bits, np.int32), there(device))
+    held = jax.device_put(np.frombuffer(bits, np.int32), device_of(device))
     copied = jnp.array(held, copy=True)
     found = {"plain": np.asarray(held).tobytes() == bits, "copied": np.asarray(copied).tobytes() == bits,
              "got": np.asarray(jax.device_get(held)).tobytes() == bits}  # fmt: skip
@@ -200,7 +200,7 @@ def _convolved(x: Any, k: Any, stride: int = 1, padding: int = 0, dilation: int 
 
 def numbers(device: dict[str, Any]) -> dict[str, Any]:
     """Random numbers, the same from one seed; keys that were split give others."""
-    with jax.default_device(there(device)):
+    with jax.default_device(device_of(device)):
         drawn = [_drawn(jax.random.PRNGKey(seed)) for seed in (1, 1, 2)]
         key = jax.random.PRNGKey(1)
         streams = [
@@ -261,18 +261,18 @@ def evidence(device: dict[str, Any]) -> dict[str, Any]:
     """The device's memory before and after, and its rate beside the CPU's."""
     cpu = jax.devices("cpu")[0]
     values = np.ones((_SIDE, _SIDE), np.float32)
-    here, away = jax.device_put(values, cpu), jax.device_put(values, there(device))
+    here, away = jax.device_put(values, cpu), jax.device_put(values, device_of(device))
     times = jax.jit(jnp.matmul)
     rates = {"cpu_rate": rate(_SIDE, lambda: times(here, here).block_until_ready()),
             "rate": rate(_SIDE, lambda: times(away, away).block_until_ready())}  # fmt: skip
     before = _in_use(device)
-    kept = jax.device_put(np.ones((64 << 20) // 4, np.float32), there(device)).block_until_ready()
+    kept = jax.device_put(np.ones((64 << 20) // 4, np.float32), device_of(device)).block_until_ready()
     grown = {name: value - before[name] for name, value in _in_use(device).items() if name in before}
     return dict(rates, asked=kept.nbytes, taken=grown)
 
 
 def _in_use(device: dict[str, Any]) -> dict[str, Any]:
-    memory_stats = there(device).memory_stats() or {}
+    memory_stats = device_of(device).memory_stats() or {}
     return {name: memory_stats[name] for name in ("bytes_in_use",) if name in memory_stats}
 
 
@@ -281,9 +281,9 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     draw = np.random.RandomState(11)
     middles, labels = draw.standard_normal((10, 32)) * 1.2, draw.randint(0, 10, 5000)
     points = (middles[labels] + draw.standard_normal((5000, 32))).astype(np.float32)
-    given, goals = (jax.device_put(array[:4000], there(device)) for array in (points, labels))
+    given, goals = (jax.device_put(array[:4000], device_of(device)) for array in (points, labels))
     weights = tuple(
-        jax.device_put((draw.standard_normal(shape) / math.sqrt(shape[0])).astype(np.float32), there(device))
+        jax.device_put((draw.standard_normal(shape) / math.sqrt(shape[0])).astype(np.float32), device_of(device))
         for shape in ((32, 64), (64, 10))
     )
 
@@ -294,7 +294,7 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     step = jax.jit(lambda held: tuple(weight - 0.5 * slope for weight, slope in zip(held, jax.grad(loss)(held))))
     for _ in range(150):
         weights = step(weights)
-    last = jax.device_put(points[4000:], there(device))
+    last = jax.device_put(points[4000:], device_of(device))
     predicted = np.asarray((jnp.tanh(last @ weights[0]) @ weights[1]).argmax(1))
     return {"accuracy": float((predicted == labels[4000:]).mean()), "elsewhere": elsewhere(device, weights=weights[0])}
 

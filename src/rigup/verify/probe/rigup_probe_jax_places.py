@@ -14,7 +14,7 @@ from rigup_probe_expected import Nested
 Case = Any  # a function, its inputs, and what is wanted of it
 
 
-def there(device: dict[str, Any]) -> Any:
+def device_of(device: dict[str, Any]) -> Any:
     """JAX's own object of a device."""
     return next(
         jax_device
@@ -25,7 +25,7 @@ def there(device: dict[str, Any]) -> Any:
 
 def moved(device: dict[str, Any], value: Nested, kind: str = "float32") -> Any:
     """Numbers of Python on the device."""
-    return jax.device_put(np.array(value, np.dtype(getattr(jnp, kind))), there(device))
+    return jax.device_put(np.array(value, np.dtype(getattr(jnp, kind))), device_of(device))
 
 
 def host(array: Any) -> Nested:
@@ -52,7 +52,7 @@ def types_of(device: dict[str, Any]) -> tuple[str, ...]:
 
 def elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
     """Results that lie on another device, with where they lie."""
-    wanted = {there(device)}
+    wanted = {device_of(device)}
     return [name + " on " + str(result.devices()) for name, result in results.items() if result.devices() != wanted]
 
 

@@ -16,8 +16,8 @@ import rigup_probe_tape as tape
 from rigup_probe_budget import BUDGET
 from rigup_probe_compare import Found
 from rigup_probe_grid import Grid
-from rigup_probe_jax_places import elsewhere, moved, there, wide
-from rigup_probe_rows import ONE, TWO, Form, Row, forms, told, values
+from rigup_probe_jax_places import device_of, elsewhere, moved, wide
+from rigup_probe_rows import ONE, TWO, Form, Row, forms, note_result, values
 
 _PIECE = 160  # functions in a program
 _AGAIN = 3
@@ -38,12 +38,14 @@ class Item(NamedTuple):
     way: str = ""
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """For whoever reads."""
         return self.way + self.name
 
 
-def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(
+    *tables: Callable[[], Iterator[Row]], outside: bool = False
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of some tables. `outside`: of those that no program can hold, for the shape of the result hangs on the numbers."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
@@ -51,12 +53,12 @@ def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callab
         rows = [row for table in tables for row in table() if row.eager == outside]
         items = [item for row in rows for item in _items(device, row)]
         for scope, several in _sorts(items):
-            with scope, jax.default_matmul_precision("highest"), jax.default_device(there(device)), np.errstate(
+            with scope, jax.default_matmul_precision("highest"), jax.default_device(device_of(device)), np.errstate(
                 all="ignore"
             ):
                 for at in range(0, len(several), 1 if outside else _PIECE):
                     if BUDGET.over():
-                        found.left += [several[at].said]
+                        found.left += [several[at].label]
                     elif outside:
                         _at_once(found, several[at])
                     else:
@@ -255,7 +257,7 @@ def _at_once(found: Found, item: Item) -> None:
     ]
     try:
         _again(item, function)
-        told(found, item.row, item.kind, item.form, _host(_called(item, function, given)), item.said)
+        note_result(found, item.row, item.kind, item.form, _host(_called(item, function, given)), item.label)
     except Exception as error:
         _refused(found, item, error)
 
@@ -263,17 +265,17 @@ def _at_once(found: Found, item: Item) -> None:
 def _refused(found: Found, item: Item, error: Exception) -> None:
     """What a release or a device has no code for is left; anything else is wrong."""
     if isinstance(error, NotImplementedError) or any(word in str(error) for word in _LEFT):
-        found.left.append(item.said + " " + item.kind)
+        found.left.append(item.label + " " + item.kind)
     else:
         found.wrong.append(
-            item.said + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100]
+            item.label + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100]
         )
 
 
 def _noted(device: dict[str, Any], found: Found, item: Item, results: Any) -> None:
-    told(found, item.row, item.kind, item.form, _host(results), item.said)
+    note_result(found, item.row, item.kind, item.form, _host(results), item.label)
     first = jax.tree_util.tree_leaves(results)[:1]
-    found.elsewhere += elsewhere(device, **{item.said: first[0]}) if first and hasattr(first[0], "devices") else []
+    found.elsewhere += elsewhere(device, **{item.label: first[0]}) if first and hasattr(first[0], "devices") else []
 
 
 def _host(results: Any) -> Any:

@@ -70,7 +70,7 @@ class Library:
         with contextlib.suppress(ImportError, AttributeError, OSError):
             ggml = importlib.import_module("llama_cpp._ggml").libggml
             for pointer in _pointers(ggml):
-                words = [_said(ggml, "ggml_backend_dev_" + field, pointer) for field in ("name", "description")]
+                words = [_string_of(ggml, "ggml_backend_dev_" + field, pointer) for field in ("name", "description")]
                 ggml.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
                 yield int(ggml.ggml_backend_dev_type(pointer)), words[0], words[1]
 
@@ -81,7 +81,7 @@ class Library:
         pointers = [
             pointer
             for pointer in _pointers(ggml)
-            if _said(ggml, "ggml_backend_dev_name", pointer).lower() == device["id"]
+            if _string_of(ggml, "ggml_backend_dev_name", pointer).lower() == device["id"]
         ]
         if pointers:
             ggml.ggml_backend_dev_memory(ctypes.c_void_p(pointers[0]), ctypes.byref(free), ctypes.byref(total))
@@ -109,7 +109,7 @@ def _pointers(ggml: Any) -> list[int]:
     return [ggml.ggml_backend_dev_get(index) for index in range(ggml.ggml_backend_dev_count())]
 
 
-def _said(ggml: Any, ask: str, pointer: int) -> str:
+def _string_of(ggml: Any, ask: str, pointer: int) -> str:
     function = getattr(ggml, ask)
     function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
     return (function(pointer) or b"").decode("utf-8", "replace")
@@ -228,7 +228,7 @@ class Server:
             params.main_gpu, params.split_mode = device["index"], self.module.llama_split_mode.LLAMA_SPLIT_MODE_NONE
         return self.module.Server(params)
 
-    def asked(self, server: Any, prompt: list[int], count: int, **more: Any) -> Any:
+    def complete(self, server: Any, prompt: list[int], count: int, **more: Any) -> Any:
         """What it says after a prompt, as llama.cpp's server tells it."""
         wish = {"prompt": prompt, "n_predict": count, "temperature": 0.0, "cache_prompt": False, "ignore_eos": True}
         answer = server.handle_completions(dict(wish, **more))
@@ -239,7 +239,7 @@ class Server:
         before = self.free(device)
         server = self.serving(path, device, context)
         taken = before - self.free(device)
-        answer = self.asked(server, prompt, 1, n_probs=_SHOWN)
+        answer = self.complete(server, prompt, 1, n_probs=_SHOWN)
         probabilities = _probabilities(answer)
         if len(probabilities) < _SHOWN:
             raise RuntimeError("no probabilities in: " + json.dumps(answer, default=str)[:500])

@@ -10,7 +10,7 @@ from rigup_probe_compare import LARGE, SHAPES, Found, distributed, error, listed
 from rigup_probe_expected import normal, rounded, turned, whole
 from rigup_probe_numpy_arrays import casts, indexing, small_tensors, sorting, unusual
 from rigup_probe_numpy_functions import elementwise, fourier, linear_algebra, reductions
-from rigup_probe_numpy_rows import asked
+from rigup_probe_numpy_rows import rows_check
 from rigup_probe_rows_tables import TABLES
 
 _FLOATS = ("float64", "float32", "float16")
@@ -43,7 +43,7 @@ def checks(_device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[
     yield "matmul-complex128", complex_product
     yield "matmul-integers", integer_product
     for name, tables in TABLES.items():
-        yield name, asked(*tables)
+        yield name, rows_check(*tables)
     for check in (casts, elementwise, unusual, reductions, sorting, indexing, linear_algebra, fourier, numbers):
         yield check.__name__.replace("_", "-"), check
 

@@ -7,13 +7,13 @@ from typing import Any, Callable, Iterator
 import numpy as np
 from rigup_probe_compare import Found
 from rigup_probe_grid import Grid
-from rigup_probe_rows import Row, forms, kinds, told
+from rigup_probe_rows import Row, forms, kinds, note_result
 
 _MATRICES = ("float32", "float64")  # what LAPACK has
 _AGAIN = 3  # calls with other numbers of the same shape before the one that is looked at
 
 
-def asked(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of a table."""
 
     def checked(_device: dict[str, Any]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def asked(*tables: Callable[[], Iterator[Row]]) -> Callable[[dict[str, Any]], di
                     if function is None:
                         continue
                     for kind in _MATRICES if row.types == "m" else kinds(row):
-                        _one(found, row, name, function, kind)
+                        _check_function(found, row, name, function, kind)
         return dict(found.measured())
 
     return checked
@@ -38,22 +38,24 @@ def resolved(space: Any, name: str) -> Any:
     return space
 
 
-def _one(found: Found, row: Row, name: str, function: Any, kind: str) -> None:
+def _check_function(found: Found, row: Row, name: str, function: Any, kind: str) -> None:
     for form in forms(row, kind):
-        given = [made(grid, kind) for grid in form.grids]
+        given = [array_of(grid, kind) for grid in form.grids]
         try:
             for turn in range(1, _AGAIN + 1):
                 _again(row, function, [np.roll(array, turn, 0) if array.ndim else array for array in given])
-            for layout, lay in _LAYOUTS if form.said == "small" or not row.rare else _LAYOUTS[:1]:
+            for layout, lay in _LAYOUTS if form.label == "small" or not row.rare else _LAYOUTS[:1]:
                 laid = [lay(array) for array in given]
-                told(found, row, kind, form._replace(said=form.said + layout), row.called(function, laid), name)
+                note_result(
+                    found, row, kind, form._replace(label=form.label + layout), row.called(function, laid), name
+                )
         except np.linalg.LinAlgError as error:
             if form.wanted is not None:
                 found.wrong.append(name + " " + kind + ": " + str(error))
         except Exception as error:
-            found.wrong.append(name + " " + kind + " (" + form.said + "): " + repr(error)[:200])
+            found.wrong.append(name + " " + kind + " (" + form.label + "): " + repr(error)[:200])
         if any(
-            not np.array_equal(array, made(grid, kind), equal_nan=True)
+            not np.array_equal(array, array_of(grid, kind), equal_nan=True)
             for array, grid in zip(given, form.grids)
             if array.dtype.kind in "fiu"
         ):
@@ -68,7 +70,7 @@ def _again(row: Row, function: Any, given: list[Any]) -> None:
         del why
 
 
-def made(grid: Grid, kind: str) -> Any:
+def array_of(grid: Grid, kind: str) -> Any:
     """A grid as an array."""
     return np.array(grid.flat, kind).reshape(grid.shape)
 

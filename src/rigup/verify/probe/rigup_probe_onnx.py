@@ -15,7 +15,7 @@ from rigup_probe_expected import normal, rounded
 from rigup_probe_onnx_cases import composed, fused, normalisation, unusual
 from rigup_probe_onnx_integers import integers, quantized
 from rigup_probe_onnx_model import Node
-from rigup_probe_onnx_rows import asked
+from rigup_probe_onnx_rows import rows_check
 from rigup_probe_onnx_run import CPU, array, host, ran, session_of
 from rigup_probe_onnx_session import numbers, repeated, sessions
 from rigup_probe_onnx_table_bytes import quantised
@@ -54,7 +54,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         yield "matmul-float64", _product("float64")
     yield "convolution", convolution
     for tables in (elements, *NETWORKS, quantised, rows, turns, places, pictures):
-        yield tables.__name__, asked(tables)
+        yield tables.__name__, rows_check(tables)
     for check in (fused, composed, normalisation, unusual, integers, quantized, repeated, sessions, numbers):
         yield check.__name__.replace("_", "-"), check
 

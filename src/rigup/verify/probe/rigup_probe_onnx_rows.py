@@ -9,7 +9,7 @@ from rigup_probe_compare import Found
 from rigup_probe_grid import Grid
 from rigup_probe_onnx_model import Node, model
 from rigup_probe_onnx_run import OPSET, session_of, unknown
-from rigup_probe_rows import Form, Row, forms, told
+from rigup_probe_rows import Form, Row, forms, note_result
 
 _AGAIN = 3
 _WHOLE = ("int64", "int32", "int8", "uint8")
@@ -42,13 +42,13 @@ def op(name: str, wanted: Any, inputs: Any, shapes: Any, attributes: Any = None,
     return Row(name, wanted, inputs, shapes, {"attributes": attributes or {}, **told_}, **more)
 
 
-def asked(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of some tables."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         for row in (listed for table in tables for listed in table()):
-            has = [kind for letter in row.types for kind in _TYPES[letter] if _one(device, found, row, kind)]
+            has = [kind for letter in row.types for kind in _TYPES[letter] if _check_row(device, found, row, kind)]
             if not has:
                 found.left.append(row.name)
         return dict(found.measured())
@@ -56,7 +56,7 @@ def asked(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return checked
 
 
-def _one(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
+def _check_row(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
     """All forms in a type; whether the release and the provider have it."""
     for form in forms(row, kind):
         given = {
@@ -73,7 +73,7 @@ def _one(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
                 return False
             found.wrong.append(row.name + " " + kind + ": " + str(error).split("\n", 1)[0][:200])
             return True
-        told(found, row, kind, form, results)
+        note_result(found, row, kind, form, results)
     return True
 
 

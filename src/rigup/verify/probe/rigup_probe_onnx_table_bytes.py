@@ -33,18 +33,18 @@ def quantised() -> Iterator[Row]:
     """To bytes and back, and what is done with them."""
     for kind, low, span, zero in (("uint8", 0, _bytes, 128), ("int8", -128, _signed, 3)):
         held = [np.array(zero, kind)]
-        yield op("QuantizeLinear", lambda x, z=zero, lo=low: each(lambda v: min(max(round(v * 16) + z, lo), lo + 255))(x), ((-9, 9),), (((3, 5),), ((23, 29),)), held=[0.0625, *held], out=[kind], nan="", opset=21, said=kind, types="s")  # fmt: skip
-        yield op("DequantizeLinear", lambda x, z=zero: each(lambda v: (v - z) / 16)(x), (span,), (((3, 5),), ((23, 29),)), held=[0.0625, *held], kinds={0: kind}, opset=21, nan="", said=kind, types="s")  # fmt: skip
+        yield op("QuantizeLinear", lambda x, z=zero, lo=low: each(lambda v: min(max(round(v * 16) + z, lo), lo + 255))(x), ((-9, 9),), (((3, 5),), ((23, 29),)), held=[0.0625, *held], out=[kind], nan="", opset=21, label=kind, types="s")  # fmt: skip
+        yield op("DequantizeLinear", lambda x, z=zero: each(lambda v: (v - z) / 16)(x), (span,), (((3, 5),), ((23, 29),)), held=[0.0625, *held], kinds={0: kind}, opset=21, nan="", label=kind, types="s")  # fmt: skip
         matrices = (((3, 5), (5, 4)), ((23, 31), (31, 29)))
         product = lambda x, y, z=zero: networks.matmul(each(lambda v: v - z)(x), each(lambda v: v - 3)(y))
-        yield op("MatMulInteger", lambda x, y, f=product: _rounded(f(x, y)), (span, _signed), matrices, held=[*held, np.array(3, "int8")], kinds={0: kind, 1: "int8"}, out=["int32"], nan="", said=kind, types="s")  # fmt: skip
+        yield op("MatMulInteger", lambda x, y, f=product: _rounded(f(x, y)), (span, _signed), matrices, held=[*held, np.array(3, "int8")], kinds={0: kind, 1: "int8"}, out=["int32"], nan="", label=kind, types="s")  # fmt: skip
         pictures = (((1, 2, 5, 6), (3, 2, 3, 3)), ((1, 3, 16, 17), (4, 3, 3, 3)))
         convolved = lambda x, k, z=zero: networks.convolution()(each(lambda v: v - z)(x), each(lambda v: v - 3)(k))
         if kind == "uint8":
-            yield op("ConvInteger", lambda x, k, f=convolved: _rounded(f(x, k)), (span, _bytes), pictures, held=[*held, np.array(3, kind)], kinds={0: kind, 1: kind}, out=["int32"], nan="", said=kind, types="s")  # fmt: skip
+            yield op("ConvInteger", lambda x, k, f=convolved: _rounded(f(x, k)), (span, _bytes), pictures, held=[*held, np.array(3, kind)], kinds={0: kind, 1: kind}, out=["int32"], nan="", label=kind, types="s")  # fmt: skip
         yield from _to_bytes(kind, low, span, zero, product, convolved, matrices, pictures)
     yield op("DynamicQuantizeLinear", _by_range, ((-9, 9),), (((3, 5),), ((23, 29),)), out=["uint8", "float32", "uint8"], nan="", types="s")  # fmt: skip
-    yield op("DynamicQuantizeMatMul", lambda x, y: networks.matmul(x, times(y, 0.25)), (_NEAR, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.25, "float32")], kinds={1: "int8"}, domain=_MS, nan="", factor=3e2, said="roughly", types="s")  # fmt: skip
+    yield op("DynamicQuantizeMatMul", lambda x, y: networks.matmul(x, times(y, 0.25)), (_NEAR, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.25, "float32")], kinds={1: "int8"}, domain=_MS, nan="", factor=3e2, label="roughly", types="s")  # fmt: skip
     yield op("MatMulIntegerToFloat", lambda x, y: times(networks.matmul(each(lambda v: v - 128)(x), y), 0.125), (_bytes, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.5, "float32"), np.array(0.25, "float32"), np.array(128, "uint8")], kinds={0: "uint8", 1: "int8"}, domain=_MS, nan="", types="s", out=["float32"])  # fmt: skip
 
 
@@ -77,13 +77,13 @@ def _to_bytes(
         )
     for name, wanted, shapes, least in pairs:
         # a, scale, zero, b, scale, zero, scale, zero: the second matrix is part of the model
-        yield op(name, lambda x, f=wanted, w=other, s=shapes[-1][1]: cut(f(x, w(s)), share), (span,), tuple((pair[0],) for pair in shapes[-1:]), held=[first_scale, mine, np.array(other(shapes[-1][1]).flat, str(theirs.dtype)).reshape(shapes[-1][1]), two, least, three, mine], kinds={0: kind}, out=[kind], nan="", said=kind, types="s")  # fmt: skip
+        yield op(name, lambda x, f=wanted, w=other, s=shapes[-1][1]: cut(f(x, w(s)), share), (span,), tuple((pair[0],) for pair in shapes[-1:]), held=[first_scale, mine, np.array(other(shapes[-1][1]).flat, str(theirs.dtype)).reshape(shapes[-1][1]), two, least, three, mine], kinds={0: kind}, out=[kind], nan="", label=kind, types="s")  # fmt: skip
     functions: dict[str, Callable[[float], float]] = {
         "QLinearSigmoid": tape.sigmoid,
         "QLinearLeakyRelu": lambda v: v if v > 0 else 0.01 * v,
     }
     for name, function in functions.items():
-        yield op(name, lambda x, f=function: cut(each(lambda v: f((v - zero) / 32))(x), 100.3), (span,), (((3, 5),), ((23, 29),)), held=[np.array(1 / 32, "float32"), mine, np.array(1 / 100.3, "float32"), mine], kinds={0: kind}, out=[kind], nan="", domain=_MS, said=kind, types="s")  # fmt: skip
+        yield op(name, lambda x, f=function: cut(each(lambda v: f((v - zero) / 32))(x), 100.3), (span,), (((3, 5),), ((23, 29),)), held=[np.array(1 / 32, "float32"), mine, np.array(1 / 100.3, "float32"), mine], kinds={0: kind}, out=[kind], nan="", domain=_MS, label=kind, types="s")  # fmt: skip
 
 
 def _by_range(x: Grid) -> tuple[Grid, Grid, Grid]:

@@ -6,7 +6,7 @@ import math
 from typing import Any, List
 
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 
 Rows = List[List[Any]]
 
@@ -161,4 +161,4 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
             )
         return tape.dot(numbers, weights)
 
-    return made(shape, coefficient)
+    return fromfunction(shape, coefficient)

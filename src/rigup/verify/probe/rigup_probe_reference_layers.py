@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, Callable, List, Sequence
 
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference_networks import attention, linear
 from rigup_probe_tape import Number, plain, sqrt, total
 
@@ -86,7 +86,7 @@ def heads_across(heads: int) -> Callable[..., Grid]:
             parts.append(_by_heads(linear(source, weight, shift), heads))
         shown = Grid((batch, 1, 1, key.shape[1]), [not flag for flag in hidden.flat]) if hidden else None
         mixed, size = attention()(*parts, shown), wide // heads
-        joined = made(query.shape, lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
+        joined = fromfunction(query.shape, lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
         return linear(joined, outward, last)
 
     return called
@@ -95,7 +95,7 @@ def heads_across(heads: int) -> Callable[..., Grid]:
 def _by_heads(x: Grid, heads: int) -> Grid:
     batch, steps, wide = x.shape
     size = wide // heads
-    return made((batch, heads, steps, size), lambda at: x[at[0], at[2], at[1] * size + at[3]])
+    return fromfunction((batch, heads, steps, size), lambda at: x[at[0], at[2], at[1] * size + at[3]])
 
 
 def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Number]) -> Callable[..., Grid]:
@@ -111,7 +111,7 @@ def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Num
                 ]
             )
 
-        return made((len(ends), table.shape[1]), bag)
+        return fromfunction((len(ends), table.shape[1]), bag)
 
     return called
 
@@ -123,7 +123,9 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
         wide = table.shape[1]
         lengths = [plain(sqrt(total(number * number for number in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
         shares = [min(1.0, most / (length + 1e-7)) for length in lengths]
-        return made((*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])])
+        return fromfunction(
+            (*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])]
+        )
 
     return called
 
@@ -136,4 +138,4 @@ def by_frequency(rows: Grid, table: Grid) -> Grid:
         number = table[row, at[-1]]
         return plain(number) + (number - plain(number)) * (1 / rows.flat.count(row))
 
-    return made((*rows.shape, table.shape[1]), element)
+    return fromfunction((*rows.shape, table.shape[1]), element)

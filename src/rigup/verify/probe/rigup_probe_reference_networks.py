@@ -9,7 +9,7 @@ import itertools
 import math
 from typing import Any, Callable, Sequence
 
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference import mean, softmax
 from rigup_probe_tape import Number, dot, plain, sigmoid, tanh
 
@@ -74,7 +74,7 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
                     weights = [weight.flat[begin + channel * parts + part] for channel in range(inner) for part, _at in inside]  # fmt: skip
                     result = dot(values, weights)
                     flat[(number, output, *place)] = result + bias.flat[output] if bias else result
-        return made((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
+        return fromfunction((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
 
     return called
 
@@ -102,7 +102,7 @@ def transposed_convolution(
             result = dot(*pairs.get(index, ([], [])))
             return result + bias.flat[index[1]] if bias else result
 
-        return made((x.shape[0], outputs, *sizes), element)
+        return fromfunction((x.shape[0], outputs, *sizes), element)
 
     return called
 
@@ -122,7 +122,7 @@ def pool(
                 values += [x[source]] if x.has(source) else [0.0] if whole else []
             return function(values)
 
-        return made((*x.shape[:2], *sizes), element)
+        return fromfunction((*x.shape[:2], *sizes), element)
 
     return called
 
@@ -138,7 +138,7 @@ def adaptive_mean(outputs: int) -> Callable[[Grid], Grid]:
             parts = [part(at, size) for at, size in zip(index[2:], x.shape[2:])]
             return mean([x[(*index[:2], *place)] for place in itertools.product(*parts)])
 
-        return made((*x.shape[:2], *(outputs for _ in x.shape[2:])), element)
+        return fromfunction((*x.shape[:2], *(outputs for _ in x.shape[2:])), element)
 
     return called
 
@@ -190,10 +190,10 @@ def multihead(heads: int, causal: bool = False) -> Callable[..., Grid]:
 
         def part(number: int) -> Grid:
             shape = (batch, heads, steps, size)
-            return made(shape, lambda at: three[at[0], at[2], number * wide + at[1] * size + at[3]])
+            return fromfunction(shape, lambda at: three[at[0], at[2], number * wide + at[1] * size + at[3]])
 
         mixed = attention(causal)(part(0), part(1), part(2))
-        joined = made((batch, steps, wide), lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
+        joined = fromfunction((batch, steps, wide), lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
         return linear(joined, outward, last)
 
     return called
@@ -262,6 +262,6 @@ def embedding(padding: int = -1) -> Callable[[Grid, Grid], Grid]:
             number = table[row, index[-1]]
             return plain(number) if row == padding else number
 
-        return made((*rows.shape, table.shape[1]), element)
+        return fromfunction((*rows.shape, table.shape[1]), element)
 
     return called

@@ -41,7 +41,7 @@ class Row(NamedTuple):
             "some" where NaN must be in the result, "" for none.
         slope: whether it is asked for its gradient, where the framework has gradients.
         factor: how much more it may be off than others.
-        said: what tells this row from others of the same function.
+        label: what tells this row from others of the same function.
         eager: its result's shape hangs on the numbers.
         rare: another form of a function that has a row: left out where each costs much.
 
@@ -57,7 +57,7 @@ class Row(NamedTuple):
     nan: str = "all"
     slope: bool = True
     factor: float = 1.0
-    said: str = ""
+    label: str = ""
     eager: bool = False
     rare: bool = False
 
@@ -74,7 +74,7 @@ class Row(NamedTuple):
 class Form(NamedTuple):
     """Inputs of a row, and what is wanted of them; None where only NaN must be somewhere in it."""
 
-    said: str
+    label: str
     grids: list[Grid]
     wanted: Any
 
@@ -101,7 +101,7 @@ def values(span: Any, shape: Sequence[int], seed: int) -> Grid:
 def forms(row: Row, kind: str) -> list[Form]:
     """Each form of a row in a type; none where Python has no answer, or where the type does not hold it."""
     sort = "whole" if kind in INTEGERS else "truth" if kind == "bool" else "complex" if kind in COMPLEX else "real"
-    key = row.name, row.said, sort, kind == "uint8"
+    key = row.name, row.label, sort, kind == "uint8"
     if key not in _FORMS:
         _FORMS[key] = list(_formed(row, sort, kind))
     least, most = _BITS.get(kind, (-math.inf, math.inf))
@@ -158,13 +158,13 @@ def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGER
     return [kind for letter in row.types for kind in kinds_of[letter]]
 
 
-def told(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
+def note_result(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
     """A result beside what is wanted: noted by function and type, the worst of all forms."""
     results_ = [
         listed(result)
         for result in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])
     ]
-    label = " ".join(part for part in (name or row.names[0], row.said) if part)
+    label = " ".join(part for part in (name or row.names[0], row.label) if part)
     if form.wanted is None:
         if not any(number != number for grid in results_ for number in flat(grid)):
             found.wrong.append(label + " keeps NaN " + kind)
@@ -176,7 +176,7 @@ def told(found: Found, row: Row, kind: str, form: Form, results: Any, name: str 
             worst = math.inf
         else:
             worst = max(worst, _off(numbers, right.flat))
-    note(found, label, kind if kind in (*REALS, "bfloat16", *COMPLEX) else "", worst / row.factor, form.said)
+    note(found, label, kind if kind in (*REALS, "bfloat16", *COMPLEX) else "", worst / row.factor, form.label)
 
 
 def note(found: Found, label: str, kind: str, worst: float, form: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference_algebra as algebra
 import rigup_probe_tape as tape
 from rigup_probe_expected import fourier
-from rigup_probe_grid import Grid, made, reduced
+from rigup_probe_grid import Grid, fromfunction, reduced
 from rigup_probe_reference_networks import matmul
 from rigup_probe_rows import Row
 
@@ -23,7 +23,7 @@ def _dotted(x: Grid, y: Grid) -> Grid:
 
 def _by_row(x: Grid, y: Grid) -> Grid:
     wide = x.shape[1]
-    return made(x.shape[:1], lambda at: tape.dot(x.flat[at[0] * wide :][:wide], y.flat[at[0] * wide :][:wide]))
+    return fromfunction(x.shape[:1], lambda at: tape.dot(x.flat[at[0] * wide :][:wide], y.flat[at[0] * wide :][:wide]))
 
 
 def products() -> Iterator[Row]:
@@ -32,26 +32,26 @@ def products() -> Iterator[Row]:
     for name, call in (("matmul", None), ("dot", None), ("linalg.matmul", None), ("tensordot", lambda f, x, y: f(x, y, 1)), ("linalg.tensordot", lambda f, x, y: f(x, y, axes=1)),
                        ("einsum", lambda f, x, y: f("ij,jk->ik", x, y)), ("linalg.multi_dot", lambda f, x, y: f([x, y]))):  # fmt: skip
         yield Row(name, matmul, (_NEAR, _NEAR), two, call=call, types="fc" if "multi" in name else _TYPES, factor=2.0)
-    yield Row("matmul", matmul, (_NEAR, _NEAR), (((2, 3, 4), (2, 4, 3)), ((13, 5, 7), (13, 7, 9))), types="f", said="of a batch", rare=True, factor=2.0)  # fmt: skip
-    yield Row("einsum", _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), call=lambda f, x, y: f("ij,ij->i", x, y), types="f", said="of rows", rare=True, factor=2.0)  # fmt: skip
+    yield Row("matmul", matmul, (_NEAR, _NEAR), (((2, 3, 4), (2, 4, 3)), ((13, 5, 7), (13, 7, 9))), types="f", label="of a batch", rare=True, factor=2.0)  # fmt: skip
+    yield Row("einsum", _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), call=lambda f, x, y: f("ij,ij->i", x, y), types="f", label="of rows", rare=True, factor=2.0)  # fmt: skip
     for name in ("vecdot", "linalg.vecdot"):
         yield Row(name, _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), types="fi", factor=2.0)
-    yield Row("inner", lambda x, y: matmul(x, made(y.shape[::-1], lambda at: y[at[::-1]])), (_NEAR, _NEAR), (((3, 5), (4, 5)), ((23, 31), (29, 31))), types=_TYPES, factor=2.0)  # fmt: skip
+    yield Row("inner", lambda x, y: matmul(x, fromfunction(y.shape[::-1], lambda at: y[at[::-1]])), (_NEAR, _NEAR), (((3, 5), (4, 5)), ((23, 31), (29, 31))), types=_TYPES, factor=2.0)  # fmt: skip
     yield Row("vdot", _dotted, (_NEAR, _NEAR), (((15,),) * 2, ((667,),) * 2), types="fi", nan="small", factor=5.0)
     for name in ("outer", "linalg.outer"):
-        yield Row(name, lambda x, y: made((x.shape[0], y.shape[0]), lambda at: x.flat[at[0]] * y.flat[at[1]]), (_NEAR, _NEAR), (((4,), (5,)), ((23,), (29,))), types=_TYPES)  # fmt: skip
-    yield Row("kron", lambda x, y: made((x.shape[0] * y.shape[0], x.shape[1] * y.shape[1]), lambda at: x[at[0] // y.shape[0], at[1] // y.shape[1]] * y[at[0] % y.shape[0], at[1] % y.shape[1]]), (_NEAR, _NEAR), (((2, 3), (3, 2)), ((7, 5), (3, 7))), types=_TYPES)  # fmt: skip
+        yield Row(name, lambda x, y: fromfunction((x.shape[0], y.shape[0]), lambda at: x.flat[at[0]] * y.flat[at[1]]), (_NEAR, _NEAR), (((4,), (5,)), ((23,), (29,))), types=_TYPES)  # fmt: skip
+    yield Row("kron", lambda x, y: fromfunction((x.shape[0] * y.shape[0], x.shape[1] * y.shape[1]), lambda at: x[at[0] // y.shape[0], at[1] // y.shape[1]] * y[at[0] % y.shape[0], at[1] % y.shape[1]]), (_NEAR, _NEAR), (((2, 3), (3, 2)), ((7, 5), (3, 7))), types=_TYPES)  # fmt: skip
     yield Row("matvec", matmul, (_NEAR, _NEAR), (((3, 5), (5,)), ((523, 4), (4,))), types="f", factor=2.0)
     yield Row("vecmat", matmul, (_NEAR, _NEAR), (((5,), (5, 3)), ((4,), (4, 523))), types="f", factor=2.0)
     for name in ("cross", "linalg.cross"):
         yield Row(name, _crossed, (_NEAR, _NEAR), (((4, 3),) * 2, ((201, 3),) * 2), types="fi")
     for name in ("trace", "linalg.trace"):
         yield Row(name, lambda x: Grid((), [tape.total([x[at, at] for at in range(min(x.shape))])]), (_NEAR,), (((4, 5),), ((23, 29),)), types="f", nan="", factor=3.0)  # fmt: skip
-    yield Row("trace", lambda x: reduced((-1,), tape.total)(made((x.shape[2], 3), lambda at: x[at[1], at[1], at[0]])), (_NEAR,), (((3, 3, 5),), ((3, 3, 523),)), types="f", said="of many", rare=True)  # fmt: skip
+    yield Row("trace", lambda x: reduced((-1,), tape.total)(fromfunction((x.shape[2], 3), lambda at: x[at[1], at[1], at[0]])), (_NEAR,), (((3, 3, 5),), ((3, 3, 523),)), types="f", label="of many", rare=True)  # fmt: skip
 
 
 def _crossed(x: Grid, y: Grid) -> Grid:
-    return made(
+    return fromfunction(
         x.shape,
         lambda at: (
             x[at[0], (at[1] + 1) % 3] * y[at[0], (at[1] + 2) % 3]
@@ -65,7 +65,7 @@ def _matrices(make: Callable[[int, int, int, int], float], count: int = 0) -> Ca
     del count
 
     def span(shape: Any) -> Grid:
-        return made(shape, lambda at: make(at[-2], at[-1], at[0] if len(shape) > 2 else 0, shape[-1]))
+        return fromfunction(shape, lambda at: make(at[-2], at[-1], at[0] if len(shape) > 2 else 0, shape[-1]))
 
     return span
 
@@ -166,7 +166,7 @@ def matrices() -> Iterator[Row]:
     rows = (((5, 7),), ((520, 3),))
     for name in ("linalg.norm", "linalg.vector_norm"):
         yield Row(name, reduced((-1,), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), rows, {"axis": -1}, types="f", factor=3.0)  # fmt: skip
-    yield Row("linalg.norm", reduced((), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), (((5, 7),), ((23, 29),)), nan="", types="m", factor=3.0, said="of a matrix", rare=True)  # fmt: skip
+    yield Row("linalg.norm", reduced((), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), (((5, 7),), ((23, 29),)), nan="", types="m", factor=3.0, label="of a matrix", rare=True)  # fmt: skip
     yield Row("polyval", lambda c, x: Grid(x.shape, [_polynomial(c.flat, number) for number in x.flat]), (_NEAR, _NEAR), (((3,), (5,)), ((3,), (523,))), nan="", factor=3.0)  # fmt: skip
     for name, sign in (("polyadd", 1), ("polysub", -1)):
         yield Row(name, lambda a, b, s=sign: Grid(a.shape, [x + s * y for x, y in zip(a.flat, b.flat)]), ((1, 3), (4, 6)), (((5,),) * 2, ((523,),) * 2))  # fmt: skip
@@ -309,7 +309,7 @@ def _down(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
 
 
 def _crosswise(x: Grid) -> Grid:
-    return made(x.shape[::-1], lambda at: x[at[::-1]])
+    return fromfunction(x.shape[::-1], lambda at: x[at[::-1]])
 
 
 def _product_of_two(shape: Any) -> Grid:

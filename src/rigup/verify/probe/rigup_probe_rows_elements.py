@@ -155,7 +155,7 @@ def pairs() -> Iterator[Row]:
     yield Row("nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), TWO, call=lambda f, x, y: (f(x, y) - x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row("where", each(lambda c, x, y: x if c else y), (lambda s: Grid(s, [n % 3 == 1 for n in range(math.prod(s))]), (-9, 9), (-9, 9)), (((3, 5),) * 3, ((23, 29),) * 3, ((4, 1), (1, 3), (4, 3))), types="fi", call=lambda f, c, x, y: f(c != 0, x, y))  # fmt: skip
     shown = each(lambda c, x, y: x if c else y)
-    yield Row("where", lambda x, y: shown(each(lambda a, b: a > b)(x, y), x, each(lambda b: -b)(y)), ((-9, 9), (-9, 9)), TWO, call=lambda f, x, y: f(x > y, x, -y), said="by comparison", types="f")  # fmt: skip
+    yield Row("where", lambda x, y: shown(each(lambda a, b: a > b)(x, y), x, each(lambda b: -b)(y)), ((-9, 9), (-9, 9)), TWO, call=lambda f, x, y: f(x > y, x, -y), label="by comparison", types="f")  # fmt: skip
     for name in ("allclose", "array_equal", "array_equiv"):
         yield Row(name, lambda _x: (Grid((), [True]), Grid((), [False])), ((1, 9),), ONE[:2], call=_both, slope=False, nan="" )  # fmt: skip
 

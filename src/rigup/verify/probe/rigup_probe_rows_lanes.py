@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import rigup_probe_reference as reference
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, made, reduced
+from rigup_probe_grid import Grid, along, fromfunction, reduced
 from rigup_probe_rows import ALL, FIRST, LAST, ONE, Row
 from rigup_probe_tape import Traced, plain
 
@@ -120,7 +120,7 @@ def reductions() -> Iterator[Row]:
             ("down", (0,), {"axis": 0}, FIRST),
             ("of all", (), {}, ALL[:1] if "prod" in name else ALL),
         ):
-            yield Row(name, reduced(dims, function), (span,), _LONGER.get(shapes, shapes) if span == _EQUAL else shapes, named, types=types, nan="all" if dims else "small", slope=smooth, said=label, rare=label != "", factor=3.0)  # fmt: skip
+            yield Row(name, reduced(dims, function), (span,), _LONGER.get(shapes, shapes) if span == _EQUAL else shapes, named, types=types, nan="all" if dims else "small", slope=smooth, label=label, rare=label != "", factor=3.0)  # fmt: skip
     for name, (share, times) in _QUANTILES.items():
         held = _kept(quantile(share)) if name.startswith("nan") else odd(quantile(share))
         yield Row(name, reduced((-1,), held), ((-9, 9),), LAST, {"axis": -1}, call=lambda f, x, q=share * times, **k: f(x, q, **k), slope=False)  # fmt: skip
@@ -130,17 +130,17 @@ def orders() -> Iterator[Row]:
     """From a row to a row."""
     for name, (function, span, types) in _RUNNING.items():
         for label, dim, shapes in (("", -1, _WIDE), ("down", 0, (((7, 5),), ((13, 41),)))):
-            yield Row(name, along(dim, function), (span,), shapes, {"axis": dim}, types=types, said=label, rare=dim == 0, factor=5.0)  # fmt: skip
+            yield Row(name, along(dim, function), (span,), shapes, {"axis": dim}, types=types, label=label, rare=dim == 0, factor=5.0)  # fmt: skip
     for name in ("cumulative_sum", "cumulative_prod"):
         yield Row(name, along(-1, _RUNNING["cum" + name.partition("_")[2]][0]), (_RUNNING["cum" + name.partition("_")[2]][1],), _WIDE, {"axis": -1}, factor=5.0)  # fmt: skip
     yield Row("argsort", along(-1, order), ((-9, 9),), _WIDE, {"axis": -1}, slope=False)
-    yield Row("argsort", along(0, order), ((-9, 9),), (((7, 5),), ((13, 41),)), {"axis": 0}, slope=False, said="down", rare=True)  # fmt: skip
+    yield Row("argsort", along(0, order), ((-9, 9),), (((7, 5),), ((13, 41),)), {"axis": 0}, slope=False, label="down", rare=True)  # fmt: skip
     yield Row("sort_complex", along(-1, ordered), ((-9, 9),), _WIDE, slope=False)
     yield Row("lexsort", along(-1, order), ((-9, 9),), _WIDE, call=lambda f, x: f((x * 0, x), axis=-1), types="fi", slope=False)  # fmt: skip
     yield Row("partition", along(-1, ordered), ((-9, 9),), _WIDE, call=lambda f, x: _ordered_about(f(x, 3, axis=-1), x), types="fi", slope=False, eager=True)  # fmt: skip
     yield Row("argpartition", reduced((-1,), lambda row: ordered(row)[3]), ((-9, 9),), (((5, 7),), ((520, 5),)), call=_third, types="fi", slope=False, nan="", eager=True)  # fmt: skip
     for name in ("searchsorted", "digitize"):
-        yield Row(name, lambda v: made(v.shape, lambda at: sum(edge <= v[at] for edge in _BINS)), ((-3, 3),), (((15,),), ((667,),)), call=_sought, types="f", slope=False, nan="")  # fmt: skip
+        yield Row(name, lambda v: fromfunction(v.shape, lambda at: sum(edge <= v[at] for edge in _BINS)), ((-3, 3),), (((15,),), ((667,),)), call=_sought, types="f", slope=False, nan="")  # fmt: skip
     yield Row("histogram", lambda x: Grid((6,), [sum(low <= number < low + 1 for number in x.flat) for low in range(-3, 3)]), ((-2.96875, 2.9375),), ONE[:2], call=lambda f, x: f(x, 6, (-3, 3))[0], slope=False, nan="", eager=True)  # fmt: skip
     yield Row("histogram2d|histogramdd", lambda x: Grid((30, 30), [sum(at == (math.floor(number * 5 + 15), math.floor(number * 5 + 15)) for number in x.flat) for at in ((r, c) for r in range(30) for c in range(30))]), ((-2.96875, 2.9375),), (((15,),), ((60,),)), call=_in_squares, slope=False, nan="", eager=True)  # fmt: skip
     yield Row("histogram_bin_edges", lambda _x: Grid((601,), [-3 + at / 100 for at in range(601)]), ((-3, 3),), ONE[:2], call=lambda f, x: f(x, 600, (-3, 3)), slope=False, nan="", eager=True)  # fmt: skip
@@ -207,7 +207,9 @@ def _cov(x: Grid, unit: bool) -> Grid:
     rows = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
     off = [[number - math.fsum(row) / wide for number in row] for row in rows]
     size = [math.sqrt(tape.dot(row, row) / (wide - 1)) if unit else 1.0 for row in off]
-    return made((len(rows),) * 2, lambda at: tape.dot(off[at[0]], off[at[1]]) / (wide - 1) / size[at[0]] / size[at[1]])
+    return fromfunction(
+        (len(rows),) * 2, lambda at: tape.dot(off[at[0]], off[at[1]]) / (wide - 1) / size[at[0]] / size[at[1]]
+    )
 
 
 def _sets() -> Iterator[Row]:

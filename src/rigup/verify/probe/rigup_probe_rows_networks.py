@@ -9,7 +9,7 @@ import rigup_probe_reference as reference
 import rigup_probe_reference_networks as networks
 import rigup_probe_reference_special as special
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, each, made, reduced
+from rigup_probe_grid import Grid, along, each, fromfunction, reduced
 from rigup_probe_rows import ONE, TWO, Row
 from rigup_probe_rows_elements import least, odd, power
 from rigup_probe_rows_lanes import order, ordered, place
@@ -58,17 +58,17 @@ def activations() -> Iterator[Row]:
     """Of one number; softmax and its like over rows."""
     for name, (function, low, high) in _ACTIVATIONS.items():
         yield Row("nn." + name, each(odd(function)), ((low, high),))
-    yield Row("nn.gelu", each(odd(reference.gelu)), ((-4, 4),), call=lambda f, x: f(x, approximate=False), said="by erf", rare=True)  # fmt: skip
+    yield Row("nn.gelu", each(odd(reference.gelu)), ((-4, 4),), call=lambda f, x: f(x, approximate=False), label="by erf", rare=True)  # fmt: skip
     for name, function in (("softmax", reference.softmax), ("log_softmax", reference.log_softmax)):
         yield Row("nn." + name, along(-1, _or_nan(function)), ((-6, 6),), _ROWS, factor=2.0)
-        yield Row("nn." + name, along(0, _or_nan(function)), ((-6, 6),), _ROWS, {"axis": 0}, said="down", rare=True, factor=2.0)  # fmt: skip
-        yield Row("nn." + name, along(-1, function), (lambda s: Grid(s, [896.0 + n % 5 * (4 - 8 * (n % 2)) for n in range(math.prod(s))]),), _ROWS, said="of large", nan="", types="f", factor=2.0)  # fmt: skip
+        yield Row("nn." + name, along(0, _or_nan(function)), ((-6, 6),), _ROWS, {"axis": 0}, label="down", rare=True, factor=2.0)  # fmt: skip
+        yield Row("nn." + name, along(-1, function), (lambda s: Grid(s, [896.0 + n % 5 * (4 - 8 * (n % 2)) for n in range(math.prod(s))]),), _ROWS, label="of large", nan="", types="f", factor=2.0)  # fmt: skip
     yield Row("nn.logsumexp", reduced((-1,), odd_row(reference.logsumexp)), ((-6, 6),), _FEW, {"axis": -1})
     yield Row("scipy.special.logsumexp", reduced((-1,), odd_row(reference.logsumexp)), ((-6, 6),), _FEW, {"axis": -1})
     yield Row("nn.logmeanexp", reduced((-1,), odd_row(lambda row: reference.logsumexp(row) - math.log(len(row)))), ((-6, 6),), _FEW, {"axis": -1})  # fmt: skip
     yield Row("nn.standardize", along(-1, reference.normal), ((-5, 5),), _ROWS, {"epsilon": reference.EPSILON}, factor=2.0 )  # fmt: skip
     yield Row("nn.glu", _gated, ((-4, 4),), (((5, 8),), ((41, 26),)))
-    yield Row("nn.one_hot", lambda x: made((len(x.flat), 30), lambda at: int(x.flat[at[0]] == at[1])), (lambda s: Grid(s, [n * 7 % 30 for n in range(math.prod(s))]),), (((9,),), ((31,),)), call=lambda f, x: f(x.astype("int32"), 30, dtype=x.dtype), nan="", slope=False)  # fmt: skip
+    yield Row("nn.one_hot", lambda x: fromfunction((len(x.flat), 30), lambda at: int(x.flat[at[0]] == at[1])), (lambda s: Grid(s, [n * 7 % 30 for n in range(math.prod(s))]),), (((9,),), ((31,),)), call=lambda f, x: f(x.astype("int32"), 30, dtype=x.dtype), nan="", slope=False)  # fmt: skip
     yield Row("nn.dot_product_attention", _heads, ((-2, 2),) * 3, (((1, 5, 2, 4),) * 3, ((2, 9, 4, 8),) * 3), nan="some", factor=3.0, types="s")  # fmt: skip
 
 
@@ -87,14 +87,14 @@ def _or_nan(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _gated(x: Grid) -> Grid:
     half = x.shape[1] // 2
-    return made((x.shape[0], half), lambda at: x[at] * tape.sigmoid(x[at[0], at[1] + half]))
+    return fromfunction((x.shape[0], half), lambda at: x[at] * tape.sigmoid(x[at[0], at[1] + half]))
 
 
 def _heads(query: Grid, key: Grid, value: Grid) -> Grid:
     """Positions before heads."""
 
     def swapped(x: Grid) -> Grid:
-        return made((x.shape[0], x.shape[2], x.shape[1], x.shape[3]), lambda at: x[at[0], at[2], at[1], at[3]])
+        return fromfunction((x.shape[0], x.shape[2], x.shape[1], x.shape[3]), lambda at: x[at[0], at[2], at[1], at[3]])
 
     return swapped(networks.attention()(swapped(query), swapped(key), swapped(value)))
 
@@ -192,10 +192,10 @@ def lax() -> Iterator[Row]:
         yield Row("lax." + name, networks.matmul, ((-2, 2), (-2, 2)), shapes, factor=2.0)
     yield Row("lax.conv", networks.convolution(), ((-2, 2), (-2, 2)), (((1, 2, 5, 6), (3, 2, 3, 3)), ((2, 3, 12, 13), (4, 3, 3, 3))), call=lambda f, x, k: f(x, k, (1, 1), "VALID"), factor=3.0)  # fmt: skip
     yield Row("lax.reshape", lambda x: Grid(x.shape[::-1], x.flat), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, x.shape[::-1]) )  # fmt: skip
-    yield Row("lax.transpose", lambda x: made(x.shape[::-1], lambda at: x[at[::-1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1, 0)))  # fmt: skip
-    yield Row("lax.rev", lambda x: made(x.shape, lambda at: x[at[0], x.shape[1] - 1 - at[1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1,)))  # fmt: skip
+    yield Row("lax.transpose", lambda x: fromfunction(x.shape[::-1], lambda at: x[at[::-1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1, 0)))  # fmt: skip
+    yield Row("lax.rev", lambda x: fromfunction(x.shape, lambda at: x[at[0], x.shape[1] - 1 - at[1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1,)))  # fmt: skip
     yield Row("lax.concatenate", lambda x, y: Grid((x.shape[0] * 2, x.shape[1]), x.flat + y.flat), ((-9, 9),) * 2, same, call=lambda f, x, y: f([x, y], 0))  # fmt: skip
-    yield Row("lax.slice", lambda x: made((x.shape[0], x.shape[1] - 2), lambda at: x[at[0], at[1] + 1]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0, 1), (x.shape[0], x.shape[1] - 1)))  # fmt: skip
+    yield Row("lax.slice", lambda x: fromfunction((x.shape[0], x.shape[1] - 2), lambda at: x[at[0], at[1] + 1]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0, 1), (x.shape[0], x.shape[1] - 1)))  # fmt: skip
     yield Row("lax.broadcast", lambda x: Grid((3, *x.shape), x.flat * 3), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (3,)) )  # fmt: skip
     yield Row("lax.convert_element_type", lambda x: Grid(x.shape, [math.trunc(number) for number in x.flat]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
 
@@ -290,12 +290,12 @@ def _more() -> Iterator[Row]:
     for name in ("index_in_dim", "dynamic_index_in_dim"):
         yield Row(
             "lax." + name,
-            lambda x: made((1, x.shape[1]), lambda at: x[1, at[1]]),
+            lambda x: fromfunction((1, x.shape[1]), lambda at: x[1, at[1]]),
             ((-9, 9),),
             (((3, 5),), ((3, 523),)),
             call=lambda f, x: f(x, 1, 0),
         )
-    yield Row("lax.sort_key_val", lambda x, y: (along(-1, ordered)(x), made(y.shape, lambda at: y[at[0], order(x.flat[at[0] * x.shape[1] :][: x.shape[1]])[at[1]]])), ((-9, 9), (-9, 9)), (((5, 7),) * 2, ((41, 13),) * 2), slope=False, nan="")  # fmt: skip
+    yield Row("lax.sort_key_val", lambda x, y: (along(-1, ordered)(x), fromfunction(y.shape, lambda at: y[at[0], order(x.flat[at[0] * x.shape[1] :][: x.shape[1]])[at[1]]])), ((-9, 9), (-9, 9)), (((5, 7),) * 2, ((41, 13),) * 2), slope=False, nan="")  # fmt: skip
 
 
 def reduced_rows(x: Grid, function: Callable[[list[Any]], list[Any]]) -> Grid:

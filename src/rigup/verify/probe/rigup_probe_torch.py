@@ -7,8 +7,8 @@ from typing import Any, Callable, Dict, Iterator
 import torch
 from rigup_probe_torch_behaviour import copies, dropout, gradients_held, mixed_precision
 from rigup_probe_torch_compiled import compiled
+from rigup_probe_torch_constructors import made_with
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
-from rigup_probe_torch_made import made_with
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
 from rigup_probe_torch_optimizers import optimizers
@@ -63,7 +63,7 @@ def devices() -> list[Any]:
 def _cuda() -> Iterator[Device]:
     vendor = "amd" if torch.version.hip else "nvidia"
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
-        properties = _told(torch.cuda.get_device_properties(index))
+        properties = _properties(torch.cuda.get_device_properties(index))
         gfx = str(properties.get("gcnArchName", "")).split(":")[0]
         isa = gfx if vendor == "amd" else "sm_" + str(properties.get("major")) + str(properties.get("minor"))
         shown = {"index": index, "vendor": vendor, "isa": isa, "name": properties.get("name"), "properties": properties}
@@ -73,7 +73,7 @@ def _cuda() -> Iterator[Device]:
 def _xpu() -> Iterator[Device]:
     available = hasattr(torch, "xpu") and torch.xpu.is_available()
     for index in range(torch.xpu.device_count() if available else 0):
-        properties = _told(torch.xpu.get_device_properties(index))
+        properties = _properties(torch.xpu.get_device_properties(index))
         shown = {"index": index, "vendor": "intel", "name": properties.get("name"), "properties": properties}
         yield dict(shown, id="xpu:" + str(index), type="xpu")
 
@@ -99,7 +99,7 @@ def _further() -> Iterator[Device]:
         yield {"id": name + ":" + str(index), "type": name, "index": index, "vendor": ""}
 
 
-def _told(properties: Any) -> dict[str, Any]:
+def _properties(properties: Any) -> dict[str, Any]:
     """All that a runtime tells of a device."""
     found = {name: getattr(properties, name, None) for name in dir(properties) if not name.startswith("_")}
     plain = {name: value if isinstance(value, (int, float)) else str(value) for name, value in found.items()}

@@ -17,7 +17,7 @@ from rigup_probe_grid import Grid
 from rigup_probe_tape import Traced, differentiate, forget, plain, taped
 from rigup_probe_torch_compare import elsewhere, unsupported
 from rigup_probe_torch_deviation import deviation
-from rigup_probe_torch_forms import made_of
+from rigup_probe_torch_forms import called_functions
 from rigup_probe_torch_pieces import tensor, worst
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -129,15 +129,15 @@ _EXPECTED: dict[str, Wanted] = {}
 def expected(case: Case) -> Wanted:
     """What the reference says, reckoned once."""
     if case.name not in _EXPECTED:
-        _EXPECTED[case.name] = _reckoned(case)
+        _EXPECTED[case.name] = _expected(case)
     return _EXPECTED[case.name]
 
 
-def _reckoned(case: Case) -> Wanted:
-    return reckoned(case, [input_.grid for input_ in case.inputs])
+def _expected(case: Case) -> Wanted:
+    return referenced(case, [input_.grid for input_ in case.inputs])
 
 
-def reckoned(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
+def referenced(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
     """What the reference says of these inputs, and for these weights of the results."""
     forget()
     traced = [
@@ -229,7 +229,7 @@ def fits(case: Case, variant: Variant) -> bool:
     return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
 
 
-class Told:
+class Report:
     """What was seen of some cases on one device."""
 
     def __init__(self, device: dict[str, Any]) -> None:
@@ -251,7 +251,7 @@ class Told:
         """Name what a call is made of, where its result is surely wrong."""
         kept = self.worst.get((case.name, dtype, way), [0.0])
         if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
-            names = made_of(call, inputs)
+            names = called_functions(call, inputs)
             kept[1] += _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
     def summary(self) -> dict[str, Any]:
@@ -267,7 +267,7 @@ class Told:
         return {**fields, "left": self.left} if self.left else fields
 
 
-def one_variant(report: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
+def one_variant(report: Report, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
     """One variant in one type: the ways to call it, and the gradients of the first of them."""
     way = "forward"
     try:
@@ -285,7 +285,7 @@ def one_variant(report: Told, case: Case, wanted: Wanted, dtype: str, variant: V
         failed(report, case, dtype, way, why)
 
 
-def failed(report: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
+def failed(report: Report, case: Case, dtype: str, way: str, why: Exception) -> None:
     """What could not be done: nothing that this device has, or a fault."""
     if unsupported(why) and (case.optional or dtype not in _CERTAIN or report.device["type"] not in ("cpu", "cuda")):
         report.without.append(case.name + " " + dtype)
@@ -351,7 +351,7 @@ def _type(kind: str, dtype: str) -> Any:
     return getattr(torch, {"real": dtype, "given": dtype, "mask": "bool"}.get(kind, kind))
 
 
-def _back(report: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
+def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
     """The gradients, and the result that came with them."""
     dtype, _way, variant = at
     inputs = laid(report.device, case, dtype, variant)
@@ -375,7 +375,7 @@ def several(results: Any) -> list[Any]:
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
-def _compare(report: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
+def _compare(report: Report, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
     """Keep the error of each result."""
     dtype, way, variant = at
     if len(several(got)) < len(wanted):

@@ -51,19 +51,19 @@ def with_parameters(module: Any, parameters: dict[str, Any], inputs: tuple[Any, 
     return functional_call(module, parameters, inputs, named or {})
 
 
-def made_of(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
+def called_functions(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
     """Which of torch's functions a call is made of."""
     if TorchFunctionMode is None:
         return []
     called: list[str] = []
 
-    class Heard(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+    class Recorder(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
         def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
             called.append(getattr(function, "__name__", "_"))
             return function(*args, **(kwargs or {}))
 
     try:
-        with torch.no_grad(), Heard():
+        with torch.no_grad(), Recorder():
             call(*inputs)
     except Exception as why:  # it was called before, and what it is made of is all that is asked here
         del why

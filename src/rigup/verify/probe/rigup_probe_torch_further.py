@@ -12,14 +12,14 @@ from rigup_probe_grid import Grid
 from rigup_probe_torch_cases import (
     LAYOUTS,
     Case,
-    Told,
+    Report,
     Wanted,
     expected,
     failed,
     laid,
     one_variant,
     plain_tensor,
-    reckoned,
+    referenced,
     several,
     weight,
 )
@@ -61,7 +61,7 @@ _ORDERED = (
 )
 
 
-def stirred(report: Told, case: Case, dtype: str) -> None:
+def stirred(report: Report, case: Case, dtype: str) -> None:
     """The same calls with the numbers in another order: what is kept from then would be told again.
 
     In float32 each way to call it, since a module keeps what its function does not.
@@ -79,7 +79,7 @@ def stirred(report: Told, case: Case, dtype: str) -> None:
             del why
 
 
-def further(report: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
+def further(report: Report, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
     """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
     if wanted.steps > most or any(len(result.flat) > _LARGE for result in wanted.results):
@@ -121,7 +121,7 @@ def _once(done: dict[tuple[str, str], int], topic: str, case: Case, asked: Calla
 _SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
 
 
-def _with_nan(report: Told, case: Case, dtype: str, full: bool) -> None:
+def _with_nan(report: Report, case: Case, dtype: str, full: bool) -> None:
     """One number of the first input is none: so are the results that it counts for, and no others."""
     if case.name not in _SPOILT:
         _SPOILT[case.name] = _spoilt(case)
@@ -152,7 +152,7 @@ def _spoilt(case: Case) -> Any:
         spoilt = Grid(first.shape, [math.nan if here == at else number for here, number in enumerate(first.flat)])
         grids = [spoilt if here == place else input_.grid for here, input_ in enumerate(case.inputs)]
         try:
-            right = reckoned(case._replace(backward=False), grids).results
+            right = referenced(case._replace(backward=False), grids).results
         except (ValueError, OverflowError, ArithmeticError):
             return None
         if any(number != number for grid in right for number in grid.flat):
@@ -165,7 +165,7 @@ _SECOND: dict[
 ] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
-def _twice(report: Told, case: Case, dtype: str) -> None:
+def _twice(report: Report, case: Case, dtype: str) -> None:
     """The gradients of a step along one direction: by the inputs, and by the weights of the results.
 
     Expected are differences of the reference's gradients and results. Those by the weights are there of a linear operator, too.
@@ -209,13 +209,13 @@ def _differences(case: Case) -> Any:
 
 def _moved(case: Case, ways: list[list[float]], step: float) -> Wanted:
     pairs = zip(case.inputs, ways)
-    return reckoned(case, [
+    return referenced(case, [
         Grid(input_.grid.shape, [x + step * part for x, part in zip(input_.grid.flat, way)]) if input_.kind == "real" else input_.grid
         for input_, way in pairs
     ])  # fmt: skip
 
 
-def _again(report: Told, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
+def _again(report: Report, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
     """Gradients by each input and each weight; None where there is none."""
     inputs, place = laid(report.device, case, dtype, LAYOUTS[0]), report.device["id"]
     leaves = [
@@ -242,7 +242,7 @@ _TWO, _HALF, _COARSE = ("float64", "float32"), ("float16", "bfloat16"), 40.0
 _EXACT = ("matrix_exp", "freq", "bincount", "bicubic", "conversion", "small numbers", "TransformerEncoder", "argsort")
 
 
-def coarsely(report: Told, case: Case, wanted: Wanted) -> None:
+def coarsely(report: Report, case: Case, wanted: Wanted) -> None:
     """In half types, with room for many roundings, what is tried in whole ones alone: so that it is right at least roughly.
 
     What raises there is not told: few of these operators exist in every type.
@@ -251,7 +251,7 @@ def coarsely(report: Told, case: Case, wanted: Wanted) -> None:
         return
     asked = case._replace(factor=max(case.factor, _COARSE))
     for dtype in _HALF:
-        trial = Told(report.device)
+        trial = Report(report.device)
         trial.raised.append([])  # it is not printed
         stirred(trial, asked, dtype)
         one_variant(trial, asked, wanted, dtype, LAYOUTS[0])

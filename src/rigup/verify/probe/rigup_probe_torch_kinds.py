@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, Variant, expected, reckoned, several, weight
+from rigup_probe_torch_cases import LAYOUTS, Case, Report, Variant, expected, referenced, several, weight
 from rigup_probe_torch_deviation import deviation
 
 COMPLEX, WHOLE = ("complex64", "complex128"), ("int64", "int32")
@@ -25,12 +25,12 @@ _OTHER = ("norm", "var", "std", "vdot", "vecdot", "cov", "corr", "dist", "angle"
 _HELD: dict[tuple[str, str], Any] = {}
 
 
-def in_complex(report: Told, case: Case, dtype: str) -> bool:
+def in_complex(report: Report, case: Case, dtype: str) -> bool:
     """Forward and backward; whether torch has it of complex numbers."""
     return not any(word in case.name for word in _OTHER) and _measured(report, case, dtype, _turned, _complex)
 
 
-def in_whole_numbers(report: Told, case: Case, dtype: str) -> bool:
+def in_whole_numbers(report: Report, case: Case, dtype: str) -> bool:
     """Forward: an answer of whole numbers has no rounding. Whether there is one."""
     return _measured(report, case._replace(backward=False), dtype, _larger, _whole)
 
@@ -56,7 +56,7 @@ def _whole(grids: list[Grid], plain: list[Grid]) -> bool:
 
 
 def _measured(
-    report: Told,
+    report: Report,
     case: Case,
     dtype: str,
     convert: Callable[[Grid], Grid],
@@ -64,7 +64,7 @@ def _measured(
 ) -> bool:
     key = case.name, convert.__name__
     if key not in _HELD:
-        _HELD[key] = _asked(case, convert, fits)
+        _HELD[key] = _prepared(case, convert, fits)
     if _HELD[key] is None:
         return False
     grids, wanted = _HELD[key]
@@ -76,7 +76,7 @@ def _measured(
     return True
 
 
-def _asked(case: Case, convert: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
+def _prepared(case: Case, convert: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
     """Its inputs in such numbers and what is expected of them; None where Python has no answer."""
     if sum(len(input_.grid.flat) for input_ in case.inputs) > _LONGEST or case.result:
         return None
@@ -84,13 +84,13 @@ def _asked(case: Case, convert: Callable[[Grid], Grid], fits: Callable[[list[Gri
         if convert is _turned and any(abs(x) > _FARTHEST for input_ in case.inputs for x in input_.grid.flat):
             return None
         grids = [convert(input_.grid) if input_.kind in ("real", "given") else input_.grid for input_ in case.inputs]
-        wanted = reckoned(case, grids)
+        wanted = referenced(case, grids)
         return (grids, wanted) if fits(wanted.results, expected(case).results) else None
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return None
 
 
-def _compared(report: Told, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
+def _compared(report: Report, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
     kinds = [dtype if input_.kind in ("real", "given") else input_.kind for input_ in case.inputs]
     if variant is LAYOUTS[0]:
         _stirred(report, case, grids, kinds)
@@ -117,7 +117,7 @@ def _compared(report: Told, case: Case, dtype: str, variant: Variant, grids: lis
             report.add(case, dtype, "backward", _off(slope, right), where)
 
 
-def _stirred(report: Told, case: Case, grids: list[Grid], kinds: list[str]) -> None:
+def _stirred(report: Report, case: Case, grids: list[Grid], kinds: list[str]) -> None:
     """With the numbers in another order: what is kept from then would be told again."""
     other = [LAYOUTS[0].lay(Grid(grid.shape, grid.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), report.device["id"])
              for grid, kind in zip(grids, kinds)]  # fmt: skip

@@ -14,7 +14,7 @@ from rigup_probe_torch_cases import (
     SIZES,
     THREADS,
     Case,
-    Told,
+    Report,
     Variant,
     expected,
     fits,
@@ -31,7 +31,7 @@ def measured(
 
     Those that are left once the time is over are named.
     """
-    report = Told(device)
+    report = Report(device)
     for number, case in enumerate(cases):
         if over():
             report.left.append(case.name)

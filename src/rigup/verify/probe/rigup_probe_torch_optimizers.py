@@ -19,7 +19,7 @@ def optimizers(device: dict[str, Any]) -> dict[str, Any]:
         for name, class_, options, reference in OPTIMIZERS:
             for way in ({}, {"foreach": False}, {"foreach": True}, {"fused": True}):
                 label = name + "".join(" " + key + "=" + str(value) for key, value in way.items())
-                _tried(summary, device, kind, label, {**options, **way}, class_, _steps(reference), bool(way))
+                _try_optimizer(summary, device, kind, label, {**options, **way}, class_, _steps(reference), bool(way))
     summary["cases"] += [*_clipped(device)]
     for further in (_sparse, _factored, _second_order):
         try:
@@ -29,7 +29,7 @@ def optimizers(device: dict[str, Any]) -> dict[str, Any]:
     return summary
 
 
-def _tried(
+def _try_optimizer(
     summary: dict[str, Any], device: dict[str, Any], kind: str, label: str, options: dict[str, Any], class_: str,
     wanted: list[float], chosen: bool,
 ) -> None:  # fmt: skip

@@ -11,7 +11,7 @@ import inspect
 from typing import Any, Callable
 
 import torch
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, Wanted, laid, one_variant
+from rigup_probe_torch_cases import LAYOUTS, Case, Report, Wanted, laid, one_variant
 from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE, TorchFunctionMode
 
 FORMS = ("in place", "into a tensor", "as a method", "by another name", "in place by another name",
@@ -20,7 +20,7 @@ _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equa
 _HEADS = ("linalg_", "special_", "fft_")  # of functions that stand in a space of their own
 
 
-def respelled(report: Told, case: Case, wanted: Wanted, dtype: str, form: str) -> None:
+def respelled(report: Report, case: Case, wanted: Wanted, dtype: str, form: str) -> None:
     """One case in one form, as far as there is one."""
     if TorchFunctionMode is None or (case.name, form) in _NONE:
         return
@@ -31,7 +31,7 @@ def respelled(report: Told, case: Case, wanted: Wanted, dtype: str, form: str) -
         with mode:
             return case.calls[0](*inputs)
 
-    if _tried(report, case, dtype, called) and not mode.found:
+    if _can_call(report, case, dtype, called) and not mode.found:
         _NONE.add((case.name, form))
         return
     backward = case.backward and form != FORMS[1]
@@ -42,7 +42,7 @@ def respelled(report: Told, case: Case, wanted: Wanted, dtype: str, form: str) -
 _NONE: set[tuple[str, str]] = set()  # cases that have no such form
 
 
-def _tried(report: Told, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
+def _can_call(report: Report, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
     """Whether a call could be made."""
     try:
         with torch.no_grad():

@@ -9,7 +9,7 @@ import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, each, made, reduced
+from rigup_probe_grid import Grid, each, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 from torch.nn import functional
 
@@ -130,7 +130,7 @@ def sorting() -> Iterator[Case]:
 
     def least(x: Grid) -> Grid:
         ordered = [sorted(x.flat[at * 12 : at * 12 + 12]) for at in range(7)]
-        return made((7, 3), lambda index: ordered[index[0]][index[1]])
+        return fromfunction((7, 3), lambda index: ordered[index[0]][index[1]])
 
     yield Case("topk (smallest)", (lambda x: torch.topk(x, 3, largest=False)[0],), least, (values,))
     yield Case(
@@ -144,13 +144,13 @@ def products() -> Iterator[Case]:
 
     def turned(x: Grid, y: Grid) -> Grid:
         plain = networks.matmul(x, y)
-        return made((5, 2, 3), lambda index: plain[index[1], index[2], index[0]])
+        return fromfunction((5, 2, 3), lambda index: plain[index[1], index[2], index[0]])
 
     yield Case("einsum in another order", (lambda x, y: torch.einsum("bij,bjk->kbi", x, y),), turned, batch, factor=2.0)
     yield Case(
         "einsum that only turns",
         (lambda x: torch.einsum("ijk->kij", x),),
-        lambda x: made((4, 2, 3), lambda index: x[index[1], index[2], index[0]]),
+        lambda x: fromfunction((4, 2, 3), lambda index: x[index[1], index[2], index[0]]),
         batch[:1],
     )
     left = Input(Grid((3, 4), [(-1) ** at * (16_777_217 + 2 * at) for at in range(12)]), "int64")

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, given, literal, real
 from rigup_probe_torch_table_networks import LOW, functional_call
 from torch import nn
@@ -183,7 +183,7 @@ def embeddings() -> Iterator[Case]:
     yield Case(
         "one_hot",
         (lambda r: functional.one_hot(r, 4),),
-        lambda r: made((3, 4), lambda at: int(r.flat[at[0]] == at[1])),
+        lambda r: fromfunction((3, 4), lambda at: int(r.flat[at[0]] == at[1])),
         (hot,),
         ("int64",),
         backward=False,
@@ -196,4 +196,4 @@ def _embedding_module(rows: Any, table: Any) -> Any:
 
 
 def _bags(rows: Grid, table: Grid) -> Grid:
-    return made((2, 6), lambda at: right.mean([table[int(rows[at[0], place]), at[1]] for place in range(4)]))
+    return fromfunction((2, 6), lambda at: right.mean([table[int(rows[at[0], place]), at[1]] for place in range(4)]))

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, always, made, reduced
+from rigup_probe_grid import Grid, along, always, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal
 from rigup_probe_torch_table_ranked import _TWO, kept
 
@@ -158,7 +158,7 @@ def counts() -> Iterator[Case]:
 
 def _cut(x: Grid, dim: int, count: int) -> Grid:
     shape = (count, x.shape[1]) if dim == 0 else (x.shape[0], count)
-    return made(shape, lambda i: x[i])
+    return fromfunction(shape, lambda i: x[i])
 
 
 def _searched() -> Iterator[Case]:

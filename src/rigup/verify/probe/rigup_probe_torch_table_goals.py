@@ -15,7 +15,7 @@ from rigup_probe_torch_table_margins import _HOW, _added, _margins
 from torch import nn
 from torch.nn import functional
 
-Told = Any
+Report = Any
 
 
 def pairs() -> Iterator[Case]:

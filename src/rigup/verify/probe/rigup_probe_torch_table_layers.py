@@ -30,19 +30,19 @@ def recurrents() -> Iterator[Case]:
     for name, kind, single, cell, gates, states in kinds:
         for deep, both in ((2, False), (2, True)):
             label = name + " of " + str(deep) + " layers" + " in both ways" * both
-            inputs = _told(deep, both, gates, states)
+            inputs = _layer_inputs(deep, both, gates, states)
             call = _through(kind, deep, both, states, {})
             yield Case(label, (call,), layers.stacked(cell, gates, states, deep, both), inputs, factor=8.0, few=True)
-        inputs = _told(1, False, gates, states)
+        inputs = _layer_inputs(1, False, gates, states)
         yield Case(name + "Cell from a state", (_one_step(single, states, {}),), _first_step(cell, gates, states), inputs, factor=8.0, few=True)  # fmt: skip
-    inputs = _told(1, False, 1, 1)
+    inputs = _layer_inputs(1, False, 1, 1)
     relu = {"nonlinearity": "relu"}
     reference = layers.stacked(networks.rectified_cell, 1, 1, 1, False)
     yield Case("RNN (relu)", (_through(nn.RNN, 1, False, 1, relu),), reference, inputs, factor=8.0, few=True)
     yield Case("RNNCell (relu)", (_one_step(nn.RNNCell, 1, relu),), _first_step(networks.rectified_cell, 1, 1), inputs, factor=8.0, few=True)  # fmt: skip
 
 
-def _told(deep: int, both: bool, gates: int, states: int) -> tuple[Input, ...]:
+def _layer_inputs(deep: int, both: bool, gates: int, states: int) -> tuple[Input, ...]:
     ways = 2 if both else 1
     inputs = [real(_STEPS, _BATCH, _WIDE, **LOW)]
     inputs += [real(deep * ways, _BATCH, _SIZE, seed=40 + at, **LOW) for at in range(states)]

@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference_networks import matmul
 from rigup_probe_tape import Number, dot, sqrt
 from rigup_probe_torch_cases import Case, Input, given, real
@@ -65,7 +65,7 @@ def _multiplied(x: Grid, y: Grid) -> Grid:
         (a, b), (c, d) = ((z[i[0], 0], z[i[0], 1]) for z in (x, y))
         return a * d + b * c if i[1] else a * c - b * d
 
-    return made(x.shape, element)
+    return fromfunction(x.shape, element)
 
 
 def _transformed(x: Grid) -> Grid:
@@ -76,7 +76,7 @@ def _transformed(x: Grid) -> Grid:
         waves = [turn[i[0] * at % count] for at in range(count)]
         return dot(x.flat, [wave.imag if i[1] else wave.real for wave in waves])
 
-    return made((count, 2), element)
+    return fromfunction((count, 2), element)
 
 
 _KINDS = ("float64", "float32")
@@ -88,7 +88,7 @@ def _same(x: Grid, *_others: Grid) -> Grid:
 
 
 def _identity(x: Grid) -> Grid:
-    return made(x.shape, lambda i: float(i[0] == i[1]))
+    return fromfunction(x.shape, lambda i: float(i[0] == i[1]))
 
 
 def _strong(size: int) -> tuple[Input, Input]:
@@ -104,7 +104,7 @@ def matrices() -> Iterator[Case]:
     for size in (2, 6, 17):
         matrix, even = _strong(size)
         yield from _solved(matrix, " of " + str(size) + " rows")
-        yield from _taken_apart(matrix, even, " of " + str(size) + " rows")
+        yield from _decompositions(matrix, even, " of " + str(size) + " rows")
     yield Case(
         "product of powers",
         (lambda x: torch.matrix_power(x, 2) if hasattr(torch, "matrix_power") else x @ x,),
@@ -125,7 +125,7 @@ def _solved(matrix: Input, label: str) -> Iterator[Case]:
     yield Case("norm of a matrix" + label, (linalg.norm,), length, (matrix,), _KINDS, **_EXACTLY)
 
 
-def _taken_apart(matrix: Input, even: Input, label: str) -> Iterator[Case]:
+def _decompositions(matrix: Input, even: Input, label: str) -> Iterator[Case]:
     """The factors, the shape that each is promised to have, and the order of what has one."""
     linalg, size = torch.linalg, matrix.grid.shape[0]
     none = lambda x: Grid(x.shape, [0.0] * len(x.flat))

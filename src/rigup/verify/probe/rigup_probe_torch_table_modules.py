@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, each, lanes, made
+from rigup_probe_grid import Grid, along, each, fromfunction, lanes
 from rigup_probe_torch_cases import FLOATS, Case, literal, real
 from rigup_probe_torch_table_convolved import held
 from rigup_probe_torch_table_resampling import _TWO, Index
@@ -217,7 +217,9 @@ def norms() -> Iterator[Case]:
     yield Case(
         "weight_norm",
         (lambda v, g: torch._weight_norm(v, g, 0),),
-        lambda v, g: made(v.shape, lambda i: v[i] * g.flat[i[0]] / right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
+        lambda v, g: fromfunction(
+            v.shape, lambda i: v[i] * g.flat[i[0]] / right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])
+        ),
         (real(3, 5), real(3, 1, seed=2)),
         _TWO,
         factor=6.0,
@@ -227,7 +229,7 @@ def norms() -> Iterator[Case]:
     yield Case(
         "norm_except_dim",
         (lambda v: torch.norm_except_dim(v, 2, 0),),
-        lambda v: made((3, 1), lambda i: right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
+        lambda v: fromfunction((3, 1), lambda i: right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
         (real(3, 5),),
         _TWO,
         factor=6.0,
@@ -250,7 +252,7 @@ def _among(x: Grid) -> Grid:
         near = [x[i[0], c, i[2]] for c in range(i[1] - 1, i[1] + 2) if 0 <= c < x.shape[1]]
         return x[i] / tape.exp(tape.log(tape.dot(near, near) * (0.5 / 3) + 2.0) * 0.75)
 
-    return made(x.shape, element)
+    return fromfunction(x.shape, element)
 
 
 def activations() -> Iterator[Case]:
@@ -281,19 +283,19 @@ def activations() -> Iterator[Case]:
     yield Case(
         "PReLU",
         (held(lambda: nn.PReLU(3), "weight"), functional.prelu, torch.prelu),
-        lambda x, w: made(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[i[1]]),
+        lambda x, w: fromfunction(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[i[1]]),
         (real(2, 3, 4), real(3, seed=2)),
         factor=2.0,
     )
     yield Case(
         "PReLU (one weight)",
         (held(lambda: nn.PReLU(), "weight"),),
-        lambda x, w: made(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[0]),
+        lambda x, w: fromfunction(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[0]),
         (real(2, 3, 4), real(1, seed=2)),
         factor=4.0,
     )
     for dim in (0, 1):
-        half = lambda x, d=dim: made(
+        half = lambda x, d=dim: fromfunction(
             [n // 2 if at == d else n for at, n in enumerate(x.shape)],
             lambda i: (
                 x[i]

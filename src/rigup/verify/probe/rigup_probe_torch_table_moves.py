@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, along, always, made
+from rigup_probe_grid import Grid, along, always, fromfunction
 from rigup_probe_tape import plain, total
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 
@@ -25,7 +25,7 @@ def indexing() -> Iterator[Case]:
     yield Case(
         "gather",
         (lambda x, at: torch.gather(x, 1, at),),
-        lambda x, at: made((4, 3), lambda i: x[i[0], int(at[i])]),
+        lambda x, at: fromfunction((4, 3), lambda i: x[i[0], int(at[i])]),
         (real(4, 3), _PLACES),
     )
     yield from _put()
@@ -99,23 +99,25 @@ def _flat(values: list[Any]) -> Grid:
 
 
 def _columns(x: Grid, at: Grid) -> Grid:
-    return made((5, 5), lambda i: x[i[0], int(at.flat[i[1]])])
+    return fromfunction((5, 5), lambda i: x[i[0], int(at.flat[i[1]])])
 
 
 def _scattered(x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] + total([y[i[0], c] for c in range(3) if at[i[0], c] == i[1]]))
+    return fromfunction(x.shape, lambda i: x[i] + total([y[i[0], c] for c in range(3) if at[i[0], c] == i[1]]))
 
 
 def _put_once(_x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(y.shape, lambda i: next(y[i[0], c] for c in range(3) if at[i[0], c] == i[1]))
+    return fromfunction(y.shape, lambda i: next(y[i[0], c] for c in range(3) if at[i[0], c] == i[1]))
 
 
 def _added_rows(x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] + total([y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]]))
+    return fromfunction(
+        x.shape, lambda i: x[i] + total([y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]])
+    )
 
 
 def _copied_rows(_x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(y.shape, lambda i: y[at.flat.index(i[0]), i[1]])
+    return fromfunction(y.shape, lambda i: y[at.flat.index(i[0]), i[1]])
 
 
 def _assigned(x: Any, at: Any, y: Any) -> Any:
@@ -136,9 +138,11 @@ def _turned() -> Iterator[Case]:
         ("diagonal", lambda x: x.diagonal(1), (4,), lambda i: (i[0], i[0] + 1)), ("permute", lambda x: x.view(4, 3, 2).permute(2, 0, 1).contiguous(), (2, 4, 3), lambda i: (i[1], 2 * i[2] + i[0])),
     )  # fmt: skip
     for name, call, shape, source in rows:
-        yield Case(name, (call,), lambda x, s=shape, f=source: made(s, lambda i: x[tuple(f(i))]), (x,))
+        yield Case(name, (call,), lambda x, s=shape, f=source: fromfunction(s, lambda i: x[tuple(f(i))]), (x,))
     for name, kept in (("tril", lambda i: i[1] <= i[0]), ("triu", lambda i: i[1] >= i[0])):
-        yield Case(name, (getattr(torch, name),), lambda x, k=kept: made((4, 6), lambda i: x[i] if k(i) else 0.0), (x,))
+        yield Case(
+            name, (getattr(torch, name),), lambda x, k=kept: fromfunction((4, 6), lambda i: x[i] if k(i) else 0.0), (x,)
+        )
 
 
 def _joined() -> Iterator[Case]:
@@ -147,16 +151,16 @@ def _joined() -> Iterator[Case]:
     yield Case(
         "cat of columns",
         (lambda x, y: torch.cat([x, y], 1),),
-        lambda x, y: made((3, 8), lambda i: (x if i[1] < 4 else y)[i[0], i[1] % 4]),
+        lambda x, y: fromfunction((3, 8), lambda i: (x if i[1] < 4 else y)[i[0], i[1] % 4]),
         two,
     )
     yield Case(
         "stack",
         (lambda x, y: torch.stack([x, y], 1),),
-        lambda x, y: made((3, 2, 4), lambda i: (y if i[1] else x)[i[0], i[2]]),
+        lambda x, y: fromfunction((3, 2, 4), lambda i: (y if i[1] else x)[i[0], i[2]]),
         two,
     )
-    counted: Callable[..., Any] = lambda low, step: always(made((37,), lambda i: low + step * i[0]))
+    counted: Callable[..., Any] = lambda low, step: always(fromfunction((37,), lambda i: low + step * i[0]))
     yield Case(
         "arange",
         (lambda x: torch.arange(37, dtype=x.dtype, device=x.device),),
@@ -183,7 +187,7 @@ def _joined() -> Iterator[Case]:
     yield Case(
         "eye",
         (lambda x: torch.eye(5, 7, dtype=x.dtype, device=x.device),),
-        always(made((5, 7), lambda i: float(i[0] == i[1]))),
+        always(fromfunction((5, 7), lambda i: float(i[0] == i[1]))),
         (given(3),),
         backward=False,
     )

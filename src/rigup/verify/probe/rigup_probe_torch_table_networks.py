@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, given, real
 from torch import nn
 from torch.nn import functional
@@ -57,7 +57,10 @@ def products() -> Iterator[Case]:
         factor=2.0,
     )
     yield Case(
-        "outer", (torch.outer,), lambda x, y: made((4, 5), lambda at: x.flat[at[0]] * y.flat[at[1]]), (real(4), real(5))
+        "outer",
+        (torch.outer,),
+        lambda x, y: fromfunction((4, 5), lambda at: x.flat[at[0]] * y.flat[at[1]]),
+        (real(4), real(5)),
     )
     yield Case("dot", (torch.dot,), networks.matmul, (real(37), real(37, seed=2)), factor=2.0)
     for shape, outputs in (((7, 12), 5), ((2, 3, 33), 17), ((1, 64), 1)):
@@ -102,7 +105,7 @@ def _of_transposed(x: Grid, y: Grid) -> Grid:
 
 
 def _turned(x: Grid) -> Grid:
-    return made(x.shape[::-1], lambda at: x[at[::-1]])
+    return fromfunction(x.shape[::-1], lambda at: x[at[::-1]])
 
 
 def _scaled_sum(before: Grid, x: Grid, y: Grid) -> Grid:
@@ -207,7 +210,7 @@ def _convolution_modules() -> Iterator[Case]:
 
 def _unfolded(x: Grid) -> Grid:
     count, channels, high, wide = x.shape
-    return made((count, channels * 4, (high - 1) * (wide - 1)), lambda at: x[
+    return fromfunction((count, channels * 4, (high - 1) * (wide - 1)), lambda at: x[
         at[0], at[1] // 4, at[2] // (wide - 1) + at[1] % 4 // 2, at[2] % (wide - 1) + at[1] % 2])  # fmt: skip
 
 
@@ -286,14 +289,14 @@ def _resized() -> Iterator[Case]:
 
 
 def _doubled(x: Grid) -> Grid:
-    return made(
+    return fromfunction(
         (*x.shape[:2], *(2 * extent for extent in x.shape[2:])), lambda at: x[(at[0], at[1], at[2] // 2, at[3] // 2)]
     )
 
 
 def _padded(x: Grid) -> Grid:
-    return made((3, 8), lambda at: x[at[0], at[1] - 1] if 0 < at[1] < 6 else 1.5)
+    return fromfunction((3, 8), lambda at: x[at[0], at[1] - 1] if 0 < at[1] < 6 else 1.5)
 
 
 def _reflected(x: Grid) -> Grid:
-    return made((2, 3, 9), lambda at: x[at[0], at[1], 4 - abs(4 - abs(at[2] - 2))])
+    return fromfunction((2, 3, 9), lambda at: x[at[0], at[1], 4 - abs(4 - abs(at[2] - 2))])

@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, lanes, made
+from rigup_probe_grid import Grid, fromfunction, lanes
 from rigup_probe_torch_cases import Case, Input, given, literal, real
 from torch import nn
 from torch.nn import functional
@@ -65,7 +65,7 @@ def _of_small_numbers() -> Iterator[Case]:
 
 def _over_two(x: Grid, weight: Grid, bias: Grid) -> Grid:
     plain = lanes(x, lambda at: at[0], right.normal)
-    return made(x.shape, lambda at: plain[at] * weight[at[1:]] + bias[at[1:]])
+    return fromfunction(x.shape, lambda at: plain[at] * weight[at[1:]] + bias[at[1:]])
 
 
 def _among_neighbours(x: Grid) -> Grid:
@@ -76,7 +76,7 @@ def _among_neighbours(x: Grid) -> Grid:
         below = tape.dot(near, near) * (0.5 / 3) + 2.0
         return x[at] / tape.exp(tape.log(below) * 0.75)
 
-    return made(x.shape, element)
+    return fromfunction(x.shape, element)
 
 
 def _running_statistics() -> Iterator[Case]:

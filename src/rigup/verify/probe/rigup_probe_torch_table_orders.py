@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, along, always, made
+from rigup_probe_grid import Grid, along, always, fromfunction
 from rigup_probe_torch_cases import Case, Input, literal
 from torch.nn import functional
 
@@ -113,7 +113,7 @@ def _activations() -> Iterator[Case]:
              "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink")  # fmt: skip
     for name in names:
         call = lambda x, n=name: getattr(functional, n)(x).isnan().to(x.dtype)
-        yield Case(name + " of NaN", (call,), always(made((5,), lambda at: float(not at[0] % 2))), odd, backward=False, elementwise=True)  # fmt: skip
+        yield Case(name + " of NaN", (call,), always(fromfunction((5,), lambda at: float(not at[0] % 2))), odd, backward=False, elementwise=True)  # fmt: skip
 
 
 def places() -> Iterator[Case]:
@@ -122,7 +122,7 @@ def places() -> Iterator[Case]:
     for name, inside in (("triu", lambda row, column, off: column - row >= off), ("tril", lambda row, column, off: column - row <= off)):  # fmt: skip
         for off in (-2, -1, 1, 2):
             call = lambda x, n=name, o=off: getattr(torch, n)(x, o)
-            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else 0.0)
+            part = lambda x, i=inside, o=off: fromfunction((4, 5), lambda at: x[at] if i(*at, o) else 0.0)
             yield Case(name + " from diagonal " + str(off), (call,), part, inputs, few=True)
     numbers = [float(at * 7 % 5) for at in range(23)]
     known = sorted(set(numbers))

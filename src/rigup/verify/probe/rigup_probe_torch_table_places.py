@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, literal, real
 from rigup_probe_torch_forms import forms
 
@@ -21,7 +21,7 @@ def places() -> Iterator[Case]:
     x, y = real(3, 4), real(2, 3, seed=2)
     at = literal([2, 0, 2], kind="int64")
     rows, columns = real(3, 4, seed=2), real(3, 3, seed=2)
-    added: Callable[..., Any] = lambda x, at, y, a=1.0: made(
+    added: Callable[..., Any] = lambda x, at, y, a=1.0: fromfunction(
         x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, place in enumerate(at.flat) if place == i[0]])
     )
     yield Case(
@@ -45,7 +45,7 @@ def places() -> Iterator[Case]:
     yield Case(
         "index_add of columns",
         (lambda x, a, y: torch.index_add(x, 1, a, y),),
-        lambda x, at, y: made(
+        lambda x, at, y: fromfunction(
             x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, place in enumerate(at.flat) if place == i[1]])
         ),
         (x, at, columns),
@@ -59,13 +59,13 @@ def places() -> Iterator[Case]:
             lambda x, a, y: torch.clone(x).index_copy_(0, a, y),
             lambda x, a, y: x.index_copy(0, a, y),
         ),
-        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
+        lambda x, _a, y: fromfunction(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
         (x, once, real(2, 4, seed=2)),
     )
     yield Case(
         "index_copy of columns",
         (lambda x, a, y: torch.index_copy(x, 1, a, y),),
-        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
+        lambda x, _a, y: fromfunction(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
         (x, once, real(3, 2, seed=2)),
     )
     yield Case(
@@ -75,7 +75,7 @@ def places() -> Iterator[Case]:
             lambda x, a: torch.clone(x).index_fill_(1, a, 2.5),
             lambda x, a: x.index_fill(1, a, 2.5),
         ),
-        lambda x, _a: made(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
+        lambda x, _a: fromfunction(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
         (x, once),
     )
     yield Case(
@@ -85,13 +85,13 @@ def places() -> Iterator[Case]:
             lambda x, a: x.index_select(1, a),
             lambda x, a: torch.take_along_dim(x, a[None].expand(3, 3), 1),
         ),
-        lambda x, a: made((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]),
+        lambda x, a: fromfunction((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]),
         (x, at),
     )
     yield Case(
         "gather (all)",
         (lambda x, a: torch.gather(x, 1, a), lambda x, a: x.gather(1, a), lambda x, a: x.take_along_dim(a, dim=1)),
-        lambda x, a: made((3, 2), lambda i: x[i[0], int(a[i])]),
+        lambda x, a: fromfunction((3, 2), lambda i: x[i[0], int(a[i])]),
         (x, literal([1, 0, 2, 2, 1, 3], (3, 2), "int64")),
     )
     yield Case(
@@ -130,7 +130,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
     for dim in (0, 1):
         pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]
         inputs: tuple[Any, ...] = (x, _AT, y)
-        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
+        add = lambda x, at, y, k=pick: fromfunction(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
         yield Case(
             "scatter_add over dimension " + str(dim),
             (
@@ -155,7 +155,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         ):
             inputs = (distinct(3, 4), _AT, _BETWEEN)
             for own in (True, False):
-                reduce = lambda x, at, y, k=pick, f=function, o=own: made(
+                reduce = lambda x, at, y, k=pick, f=function, o=own: fromfunction(
                     x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i]
                 )
                 calls = (
@@ -175,7 +175,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         once = (
             literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
         )
-        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
+        write = lambda x, at, y, k=pick: fromfunction(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
         yield Case(
             "scatter over dimension " + str(dim),
             (
@@ -192,7 +192,9 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 lambda x, a, d=dim: torch.scatter(x, d, a, 2.5),
                 lambda x, a, d=dim: torch.clone(x).scatter_(d, a, value=2.5),
             ),
-            lambda x, at, k=pick: made(x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]),
+            lambda x, at, k=pick: fromfunction(
+                x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]
+            ),
             (x, once),
         )
     rows, at = real(3, 4, seed=2), literal([2, 0, 2], kind="int64")
@@ -203,7 +205,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         ("amin", lambda s: min(s, key=tape.plain)),
     ):
         for own in (True, False):
-            reduce = lambda x, at, y, f=function, o=own: made(
+            reduce = lambda x, at, y, f=function, o=own: fromfunction(
                 x.shape,
                 lambda i: (
                     f([*([x[i]] if o else []), *[y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]]])
@@ -233,7 +235,9 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
             ("max", lambda s: max(s, key=tape.plain)),
             ("min", lambda s: min(s, key=tape.plain)),
         ):
-            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))
+            segment = lambda x, _n, f=function: fromfunction(
+                (3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])])
+            )
             yield Case(
                 "segment_reduce (" + how + ")",
                 (
@@ -305,7 +309,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "one_hot (all)",
         (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)),
-        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        lambda a: fromfunction((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
         (literal([2, 0, 3], kind="int64"),),
         ("int64",),
         backward=False,
@@ -313,7 +317,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "one_hot (classes found)",
         (torch.nn.functional.one_hot,),
-        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        lambda a: fromfunction((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
         (literal([2, 0, 3], kind="int64"),),
         ("int64",),
         backward=False,
@@ -338,7 +342,7 @@ def _written(x: Any, mask: Any, value: float) -> Any:
 def _by_index(x: Input) -> Iterator[Case]:
     r, c = literal([2, 0, 2], kind="int64"), literal([3, 1, 0], kind="int64")
     y = real(3, seed=2)
-    last = lambda x, r, c, y: made(
+    last = lambda x, r, c, y: fromfunction(
         x.shape, lambda i: next((v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i), x[i])
     )
     yield Case(
@@ -352,7 +356,7 @@ def _by_index(x: Input) -> Iterator[Case]:
         (x, r, c, y),
     )
     same = literal([3, 1, 3], kind="int64")
-    added = lambda x, r, c, y: made(
+    added = lambda x, r, c, y: fromfunction(
         x.shape, lambda i: x[i] + tape.total([v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i])
     )
     yield Case(
@@ -368,13 +372,13 @@ def _by_index(x: Input) -> Iterator[Case]:
     yield Case(
         "index by a column and a row",
         (lambda x, r, c: x[r[:, None], c],),
-        lambda x, r, c: made((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]),
+        lambda x, r, c: fromfunction((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]),
         (x, r, c),
     )
     yield Case(
         "index by a list",
         (lambda x: x[[2, 0]], lambda x: x[torch.tensor([True, False, True], device=x.device)].flip(0)),
-        lambda x: made((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]),
+        lambda x: fromfunction((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]),
         (x,),
     )
     yield Case(

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, real
 from rigup_probe_torch_table_resampling import _TWO, Index, _folded, _read
 from torch import nn
@@ -47,7 +47,7 @@ def pool(
                     values.append(0.0)
             return function(values)
 
-        return made((*x.shape[:2], *outs), element)
+        return fromfunction((*x.shape[:2], *outs), element)
 
     return called
 
@@ -57,7 +57,7 @@ def adaptive(function: Callable[[list[Any]], Any], outs: tuple[int, ...]) -> Cal
 
     def called(x: Grid) -> Grid:
         parts = lambda at, n, out: range(at * n // out, -(-(at + 1) * n // out))
-        return made(
+        return fromfunction(
             (*x.shape[:2], *outs),
             lambda i: function(
                 [
@@ -236,7 +236,7 @@ def _where(x: Grid, shape: Any) -> Grid:
 
 def _kept_places(x: Grid) -> Grid:
     best = {max(several, key=lambda at: tape.plain(x[at])) for _i, several in _windows(x)}
-    return made(x.shape, lambda i: x[i] if i in best else 0.0)
+    return fromfunction(x.shape, lambda i: x[i] if i in best else 0.0)
 
 
 def _border(mode: str) -> Callable[[int, int], Any]:
@@ -259,7 +259,7 @@ def _padded(mode: str, pairs: Any, value: float = 0.0) -> Callable[[Grid], Grid]
             source = [find(at - by[d][0], x.shape[d]) if d in by else at for d, at in enumerate(i)]
             return value if None in source else x[tuple(source)]
 
-        return made(shape, element)
+        return fromfunction(shape, element)
 
     return called
 
@@ -300,14 +300,14 @@ def paddings() -> Iterator[Case]:
     yield Case(
         "pad by less than nothing",
         (lambda x: functional.pad(x, (-1, 2)),),
-        lambda x: made((3, 6), lambda i: x[i[0], i[1] + 1] if i[1] < 4 else 0.0),
+        lambda x: fromfunction((3, 6), lambda i: x[i[0], i[1] + 1] if i[1] < 4 else 0.0),
         (real(3, 5),),
     )
     for stride, padding, dilation in ((1, 0, 1), (2, 1, 1), (1, 1, 2)):
         label = " (stride " + str(stride) + ", padding " + str(padding) + ", dilation " + str(dilation) + ")"
         args = {"stride": stride, "padding": padding, "dilation": dilation}
         outs = [(n + 2 * padding - dilation - 1) // stride + 1 for n in (5, 4)]
-        unfolded = lambda x, s=stride, p=padding, d=dilation, o=outs: made(
+        unfolded = lambda x, s=stride, p=padding, d=dilation, o=outs: fromfunction(
             (2, 12, o[0] * o[1]), lambda i: _read(x, i, s, p, d, o)
         )
         yield Case(

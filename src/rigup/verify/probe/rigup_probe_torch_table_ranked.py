@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, always, made, reduced
+from rigup_probe_grid import Grid, along, always, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 from rigup_probe_torch_forms import forms
 
@@ -258,7 +258,7 @@ def differences() -> Iterator[Case]:
     yield Case(
         "diff over dimension 0",
         (lambda x: torch.diff(x, dim=0),),
-        lambda x: made((2, 7), lambda i: x[i[0] + 1, i[1]] - x[i]),
+        lambda x: fromfunction((2, 7), lambda i: x[i[0] + 1, i[1]] - x[i]),
         inputs,
     )
     area: Row = lambda row, dx=0.5: tape.total([(a + b) * (0.5 * dx) for a, b in zip(row, row[1:])])
@@ -358,7 +358,9 @@ def differences() -> Iterator[Case]:
 
     def near(x: Grid) -> Grid:
         covariance = _together(x, 1)
-        return made((3, 3), lambda i: covariance[i] / tape.sqrt(covariance[i[0], i[0]] * covariance[i[1], i[1]]))
+        return fromfunction(
+            (3, 3), lambda i: covariance[i] / tape.sqrt(covariance[i[0], i[0]] * covariance[i[1], i[1]])
+        )
 
     yield Case("corrcoef", (torch.corrcoef, torch.Tensor.corrcoef), near, inputs, factor=10.0)
 
@@ -370,4 +372,6 @@ def _together(x: Grid, less: Any, weights: Any = None) -> Grid:
     rows = [x.flat[at * 7 : at * 7 + 7] for at in range(3)]
     middles = [tape.dot(row, weights) * (1 / whole) for row in rows]
     off = [[number - middle for number in row] for row, middle in zip(rows, middles)]
-    return made((3, 3), lambda i: tape.dot([a * w for a, w in zip(off[i[0]], weights)], off[i[1]]) * (1 / below))
+    return fromfunction(
+        (3, 3), lambda i: tape.dot([a * w for a, w in zip(off[i[0]], weights)], off[i[1]]) * (1 / below)
+    )

@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, real
 from torch import nn
 from torch.nn import functional
@@ -32,7 +32,7 @@ def _folded(x: Grid, s: int, p: int, d: int, outs: Any) -> Grid:
     ):
         at = (number, channel, row * s - p + part // 2 * d, column * s - p + part % 2 * d)
         sums[at] = sums.get(at, 0.0) + x[number, channel * 4 + part, row * outs[1] + column]
-    return made((2, 2, 5, 4), lambda i: sums.get(i, 0.0))
+    return fromfunction((2, 2, 5, 4), lambda i: sums.get(i, 0.0))
 
 
 def _cubic(t: float) -> float:
@@ -73,7 +73,7 @@ def _resized(outs: tuple[int, ...], weights: Any) -> Callable[[Grid], Grid]:
                 [math.prod(w for _p, w in some) for some in several],
             )
 
-        return made((*x.shape[:2], *outs), element)
+        return fromfunction((*x.shape[:2], *outs), element)
 
     return called
 
@@ -201,7 +201,7 @@ def _sampled() -> Iterator[Case]:
     for corners in (False, True):
         place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1
         yield Case("affine_grid" + (" (align_corners)" if corners else ""), (lambda t, c=corners: functional.affine_grid(t, (1, 2, 3, 4), align_corners=c),),
-                   lambda t, p=place: made((1, 3, 4, 2), lambda i: t[0, i[3], 0] * p(i[2], 4) + t[0, i[3], 1] * p(i[1], 3) + t[0, i[3], 2]), (real(1, 2, 3),), _TWO, factor=4.0, few=True)  # fmt: skip
+                   lambda t, p=place: fromfunction((1, 3, 4, 2), lambda i: t[0, i[3], 0] * p(i[2], 4) + t[0, i[3], 1] * p(i[1], 3) + t[0, i[3], 2]), (real(1, 2, 3),), _TWO, factor=4.0, few=True)  # fmt: skip
 
 
 def _taken(x: Grid, grid: Grid, mode: str, padding: str, corners: bool) -> Grid:
@@ -249,4 +249,4 @@ def _taken(x: Grid, grid: Grid, mode: str, padding: str, corners: bool) -> Grid:
             ]
         )
 
-    return made((1, 2, *grid.shape[1:3]), element)
+    return fromfunction((1, 2, *grid.shape[1:3]), element)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, each, made, reduced
+from rigup_probe_grid import Grid, each, fromfunction, reduced
 from rigup_probe_tape import dot, total
 from rigup_probe_torch_cases import Case, distinct, literal, real
 from torch.nn import functional
@@ -39,12 +39,12 @@ def _with_gaps(x: Grid) -> Grid:
     """The largest of those that lie two apart."""
     offsets = list(itertools.product((0, 2), repeat=len(x.shape) - 2))
     sizes = [extent - 2 for extent in x.shape[2:]]
-    return made((*x.shape[:2], *sizes), lambda i: right.largest([x[(*i[:2], *map(sum, zip(i[2:], off)))] for off in offsets]))  # fmt: skip
+    return fromfunction((*x.shape[:2], *sizes), lambda i: right.largest([x[(*i[:2], *map(sum, zip(i[2:], off)))] for off in offsets]))  # fmt: skip
 
 
 def _by_sides(x: Grid, size: tuple[int, int], stride: tuple[int, int]) -> Grid:
     sides = [(extent - a) // b + 1 for extent, a, b in zip(x.shape[2:], size, stride)]
-    return made((*x.shape[:2], *sides), lambda i: right.mean([
+    return fromfunction((*x.shape[:2], *sides), lambda i: right.mean([
         x[i[0], i[1], i[2] * stride[0] + r, i[3] * stride[1] + c] for r in range(size[0]) for c in range(size[1])]))  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def _resized(outputs: tuple[int, ...], weights: Weights) -> Callable[[Grid], Gri
             values = [x[(*index[:2], *(place for place, _share in some))] for some in several]
             return dot(values, [math.prod(share for _place, share in some) for some in several])
 
-        return made((*x.shape[:2], *outputs), element)
+        return fromfunction((*x.shape[:2], *outputs), element)
 
     return called
 
@@ -134,12 +134,12 @@ _NEGATIVE = literal([-1, 0, -5, 3, -2], kind="int64")
 def places() -> Iterator[Case]:
     """Counted from the end, along each dimension, of several tensors at once."""
     table = real(5, 7)
-    yield Case("index counted from the end", (lambda x, at: x[at],), lambda x, at: made((5, 7), lambda i: x[int(at.flat[i[0]]) % 5, i[1]]), (table, _NEGATIVE))  # fmt: skip
-    yield Case("index of columns counted from the end", (lambda x, at: x[:, at],), lambda x, at: made((5, 5), lambda i: x[i[0], int(at.flat[i[1]]) % 7]), (table, _NEGATIVE))  # fmt: skip
+    yield Case("index counted from the end", (lambda x, at: x[at],), lambda x, at: fromfunction((5, 7), lambda i: x[int(at.flat[i[0]]) % 5, i[1]]), (table, _NEGATIVE))  # fmt: skip
+    yield Case("index of columns counted from the end", (lambda x, at: x[:, at],), lambda x, at: fromfunction((5, 5), lambda i: x[i[0], int(at.flat[i[1]]) % 7]), (table, _NEGATIVE))  # fmt: skip
     pairs = literal([4, -2, 0, 2, -5], kind="int64")
     yield Case("index by two", (lambda x, r, c: x[r, c],), lambda x, r, c: Grid((5,), [x[int(a) % 5, int(b) % 7] for a, b in zip(r.flat, c.flat)]), (table, pairs, _NEGATIVE))  # fmt: skip
     yield Case("index_put counted from the end", (_put, lambda x, y: x.index_put((torch.tensor([-1, 1]).to(x.device),), y)),
-               lambda x, y: made((5, 7), lambda i: y[0 if i[0] == 4 else 1, i[1]] if i[0] in (1, 4) else x[i]), (table, real(2, 7, seed=2)))  # fmt: skip
+               lambda x, y: fromfunction((5, 7), lambda i: y[0 if i[0] == 4 else 1, i[1]] if i[0] in (1, 4) else x[i]), (table, real(2, 7, seed=2)))  # fmt: skip
     for dim in (0, 1, 2):
         at = literal(
             [(n * 7 + n // 5) % 3 for n in range(24)],
@@ -174,12 +174,14 @@ def _sized(shape: tuple[int, ...], dim: int, size: int) -> tuple[int, ...]:
 
 
 def _gathered(dim: int) -> Callable[..., Grid]:
-    return lambda x, at: made(at.shape, lambda i: x[_sized(i, dim, int(at[i]))])
+    return lambda x, at: fromfunction(at.shape, lambda i: x[_sized(i, dim, int(at[i]))])
 
 
 def _scattered(dim: int) -> Callable[..., Grid]:
     def called(x: Grid, at: Grid, y: Grid) -> Grid:
-        return made(x.shape, lambda i: x[i] + total([y[j] for j in at.indices() if _sized(j, dim, int(at[j])) == i]))
+        return fromfunction(
+            x.shape, lambda i: x[i] + total([y[j] for j in at.indices() if _sized(j, dim, int(at[j])) == i])
+        )
 
     return called
 
@@ -188,10 +190,12 @@ def _joined(dim: int) -> Callable[..., Grid]:
     def called(*x: Grid) -> Grid:
         sources = [(grid, at) for grid in x for at in range(grid.shape[dim])]
         shape = _sized(x[0].shape, dim, len(sources))
-        return made(shape, lambda i: sources[i[dim]][0][_sized(i, dim, sources[i[dim]][1])])
+        return fromfunction(shape, lambda i: sources[i[dim]][0][_sized(i, dim, sources[i[dim]][1])])
 
     return called
 
 
 def _stacked(dim: int) -> Callable[..., Grid]:
-    return lambda *x: made((*x[0].shape[:dim], len(x), *x[0].shape[dim:]), lambda i: x[i[dim]][i[:dim] + i[dim + 1 :]])
+    return lambda *x: fromfunction(
+        (*x[0].shape[:dim], len(x), *x[0].shape[dim:]), lambda i: x[i[dim]][i[:dim] + i[dim + 1 :]]
+    )

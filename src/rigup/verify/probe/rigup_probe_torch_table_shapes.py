@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import FLOATS, Case, Input, given, real
 from rigup_probe_torch_forms import copied, forms
 
@@ -19,7 +19,7 @@ _X, _MANY = (2, 3, 4), 33_019
 
 
 def _from(shape: tuple[int, ...], source: Callable[[Index], Index]) -> Callable[[Grid], Grid]:
-    return lambda x: made(_longer(shape, x), lambda i: x[tuple(source(i))])
+    return lambda x: fromfunction(_longer(shape, x), lambda i: x[tuple(source(i))])
 
 
 def _flat(shape: tuple[int, ...]) -> Callable[[Grid], Grid]:
@@ -59,12 +59,12 @@ def shapes() -> Iterator[Case]:
         ("slices of all kinds", (lambda x: x[:, 1:, ::3],), _from((2, 2, 2), lambda i: (i[0], i[1] + 1, 3 * i[2]))), ("slice with an ellipsis", (lambda x: x[..., -3:-1], lambda x: x[:, :, 1:3]), _from((2, 3, 2), lambda i: (i[0], i[1], i[2] + 1))), ("one element", (lambda x: x[1, 2, 3],), _from((), lambda _i: (1, 2, 3))),
         ("diagonal", (lambda x: torch.diagonal(x, 1, 1, 2), lambda x: x.diagonal(1, 1, 2), lambda x: torch.linalg.diagonal(x, offset=1), lambda x: torch.diagonal_copy(x, 1, 1, 2)), _from((2, 3), lambda i: (i[0], i[1], i[1] + 1))),
         ("unfold of a dimension", (lambda x: x.unfold(2, 2, 1),), _from((2, 3, 3, 2), lambda i: (i[0], i[1], i[2] + i[3]))),
-        ("as_strided", (lambda x: torch.as_strided(torch.clone(x.contiguous()), (3, 4), (2, 5), 1), lambda x: torch.clone(x.contiguous()).as_strided((3, 4), (2, 5), 1)), lambda x: made((3, 4), lambda i: x.flat[1 + 2 * i[0] + 5 * i[1]])),
+        ("as_strided", (lambda x: torch.as_strided(torch.clone(x.contiguous()), (3, 4), (2, 5), 1), lambda x: torch.clone(x.contiguous()).as_strided((3, 4), (2, 5), 1)), lambda x: fromfunction((3, 4), lambda i: x.flat[1 + 2 * i[0] + 5 * i[1]])),
         ("atleast_3d", (lambda x: torch.atleast_3d(x[0]), lambda x: torch.atleast_2d(x[0])[..., None], lambda x: torch.atleast_1d(x[0])[..., None]), _from((3, 4, 1), lambda i: (0, i[0], i[1]))),
         ("clone", (torch.clone, torch.Tensor.clone, lambda x: x.contiguous(), lambda x: x.clone(memory_format=torch.contiguous_format), lambda x: torch.nn.Identity()(x), torch.Tensor.resolve_conj, torch.Tensor.resolve_neg, torch.Tensor.conj, lambda x: x.to(x.dtype, copy=True), lambda x: torch.Tensor.type_as(x, x), lambda x: torch.real(x)), _from(_X, lambda i: i)),
-        ("pixel_unshuffle", (lambda x: torch.nn.functional.pixel_unshuffle(x.reshape(1, 1, 6, 4), 2), lambda x: torch.nn.PixelUnshuffle(2)(x.reshape(1, 1, 6, 4))), lambda x: made((1, 4, 3, 2), lambda i: x.flat[(2 * i[2] + i[1] // 2) * 4 + 2 * i[3] + i[1] % 2])),
-        ("pixel_shuffle (module)", (lambda x: torch.nn.PixelShuffle(2)(x.reshape(1, 4, 3, 2)), lambda x: torch.pixel_shuffle(x.reshape(1, 4, 3, 2), 2)), lambda x: made((1, 1, 6, 4), lambda i: x.flat[(i[2] % 2 * 2 + i[3] % 2) * 6 + i[2] // 2 * 2 + i[3] // 2])),
-        ("channel_shuffle", (lambda x: torch.nn.functional.channel_shuffle(x.reshape(1, 6, 4, 1), 2), lambda x: torch.nn.ChannelShuffle(3)(torch.nn.ChannelShuffle(2)(torch.nn.ChannelShuffle(2)(x.reshape(1, 6, 4, 1))))), lambda x: made((1, 6, 4, 1), lambda i: x.flat[(i[1] % 2 * 3 + i[1] // 2) * 4 + i[2]])),
+        ("pixel_unshuffle", (lambda x: torch.nn.functional.pixel_unshuffle(x.reshape(1, 1, 6, 4), 2), lambda x: torch.nn.PixelUnshuffle(2)(x.reshape(1, 1, 6, 4))), lambda x: fromfunction((1, 4, 3, 2), lambda i: x.flat[(2 * i[2] + i[1] // 2) * 4 + 2 * i[3] + i[1] % 2])),
+        ("pixel_shuffle (module)", (lambda x: torch.nn.PixelShuffle(2)(x.reshape(1, 4, 3, 2)), lambda x: torch.pixel_shuffle(x.reshape(1, 4, 3, 2), 2)), lambda x: fromfunction((1, 1, 6, 4), lambda i: x.flat[(i[2] % 2 * 2 + i[3] % 2) * 6 + i[2] // 2 * 2 + i[3] // 2])),
+        ("channel_shuffle", (lambda x: torch.nn.functional.channel_shuffle(x.reshape(1, 6, 4, 1), 2), lambda x: torch.nn.ChannelShuffle(3)(torch.nn.ChannelShuffle(2)(torch.nn.ChannelShuffle(2)(x.reshape(1, 6, 4, 1))))), lambda x: fromfunction((1, 6, 4, 1), lambda i: x.flat[(i[1] % 2 * 3 + i[1] // 2) * 4 + i[2]])),
     )  # fmt: skip
     for name, calls, reference in rows:
         yield Case(name + " (shapes)", calls, reference, inputs, few=name == "view")
@@ -108,15 +108,15 @@ def _parts() -> Iterator[Case]:
             yield Case(
                 name + " (" + str(off) + ", all)",
                 (*forms(name, off), lambda x, n=name, o=off: getattr(torch, n)(x[None], diagonal=o)[0]),
-                lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0),
+                lambda x, k=inside, o=off: fromfunction((4, 5), lambda i: x[i] if k(i, o) else 0.0),
                 (x,),
             )
             if off > 0:  # where the last columns differ
                 yield Case(name + " of matrices in a batch", (lambda x, n=name, o=off: getattr(torch, n)(x, o),),
-                           lambda x, k=inside, o=off: made(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
+                           lambda x, k=inside, o=off: fromfunction(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
         row = real(3)
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
-        put = lambda v, s=size, u=up, o=left: made(
+        put = lambda v, s=size, u=up, o=left: fromfunction(
             (s, s), lambda i: v.flat[i[0] - u] if i[0] - u == i[1] - o and 0 <= i[0] - u < 3 else 0.0
         )
         yield Case(
@@ -168,7 +168,7 @@ def _parts() -> Iterator[Case]:
     yield Case(
         "select_scatter",
         (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)),
-        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
         (x, y),
     )
     z = real(4, 2, seed=3)
@@ -178,19 +178,19 @@ def _parts() -> Iterator[Case]:
             lambda x, y: torch.slice_scatter(x, y, 1, 1, 5, 2),
             lambda x, y: x.slice_scatter(y, dim=1, start=1, end=5, step=2),
         ),
-        lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
         (x, z),
     )
     yield Case(
         "diagonal_scatter",
         (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)),
-        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
         (x, y),
     )
     yield Case(
         "fill_diagonal_",
         (copied(lambda x: x.fill_diagonal_(2.5)),),
-        lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
+        lambda x: fromfunction((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
         (x._replace(kind="given"),),
         backward=False,
     )
@@ -219,7 +219,7 @@ def _parts() -> Iterator[Case]:
     yield Case(
         "a part assigned",
         (copied(_assign),),
-        lambda x: made(
+        lambda x: fromfunction(
             (4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]
         ),
         (x,),
@@ -237,10 +237,12 @@ def joins() -> Iterator[Case]:
     """Several as one."""
     two, three = (real(2, 3), real(2, 3, seed=2)), (real(3), real(2, seed=2))
     stack = lambda dim: (
-        lambda x, y: made([*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]])
+        lambda x, y: fromfunction(
+            [*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]]
+        )
     )
     cat = lambda dim: (
-        lambda x, y: made(
+        lambda x, y: fromfunction(
             [extent * (2 if at == dim else 1) for at, extent in enumerate(x.shape)],
             lambda i: (x if i[dim] < x.shape[dim] else y)[
                 tuple(index % x.shape[at] if at == dim else index for at, index in enumerate(i))
@@ -278,7 +280,7 @@ def joins() -> Iterator[Case]:
     yield Case(
         "block_diag",
         (torch.block_diag,),
-        lambda x, y: made(
+        lambda x, y: fromfunction(
             (4, 6), lambda i: x[i] if i[0] < 2 and i[1] < 3 else y[i[0] - 2, i[1] - 3] if i[0] > 1 and i[1] > 2 else 0.0
         ),
         two,
@@ -306,11 +308,11 @@ def joins() -> Iterator[Case]:
     for indexing in ("ij", "xy"):
         shape = (3, 2) if indexing == "ij" else (2, 3)
         yield Case("meshgrid (" + indexing + ")", (lambda x, y, n=indexing: torch.meshgrid(x, y, indexing=n), lambda x, y, n=indexing: torch.meshgrid([x, y], indexing=n)),
-                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
+                   lambda x, y, s=shape, n=indexing: (fromfunction(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), fromfunction(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
     yield Case(
         "kron",
         (torch.kron, lambda x, y: x.kron(y)),
-        lambda x, y: made((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]),
+        lambda x, y: fromfunction((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]),
         two,
         factor=2.0,
     )
@@ -318,7 +320,7 @@ def joins() -> Iterator[Case]:
         yield Case(
             "pad by " + str(value) + ", " + str(size),
             (lambda x, _y, v=value, s=size: torch.nn.functional.pad(x, (s, 1, 0, s), value=v),),
-            lambda x, _y, v=value, s=size: made(
+            lambda x, _y, v=value, s=size: fromfunction(
                 (2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v
             ),
             two,

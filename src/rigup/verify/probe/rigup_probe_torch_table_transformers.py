@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, each, lanes, made
+from rigup_probe_grid import Grid, each, fromfunction, lanes
 from rigup_probe_torch_cases import Case, Input, given, real
 from rigup_probe_torch_forms import with_parameters
 from torch import nn
@@ -27,16 +27,18 @@ def _attended(query: Grid, key: Grid, parameters: Any, name: str, mask: Any = No
         flat = networks.linear(grid, weight, Grid((_WIDE,), bias.flat[number * _WIDE : (number + 1) * _WIDE]))
         size = _WIDE // _HEADS
         parts.append(
-            made((grid.shape[0], _HEADS, grid.shape[1], size), lambda i, f=flat, s=size: f[i[0], i[2], i[1] * s + i[3]])
+            fromfunction(
+                (grid.shape[0], _HEADS, grid.shape[1], size), lambda i, f=flat, s=size: f[i[0], i[2], i[1] * s + i[3]]
+            )
         )
     mixed, size = networks.attention()(*parts, mask), _WIDE // _HEADS
-    joined = made(query.shape, lambda i: mixed[i[0], i[2] // size, i[1], i[2] % size])
+    joined = fromfunction(query.shape, lambda i: mixed[i[0], i[2] // size, i[1], i[2] % size])
     return networks.linear(joined, parameters[name + ".out_proj.weight"], parameters[name + ".out_proj.bias"])
 
 
 def _normal(x: Grid, parameters: Any, name: str) -> Grid:
     plain = lanes(x, lambda i: i[:-1], right.normal)
-    return made(
+    return fromfunction(
         x.shape, lambda i: plain[i] * parameters[name + ".weight"].flat[i[-1]] + parameters[name + ".bias"].flat[i[-1]]
     )
 
@@ -90,7 +92,7 @@ def _run(module: Any, names: tuple[str, ...], **more: Any) -> Callable[..., Any]
     return called
 
 
-def _told(names: tuple[str, ...], weights: Any) -> Any:
+def _named_parameters(names: tuple[str, ...], weights: Any) -> Any:
     return dict(zip(names, weights))
 
 
@@ -113,7 +115,7 @@ def layers() -> Iterator[Case]:
         module = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own)
         names, weights = _parameters(module)
         eval_ = nn.TransformerEncoderLayer(_WIDE, _HEADS, **args, **own).eval()
-        wanted = lambda x, *w, n=names, r=reference: encoded(x, _told(n, w), **r)
+        wanted = lambda x, *w, n=names, r=reference: encoded(x, _named_parameters(n, w), **r)
         yield Case(
             "TransformerEncoderLayer" + label,
             (_run(module, names, **more), _run(eval_, names, **more)),
@@ -128,12 +130,19 @@ def layers() -> Iterator[Case]:
     )
     names, weights = _parameters(module)
     stacked = lambda x, *w, n=names: _normal(
-        encoded(encoded(x, _told(n, w), "layers.0."), _told(n, w), "layers.1."), _told(n, w), "norm"
+        encoded(encoded(x, _named_parameters(n, w), "layers.0."), _named_parameters(n, w), "layers.1."),
+        _named_parameters(n, w),
+        "norm",
     )
     yield Case("TransformerEncoder", (_run(module, names),), stacked, (x, *weights), _TWO, factor=20.0)
     masked = lambda x, *w, n=names: _normal(
-        encoded(encoded(x, _told(n, w), "layers.0.", mask=causal), _told(n, w), "layers.1.", mask=causal),
-        _told(n, w),
+        encoded(
+            encoded(x, _named_parameters(n, w), "layers.0.", mask=causal),
+            _named_parameters(n, w),
+            "layers.1.",
+            mask=causal,
+        ),
+        _named_parameters(n, w),
         "norm",
     )
     yield Case(
@@ -151,7 +160,7 @@ def layers() -> Iterator[Case]:
         yield Case(
             "TransformerDecoderLayer" + (" (norm_first)" if first else ""),
             (_run(module, names),),
-            lambda x, m, *w, n=names, f=first: decoded(x, m, _told(n, w), first=f),
+            lambda x, m, *w, n=names, f=first: decoded(x, m, _named_parameters(n, w), first=f),
             (x, memory, *weights),
             _TWO,
             factor=20.0,
@@ -160,7 +169,7 @@ def layers() -> Iterator[Case]:
     yield Case(
         "TransformerDecoderLayer with a causal mask (norm_first)",
         (_run(module, names, tgt_mask=ahead, tgt_is_causal=True),),
-        lambda x, m, *w, n=names: decoded(x, m, _told(n, w), first=True, mask=causal),
+        lambda x, m, *w, n=names: decoded(x, m, _named_parameters(n, w), first=True, mask=causal),
         (x, memory, *weights),
         _TWO,
         factor=20.0,
@@ -171,7 +180,9 @@ def layers() -> Iterator[Case]:
     yield Case(
         "TransformerDecoder",
         (_run(module, names),),
-        lambda x, m, *w, n=names: _normal(decoded(x, m, _told(n, w), "layers.0."), _told(n, w), "norm"),
+        lambda x, m, *w, n=names: _normal(
+            decoded(x, m, _named_parameters(n, w), "layers.0."), _named_parameters(n, w), "norm"
+        ),
         (x, memory, *weights),
         _TWO,
         factor=20.0,
@@ -181,7 +192,7 @@ def layers() -> Iterator[Case]:
     names, weights = _parameters(module)
 
     def whole(source: Grid, goal: Grid, *w: Grid) -> Grid:
-        parameters = _told(names, w)
+        parameters = _named_parameters(names, w)
         seen = _normal(encoded(source, parameters, "encoder.layers.0."), parameters, "encoder.norm")
         return _normal(decoded(goal, seen, parameters, "decoder.layers.0."), parameters, "decoder.norm")
 
@@ -209,9 +220,9 @@ def cells() -> Iterator[Case]:
         by_step = networks.recurrent(cell, gates, states)
 
         def by_batch(x: Grid, *w: Grid, f: Any = by_step) -> Grid:
-            turned = made((x.shape[1], x.shape[0], x.shape[2]), lambda i: x[i[1], i[0], i[2]])
+            turned = fromfunction((x.shape[1], x.shape[0], x.shape[2]), lambda i: x[i[1], i[0], i[2]])
             out = f(turned, *w)
-            return made((out.shape[1], out.shape[0], out.shape[2]), lambda i: out[i[1], i[0], i[2]])
+            return fromfunction((out.shape[1], out.shape[0], out.shape[2]), lambda i: out[i[1], i[0], i[2]])
 
         first = lambda module, n=names: (
             lambda x, *w: with_parameters(module.to(x.dtype).to(x.device), dict(zip(n, w)), (x,))[0]
@@ -241,9 +252,9 @@ def cells() -> Iterator[Case]:
         yield Case(
             name + " of packed sequences",
             (packed,),
-            lambda x, *w, f=by_step: (lambda out: made(out.shape, lambda i: out[i] if i[0] == 0 or i[1] == 0 else 0.0))(
-                f(x, *w)
-            ),
+            lambda x, *w, f=by_step: (
+                lambda out: fromfunction(out.shape, lambda i: out[i] if i[0] == 0 or i[1] == 0 else 0.0)
+            )(f(x, *w)),
             inputs,
             _TWO,
             factor=10.0,

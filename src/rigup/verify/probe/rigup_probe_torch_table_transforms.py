@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 import rigup_probe_reference_algebra as algebra
 import torch
-from rigup_probe_grid import Grid, each, made
+from rigup_probe_grid import Grid, each, fromfunction
 from rigup_probe_torch_cases import Case, given, real
 
 _TWO = ("float64", "float32")
@@ -73,7 +73,7 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
         r = real(3, 6)
-        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])
+        cut = lambda g, n: fromfunction((*g.shape[:-2], n, 2), lambda i: g[i])
         for size in (6, 5):
             part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)
             yield Case(
@@ -87,7 +87,9 @@ def transforms() -> Iterator[Case]:
                 few=size == 5,
                 spreads=False,
             )
-            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])
+            turned = lambda x, s=size, m=norm: fromfunction(
+                (3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i]
+            )
             yield Case(
                 "ihfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: as_real(fft.ihfft(x, s, norm=m)),),
@@ -101,8 +103,8 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
             back_ = real(3, size // 2 + 1, 2, seed=4)
-            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))
-            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])
+            full = lambda x, s=size: fromfunction((3, s, 2), lambda i: _mirrored(x, i, s))
+            real_part = lambda g: fromfunction(g.shape[:-1], lambda i: g[(*i, 0)])
             yield Case(
                 "irfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),),
@@ -165,7 +167,7 @@ def transforms() -> Iterator[Case]:
             optional=True,
             spreads=False,
         )
-    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
+    shift = lambda back: lambda x: fromfunction(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
     yield Case(
         "fftshift",
         (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)),
@@ -183,7 +185,7 @@ def transforms() -> Iterator[Case]:
     yield Case(
         "fftshift of all",
         (fft.fftshift, lambda x: fft.ifftshift(fft.fftshift(fft.fftshift(x)))),
-        lambda x: made((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]),
+        lambda x: fromfunction((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]),
         (real(3, 5),),
         spreads=False,
     )
@@ -222,7 +224,7 @@ def _mirrored(x: Grid, i: Any, size: int) -> Any:
 
 
 def _conj(x: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] * (-1.0 if i[2] else 1.0))
+    return fromfunction(x.shape, lambda i: x[i] * (-1.0 if i[2] else 1.0))
 
 
 def _windows() -> Iterator[Case]:
@@ -264,7 +266,7 @@ def _windows() -> Iterator[Case]:
             ],
         )
         spectrum = algebra.transformed(cut, 2, False)
-        return made((2, length // 2 + 1, count, 2), lambda i: spectrum[i[0], i[2], i[1], i[3]])
+        return fromfunction((2, length // 2 + 1, count, 2), lambda i: spectrum[i[0], i[2], i[1], i[3]])
 
     own = lambda x: torch.hann_window(length, dtype=x.dtype)
     yield Case(

@@ -6,7 +6,7 @@ import itertools
 from typing import Any, Callable, Iterator
 
 import rigup_probe_reference_networks as networks
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, given, real
 from rigup_probe_torch_table_networks import LOW, _exact, functional_call
 from torch import nn
@@ -48,7 +48,9 @@ def _module(mode: str) -> Callable[..., Any]:
 
 def _shuffled(x: Grid) -> Grid:
     """Four channels become the places of a square."""
-    return made((2, 2, 6, 8), lambda at: x[at[0], at[1] * 4 + at[2] % 2 * 2 + at[3] % 2, at[2] // 2, at[3] // 2])
+    return fromfunction(
+        (2, 2, 6, 8), lambda at: x[at[0], at[1] * 4 + at[2] % 2 * 2 + at[3] % 2, at[2] // 2, at[3] // 2]
+    )
 
 
 def _of_many_channels() -> Iterator[Case]:
@@ -73,7 +75,7 @@ def _read(x: Grid, before: tuple[int, ...], after: tuple[int, ...], places: Plac
         source = [places(here - first, size) for here, first, size in zip(at[2:], before, sizes)]
         return 0.0 if None in source else x[(at[0], at[1], *source)]
 
-    return made(shape, element)
+    return fromfunction(shape, element)
 
 
 def _same(dilation: int) -> Callable[..., Grid]:
@@ -97,4 +99,4 @@ def _folded(x: Grid) -> Grid:
     for number, channel, part, row, column in itertools.product(range(2), range(3), range(4), range(3), range(4)):
         place = (number, channel, row + part // 2, column + part % 2)
         sums[place] = sums.get(place, 0.0) + x[number, channel * 4 + part, row * 4 + column]
-    return made((2, 3, 4, 5), lambda at: sums[at])
+    return fromfunction((2, 3, 4, 5), lambda at: sums[at])

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import Case, Told, Wanted, plain_tensor, reckoned, several
+from rigup_probe_torch_cases import Case, Report, Wanted, plain_tensor, referenced, several
 from rigup_probe_torch_deviation import deviation
 from rigup_probe_torch_pieces import worst
 
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 _PLANS: dict[str, Any] = {}
 
 
-def tiled(report: Told, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
+def tiled(report: Report, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
     """By the first way to call it, or by these: forward and backward; whether it could be asked for as much: a case may name sizes."""
     if case.name not in _PLANS:
         _PLANS[case.name] = _planned(case, wanted)
@@ -66,7 +66,7 @@ def tiled(report: Told, case: Case, wanted: Wanted, dtype: str, calls: Sequence[
     return found
 
 
-def _run(report: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int, sure: bool = True) -> None:
+def _run(report: Report, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int, sure: bool = True) -> None:
     """`sure`: another shape than expected is a fault; else the call may name one of its sizes."""
     where = str(times) + " times as much"
     place = report.device["id"]
@@ -153,7 +153,7 @@ def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
 
 def _agreed(case: Case, wanted: Wanted, dims: tuple[Any, ...]) -> Any:
     grids = [repeated(input_.grid, dim, 2) for input_, dim in zip(case.inputs, dims)]
-    alone = reckoned(case._replace(backward=False), grids).results
+    alone = referenced(case._replace(backward=False), grids).results
     places = tuple(_place(result, right) for result, right in zip(alone, wanted.results))
     share = 0
     if (None in places and len(set(places)) > 1) or -1 in places:
@@ -195,7 +195,7 @@ def _near(some: Sequence[float], others: Sequence[float]) -> bool:
 
 def _slopes_agree(case: Case, wanted: Wanted, plan: Plan, grids: list[Grid]) -> bool:
     weights = [repeated(grid, dim, 2) for grid, dim in zip(wanted.weights, plan.results)]
-    slopes = reckoned(case, grids, weights).gradients
+    slopes = referenced(case, grids, weights).gradients
     dims = [dim for dim, input_ in zip(plan.inputs, case.inputs) if input_.kind == "real"]
     rights = [repeated(grid, dim, 2) for grid, dim in zip(wanted.gradients, dims)]
     shares = [2.0 ** (plan.share + (dim is None)) for dim in dims]
