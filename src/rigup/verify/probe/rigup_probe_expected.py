@@ -181,13 +181,6 @@ def log_softmax(row: list[float]) -> list[float]:
     return [value - whole_ for value in row]
 
 
-def softmax_gradient(row: list[float], weights: list[float]) -> list[float]:
-    """How the sum of softmax times weights changes with each number of a row."""
-    held = softmax(row)
-    middle = dot(held, weights)
-    return [share * (weight - middle) for share, weight in zip(held, weights)]
-
-
 def attention(query: Nested, key: Nested, value: Nested, seen: Callable[[int, int], bool] | None = None) -> Nested:
     """Scaled dot-product attention of matrices (position, width). `seen(i, j)`: whether i may look at j."""
     scale = 1 / math.sqrt(len(query[0]))
@@ -195,6 +188,30 @@ def attention(query: Nested, key: Nested, value: Nested, seen: Callable[[int, in
     if seen is not None:
         scores = [[score if seen(i, j) else -math.inf for j, score in enumerate(row)] for i, row in enumerate(scores)]
     return matmul([softmax(row) for row in scores], value)
+
+
+def network_step() -> tuple[tuple[Nested, ...], float, tuple[Nested, Nested]]:
+    """One step of a network of two layers, tanh between them and the mean square as its loss.
+
+    Returns:
+        inputs, goals and both weights; the loss; its gradients by the weights.
+
+    """
+    inputs, goals, first, second = (
+        rounded("float32", values)
+        for values in (
+            normal(1, 16, 12),
+            normal(2, 16, 5),
+            each(lambda x: x / 4, normal(3, 12, 20)),
+            each(lambda x: x / 5, normal(4, 20, 5)),
+        )
+    )
+    hidden = each(math.tanh, matmul(inputs, first))
+    off = each(lambda x, y: x - y, matmul(hidden, second), goals)
+    slope = each(lambda x: 2 * x / 80, off)
+    inner = each(lambda x, h: x * (1 - h * h), matmul(slope, turned(second)), hidden)
+    loss = math.fsum(number * number for number in flat(off)) / 80
+    return (inputs, goals, first, second), loss, (matmul(turned(inputs), inner), matmul(turned(hidden), slope))
 
 
 def mean(row: list[float]) -> float:

@@ -104,3 +104,30 @@ def reduced(dims: Sequence[int], function: Callable[[list[Any]], Any]) -> Callab
         return fromfunction([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
 
     return called
+
+
+def transposed(grid: Grid) -> Grid:
+    """All dimensions in the reverse order."""
+    return fromfunction(grid.shape[::-1], lambda index: grid[index[::-1]])
+
+
+def swapped(grid: Grid) -> Grid:
+    """The last two dimensions exchanged."""
+    shape = (*grid.shape[:-2], grid.shape[-1], grid.shape[-2])
+    return fromfunction(shape, lambda index: grid[(*index[:-2], index[-1], index[-2])])
+
+
+def each_row(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
+    """A function of lists over the last dimension, whose results may be of another length."""
+
+    def called(grid: Grid) -> Grid:
+        wide = grid.shape[-1]
+        rows = [function(grid.flat[at : at + wide]) for at in range(0, len(grid.flat), wide)]
+        return Grid((*grid.shape[:-1], len(rows[0])), [number for row in rows for number in row])
+
+    return called
+
+
+def scaled(grid: Grid, factor: float) -> Grid:
+    """Each number times the same."""
+    return Grid(grid.shape, [number * factor for number in grid.flat])

@@ -12,7 +12,7 @@ import numpy as np
 import rigup_probe_expected as reference
 from rigup_probe import Skip
 from rigup_probe_compare import LARGE, SHAPES, Found, distributed, misdistributed, product_error, rate
-from rigup_probe_expected import normal, rounded, turned, whole
+from rigup_probe_expected import normal, rounded, whole
 from rigup_probe_jax_arrays import indexing, repeated, unusual
 from rigup_probe_jax_functions import attention, transforms
 from rigup_probe_jax_places import device_of, elsewhere, host, moved, wide
@@ -232,9 +232,7 @@ def _drawn(key: Any) -> list[Any]:
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
     """The gradient of a network's loss, against one that Python reckons by hand; and the weights after the step."""
-    inputs, goals, first, second = (
-        rounded("float32", values) for values in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
-    )  # fmt: skip
+    (inputs, goals, first, second), right_loss, wanted = reference.network_step()
 
     def loss(weights: Any, given: Any, wanted: Any) -> Any:
         hidden = jnp.tanh(jnp.matmul(given, weights[0], precision="highest"))
@@ -242,13 +240,8 @@ def training_step(device: dict[str, Any]) -> dict[str, Any]:
 
     first_weights, two, given, goal = (moved(device, each) for each in (first, second, inputs, goals))
     value, got = jax.jit(jax.value_and_grad(loss))((first_weights, two), given, goal)
-    hidden = reference.each(math.tanh, reference.matmul(inputs, first))
-    off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
-    slope = reference.each(lambda x: 2 * x / 80, off)
-    inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, turned(second)), hidden)
-    wanted = (reference.matmul(turned(inputs), inner), reference.matmul(turned(hidden), slope))
     found = Found()
-    found.near("loss float32", host(value), math.fsum(number * number for number in reference.flat(off)) / 80)
+    found.near("loss float32", host(value), right_loss)
     for number, (held, before, right) in enumerate(zip(got, (first_weights, two), wanted), 1):
         found.near("gradient " + str(number) + " float32", host(held), right)
         stepped = reference.each(lambda x, y: x - 0.5 * y, host(before), right)

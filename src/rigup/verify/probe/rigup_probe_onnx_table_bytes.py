@@ -12,9 +12,8 @@ from typing import Any, Callable, Iterator
 import numpy as np
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, each
+from rigup_probe_grid import Grid, each, scaled
 from rigup_probe_onnx_rows import op
-from rigup_probe_onnx_table_networks import times
 from rigup_probe_rows import Row
 
 _NEAR = (-2, 2)
@@ -44,8 +43,8 @@ def quantised() -> Iterator[Row]:
             yield op("ConvInteger", lambda x, k, f=convolved: _rounded(f(x, k)), (span, _bytes), pictures, held=[*held, np.array(3, kind)], kinds={0: kind, 1: kind}, out=["int32"], nan="", label=kind, types="s")  # fmt: skip
         yield from _to_bytes(kind, low, span, zero, product, convolved, matrices, pictures)
     yield op("DynamicQuantizeLinear", _by_range, ((-9, 9),), (((3, 5),), ((23, 29),)), out=["uint8", "float32", "uint8"], nan="", types="s")  # fmt: skip
-    yield op("DynamicQuantizeMatMul", lambda x, y: networks.matmul(x, times(y, 0.25)), (_NEAR, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.25, "float32")], kinds={1: "int8"}, domain=_MS, nan="", factor=3e2, label="roughly", types="s")  # fmt: skip
-    yield op("MatMulIntegerToFloat", lambda x, y: times(networks.matmul(each(lambda v: v - 128)(x), y), 0.125), (_bytes, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.5, "float32"), np.array(0.25, "float32"), np.array(128, "uint8")], kinds={0: "uint8", 1: "int8"}, domain=_MS, nan="", types="s", out=["float32"])  # fmt: skip
+    yield op("DynamicQuantizeMatMul", lambda x, y: networks.matmul(x, scaled(y, 0.25)), (_NEAR, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.25, "float32")], kinds={1: "int8"}, domain=_MS, nan="", factor=3e2, label="roughly", types="s")  # fmt: skip
+    yield op("MatMulIntegerToFloat", lambda x, y: scaled(networks.matmul(each(lambda v: v - 128)(x), y), 0.125), (_bytes, _signed), (((3, 5), (5, 4)), ((23, 31), (31, 29))), held=[np.array(0.5, "float32"), np.array(0.25, "float32"), np.array(128, "uint8")], kinds={0: "uint8", 1: "int8"}, domain=_MS, nan="", types="s", out=["float32"])  # fmt: skip
 
 
 def _rounded(x: Grid) -> Grid:

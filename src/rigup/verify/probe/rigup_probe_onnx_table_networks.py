@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference_algebra as algebra
 import rigup_probe_reference_networks as networks
-from rigup_probe_grid import Grid, along, each, fromfunction, reduced
+from rigup_probe_grid import Grid, along, each, fromfunction, reduced, scaled, swapped
 from rigup_probe_onnx_rows import op
 from rigup_probe_reference import affine
 from rigup_probe_rows import Row
@@ -24,15 +24,6 @@ _POOLED = (((1, 2, 6, 8),), ((2, 5, 16, 18),))
 _SMALL = 1e-5
 
 
-def _turned(x: Grid) -> Grid:
-    return fromfunction((*x.shape[:-2], x.shape[-1], x.shape[-2]), lambda at: x[(*at[:-2], at[-1], at[-2])])
-
-
-def times(x: Grid, factor: float) -> Grid:
-    """Each times the same."""
-    return Grid(x.shape, [number * factor for number in x.flat])
-
-
 def products() -> Iterator[Row]:
     """Of matrices and batches."""
     two = (((3, 5), (5, 4)), ((23, 31), (31, 29)))
@@ -42,9 +33,9 @@ def products() -> Iterator[Row]:
     sums = lambda x, y, b: each(lambda a, c: 0.5 * a + 2 * c)(networks.matmul(x, y), b)
     yield op("Gemm", sums, (_NEAR,) * 3, three, {"alpha": 0.5, "beta": 2.0}, factor=2.0)
     yield op("FusedGemm", lambda x, y, b: each(lambda v: max(v, 0.0))(sums(x, y, b)), (_NEAR,) * 3, three, {"alpha": 0.5, "beta": 2.0, "activation": "Relu"}, factor=2.0, domain=_MS, nan="")  # fmt: skip
-    yield op("Gemm", lambda x, y: networks.matmul(_turned(x), _turned(y)), (_NEAR,) * 2, (((5, 3), (4, 5)), ((31, 23), (29, 31))), {"transA": 1, "transB": 1}, label="of transposes", factor=2.0)  # fmt: skip
+    yield op("Gemm", lambda x, y: networks.matmul(swapped(x), swapped(y)), (_NEAR,) * 2, (((5, 3), (4, 5)), ((31, 23), (29, 31))), {"transA": 1, "transB": 1}, label="of transposes", factor=2.0)  # fmt: skip
     for name in ("FusedMatMul", "TransposeMatMul"):
-        yield op(name, lambda x, y: times(networks.matmul(x, _turned(y)), 0.5), (_NEAR,) * 2, (((3, 5), (4, 5)), ((23, 31), (29, 31))), {"alpha": 0.5, "transB": 1}, factor=2.0, domain=_MS)  # fmt: skip
+        yield op(name, lambda x, y: scaled(networks.matmul(x, swapped(y)), 0.5), (_NEAR,) * 2, (((3, 5), (4, 5)), ((23, 31), (29, 31))), {"alpha": 0.5, "transB": 1}, factor=2.0, domain=_MS)  # fmt: skip
     yield op("Einsum", networks.matmul, (_NEAR, _NEAR), two, {"equation": "ij,jk->ik"}, types="fi", factor=2.0)
     yield op("Det", _each_matrix(algebra.determinant), (_diagonal,), (((4, 3, 3),), ((520, 2, 2),)), nan="", factor=5.0)
     yield op("Inverse", _each_matrix(algebra.inverse), (_diagonal,), (((4, 3, 3),), ((67, 3, 3),)), nan="", factor=5.0, domain=_MS)  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference_algebra as algebra
 import rigup_probe_tape as tape
 from rigup_probe_expected import fourier
-from rigup_probe_grid import Grid, fromfunction, reduced
+from rigup_probe_grid import Grid, each_row, fromfunction, reduced, transposed
 from rigup_probe_reference_networks import matmul
 from rigup_probe_rows import Row
 
@@ -254,15 +254,6 @@ def _interpolated(function: Any, x: Any) -> Any:
     return function(x, np.arange(5).astype(kind), (np.arange(5) ** 2).astype(kind))
 
 
-def _by_rows(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
-    def called(x: Grid) -> Grid:
-        wide = x.shape[-1]
-        rows = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-        return Grid((*x.shape[:-1], len(rows[0])), [number for row in rows for number in row])
-
-    return called
-
-
 def _back(row: list[Any]) -> list[Any]:
     return [number / len(row) for number in fourier(row, 1)]
 
@@ -289,7 +280,7 @@ def transforms() -> Iterator[Row]:
     real, two = (((3, 8),), ((40, 15),)), (((4, 6),), ((25, 21),))
 
     for name, function in _LINES.items():
-        yield Row("fft." + name, _by_rows(function), ((-2, 2),), real, nan="some", slope=False, factor=5.0, types="fc" if name in ("fft", "ifft") else "f")  # fmt: skip
+        yield Row("fft." + name, each_row(function), ((-2, 2),), real, nan="some", slope=False, factor=5.0, types="fc" if name in ("fft", "ifft") else "f")  # fmt: skip
     for name in ("fft2", "fftn", "ifft2", "ifftn", "rfft2", "rfftn", "irfft2", "irfftn"):
         yield Row("fft." + name, _of_two(name), ((-2, 2),), two, nan="some", slope=False, factor=5.0)
 
@@ -297,19 +288,15 @@ def transforms() -> Iterator[Row]:
 def _of_two(name: str) -> Callable[[Grid], Grid]:
     """Along both dimensions: the real one by its rows."""
     if name.startswith("r"):
-        return lambda x: _down(fourier)(_by_rows(_LINES["rfft"])(x))
+        return lambda x: _down(fourier)(each_row(_LINES["rfft"])(x))
     if name.startswith("ir"):
-        return lambda x: _by_rows(_LINES["irfft"])(_down(_back)(x))
+        return lambda x: each_row(_LINES["irfft"])(_down(_back)(x))
     transform = _back if name.startswith("i") else fourier
-    return lambda x: _down(transform)(_by_rows(transform)(x))
+    return lambda x: _down(transform)(each_row(transform)(x))
 
 
 def _down(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
-    return lambda x: _crosswise(_by_rows(function)(_crosswise(x)))
-
-
-def _crosswise(x: Grid) -> Grid:
-    return fromfunction(x.shape[::-1], lambda at: x[at[::-1]])
+    return lambda x: transposed(each_row(function)(transposed(x)))
 
 
 def _product_of_two(shape: Any) -> Grid:

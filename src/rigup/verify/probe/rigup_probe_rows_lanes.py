@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import rigup_probe_reference as reference
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, fromfunction, reduced
+from rigup_probe_grid import Grid, along, each_row, fromfunction, reduced
 from rigup_probe_rows import ALL, FIRST, LAST, ONE, Row
 from rigup_probe_tape import Traced, plain
 
@@ -15,13 +15,14 @@ _NAN = math.nan
 _WIDE = (((5, 7),), ((41, 13),))
 
 
-def _odd(row: Sequence[Any]) -> bool:
+def odd_in(row: Sequence[Any]) -> bool:
+    """Whether a number of the row is NaN."""
     return any(number != number for number in row if not isinstance(number, Traced))
 
 
 def odd(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """NaN where one in the row is none."""
-    return lambda row: _NAN if _odd(row) else function(row)
+    return lambda row: _NAN if odd_in(row) else function(row)
 
 
 def _kept(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -183,20 +184,12 @@ def _differences() -> Iterator[Row]:
     def between(row: Any) -> Any:
         return [later - before for before, later in zip(row, row[1:])]
 
-    def shorter(function: Callable[[Any], Any]) -> Callable[[Grid], Grid]:
-        def called(x: Grid) -> Grid:
-            wide = x.shape[-1]
-            rows = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-            return Grid((*x.shape[:-1], len(rows[0])), [number for row in rows for number in row])
-
-        return called
-
     def slopes(row: Any) -> Any:
         return [row[1] - row[0], *((b - a) * 0.5 for a, b in zip(row, row[2:])), row[-1] - row[-2]]
 
-    yield Row("diff", shorter(between), ((-9, 9),), _WIDE, {"axis": -1}, types="f")
+    yield Row("diff", each_row(between), ((-9, 9),), _WIDE, {"axis": -1}, types="f")
     yield Row("ediff1d", lambda x: Grid((len(x.flat) - 1,), between(x.flat)), ((-9, 9),), ONE[:2])
-    yield Row("gradient", shorter(slopes), ((-9, 9),), _WIDE, {"axis": -1})
+    yield Row("gradient", each_row(slopes), ((-9, 9),), _WIDE, {"axis": -1})
     yield Row("trapezoid|trapz", reduced((-1,), lambda row: tape.total([*row[1:-1], row[0] * 0.5, row[-1] * 0.5])), ((-4, 4),), (((5, 7),), ((520, 4),)), {"axis": -1})  # fmt: skip
     yield Row("cov", lambda x: _cov(x, False), ((-2, 2),), (((3, 9),), ((25, 5),)), nan="some", slope=False, factor=5.0)
     yield Row("corrcoef", lambda x: _cov(x, True), ((-2, 2),), (((3, 9),), ((25, 5),)), nan="some", slope=False, factor=5.0 )  # fmt: skip

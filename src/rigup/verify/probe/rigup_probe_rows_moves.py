@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Iterator
 
-from rigup_probe_grid import Grid, fromfunction
+from rigup_probe_grid import Grid, fromfunction, swapped, transposed
 from rigup_probe_rows import ONE, Row
 
 _SPAN = (-9, 9)
@@ -17,15 +17,6 @@ _CUBE = (((2, 3, 4),), ((7, 9, 11),))
 def _row(name: str, wanted: Callable[..., Any], call: Any = None, shapes: Any = ONE[:2], **more: Any) -> Row:
     spans = more.pop("inputs", (_SPAN,) * len(shapes[0]))
     return Row(name, wanted, spans, shapes, call=call, **{"types": _TYPES, **more})
-
-
-def _turned(x: Grid) -> Grid:
-    return fromfunction(x.shape[::-1], lambda at: x[at[::-1]])
-
-
-def _swapped(x: Grid) -> Grid:
-    """The last two dimensions."""
-    return fromfunction((*x.shape[:-2], x.shape[-1], x.shape[-2]), lambda at: x[(*at[:-2], at[-1], at[-2])])
 
 
 def _joined(dim: int) -> Callable[..., Grid]:
@@ -78,13 +69,13 @@ def joins() -> Iterator[Row]:
 
 def turns() -> Iterator[Row]:
     """One array in another order or shape."""
-    yield _row("transpose", _turned)
-    yield _row("permute_dims", _turned, lambda f, x: f(x, (1, 0)))
+    yield _row("transpose", transposed)
+    yield _row("permute_dims", transposed, lambda f, x: f(x, (1, 0)))
     yield _row("transpose", lambda x: fromfunction((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, (2, 0, 1)), _CUBE, label="of axes", rare=True)  # fmt: skip
-    yield _row("matrix_transpose|linalg.matrix_transpose", _swapped, None, _CUBE)
-    yield _row("linalg.matrix_transpose", _swapped, None, _CUBE)
-    yield _row("swapaxes", _swapped, lambda f, x: f(x, -1, -2), _CUBE)
-    yield _row("moveaxis", _swapped, lambda f, x: f(x, -1, -2), _CUBE)
+    yield _row("matrix_transpose|linalg.matrix_transpose", swapped, None, _CUBE)
+    yield _row("linalg.matrix_transpose", swapped, None, _CUBE)
+    yield _row("swapaxes", swapped, lambda f, x: f(x, -1, -2), _CUBE)
+    yield _row("moveaxis", swapped, lambda f, x: f(x, -1, -2), _CUBE)
     yield _row("rollaxis", lambda x: fromfunction((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, 2), _CUBE)  # fmt: skip
     yield _row("reshape", _shaped(lambda s: s[::-1]), lambda f, x: f(x, x.shape[::-1]))
     yield _row("ravel", _line)

@@ -9,11 +9,12 @@ import rigup_probe_reference as reference
 import rigup_probe_reference_networks as networks
 import rigup_probe_reference_special as special
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, each, fromfunction, reduced
+from rigup_probe_grid import Grid, along, each, each_row, fromfunction, reduced
 from rigup_probe_rows import ONE, TWO, Row
 from rigup_probe_rows_elements import least, odd, power
-from rigup_probe_rows_lanes import order, ordered, place
-from rigup_probe_tape import Traced, curve
+from rigup_probe_rows_lanes import odd as odd_row
+from rigup_probe_rows_lanes import odd_in, order, ordered, place
+from rigup_probe_tape import curve
 
 _ROWS = (((5, 7),), ((41, 13),))
 _FEW = (((5, 7),), ((520, 3),))
@@ -72,17 +73,8 @@ def activations() -> Iterator[Row]:
     yield Row("nn.dot_product_attention", _heads, ((-2, 2),) * 3, (((1, 5, 2, 4),) * 3, ((2, 9, 4, 8),) * 3), nan="some", factor=3.0, types="s")  # fmt: skip
 
 
-def odd_row(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """NaN where one in the row is none."""
-    return lambda row: math.nan if _odd(row) else function(row)
-
-
-def _odd(row: Any) -> bool:
-    return any(number != number for number in row if not isinstance(number, Traced))
-
-
 def _or_nan(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda row: [math.nan] * len(row) if _odd(row) else function(row)
+    return lambda row: [math.nan] * len(row) if odd_in(row) else function(row)
 
 
 def _gated(x: Grid) -> Grid:
@@ -179,7 +171,7 @@ def lax() -> Iterator[Row]:
     yield Row("lax.clamp", each(odd(reference.clamped(-1.0, 2.0))), ((-4.03125, 5),), ONE[:2], call=lambda f, x: f(x.dtype.type(-1), x, x.dtype.type(2)))  # fmt: skip
     yield Row("lax.select", each(lambda x, y: max(y, x)), ((-9, 9), (-7.5, 9)), same, call=lambda f, x, y: f(x > y, x, y), slope=False)  # fmt: skip
     yield Row("lax.sort", along(-1, ordered), ((-9, 9),), _ROWS, slope=False)
-    yield Row("lax.top_k", lambda x: (reduced_rows(x, lambda row: sorted(row)[::-1][:3]), reduced_rows(x, lambda row: sorted(range(len(row)), key=lambda at: -row[at])[:3])), ((-9, 9),), (((5, 7),), ((201, 13),)), call=lambda f, x: f(x, 3), nan="", slope=False)  # fmt: skip
+    yield Row("lax.top_k", lambda x: (each_row(lambda row: sorted(row)[::-1][:3])(x), each_row(lambda row: sorted(range(len(row)), key=lambda at: -row[at])[:3])(x)), ((-9, 9),), (((5, 7),), ((201, 13),)), call=lambda f, x: f(x, 3), nan="", slope=False)  # fmt: skip
     for name, best in (("argmax", max), ("argmin", min)):
         yield Row("lax." + name, reduced((-1,), place(best)), ((-9, 9),), _FEW, call=lambda f, x: f(x, 1, "int32"), slope=False)  # fmt: skip
     yield Row("lax.cumsum", along(-1, reference.running_sum), ((-2, 2),), _ROWS, {"axis": 1}, factor=5.0)
@@ -296,13 +288,6 @@ def _more() -> Iterator[Row]:
             call=lambda f, x: f(x, 1, 0),
         )
     yield Row("lax.sort_key_val", lambda x, y: (along(-1, ordered)(x), fromfunction(y.shape, lambda at: y[at[0], order(x.flat[at[0] * x.shape[1] :][: x.shape[1]])[at[1]]])), ((-9, 9), (-9, 9)), (((5, 7),) * 2, ((41, 13),) * 2), slope=False, nan="")  # fmt: skip
-
-
-def reduced_rows(x: Grid, function: Callable[[list[Any]], list[Any]]) -> Grid:
-    """A list for each row."""
-    wide = x.shape[-1]
-    results = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-    return Grid((*x.shape[:-1], len(results[0])), [number for row in results for number in row])
 
 
 TABLES = (activations, lax)

@@ -239,22 +239,15 @@ numbers.__name__ = "random"
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
     """The gradient of a network's loss, against one that Python reckons by hand."""
-    inputs, goals, first, second = (
-        rounded("float32", values) for values in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
-    )  # fmt: skip
+    arrays, right_loss, wanted = reference.network_step()
     with tf.device(_called(device)):
-        tensors = [_moved(device, values) for values in (inputs, goals, first, second)]
+        tensors = [_moved(device, values) for values in arrays]
         with tf.GradientTape() as tape:
             tape.watch(tensors[2:])
             loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(tensors[0], tensors[2])), tensors[3]) - tensors[1]) ** 2)
         got = tape.gradient(loss, tensors[2:])
-    hidden = reference.each(math.tanh, reference.matmul(inputs, first))
-    off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
-    slope = reference.each(lambda x: 2 * x / 80, off)
-    inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, reference.turned(second)), hidden)
-    wanted = (reference.matmul(reference.turned(inputs), inner), reference.matmul(reference.turned(hidden), slope))
     found = Found()
-    found.near("loss float32", float(loss), math.fsum(number * number for number in reference.flat(off)) / 80)
+    found.near("loss float32", float(loss), right_loss)
     for number, (gradient, right) in enumerate(zip(got, wanted), 1):
         found.near("gradient " + str(number) + " float32", host(gradient), right)
     found.elsewhere += _elsewhere(device, gradient=got[0])

@@ -41,30 +41,3 @@ def _same(device: Any, wanted: Any) -> bool:
 def pseudo(seed: int, *shape: int) -> Any:
     """Numbers of a normal distribution on the CPU, the same each time, in float64."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def to(device: dict[str, Any], *tensors: Any, **kinds: Any) -> Any:
-    """Tensors on the device, as float32 unless told otherwise."""
-    moved = [tensor.to(kinds.get("dtype", torch.float32)).to(device["id"]) for tensor in tensors]
-    return moved[0] if len(moved) == 1 else moved
-
-
-def gradients(function: Any, *inputs: Any) -> list[Any]:
-    """The result of a function and its gradients, for weights that make every part of the result count."""
-    leaves = [tensor.detach().requires_grad_() for tensor in inputs]
-    result = function(*leaves)
-    weights = pseudo(99, *result.shape).to(result.dtype).to(result.device)
-    (result * weights).sum().backward()
-    return [result.detach(), *(leaf.grad for leaf in leaves)]
-
-
-def forth_and_back(function: Any, device: dict[str, Any], *inputs: Any) -> dict[str, Any]:
-    """A function with its gradients on the device, against the same in float64 on the CPU."""
-    wanted = gradients(function, *inputs)
-    moved = to(device, *inputs)
-    got = gradients(function, *(moved if isinstance(moved, list) else [moved]))
-    names = ["result", *("gradient " + str(number) for number in range(1, len(got)))]
-    return {
-        "errors": {name: error(result, right) for name, result, right in zip(names, got, wanted)},
-        "elsewhere": elsewhere(device, **dict(zip(names, got))),
-    }

@@ -10,7 +10,7 @@ import rigup_probe_reference_algebra as algebra
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, each, fromfunction
+from rigup_probe_grid import Grid, each, fromfunction, scaled
 from rigup_probe_torch_cases import Case, given, literal, real
 from rigup_probe_torch_forms import forms, with_parameters
 from rigup_probe_torch_table_transforms import _TWO
@@ -18,14 +18,10 @@ from rigup_probe_torch_table_transforms import _TWO
 _SUM = each(lambda x, y: x + y)
 
 
-def _scaled(x: Grid, factor: float) -> Grid:
-    return Grid(x.shape, [number * factor for number in x.flat])
-
-
 def products() -> Iterator[Case]:
     """Products that are added to something; of vectors; over chosen dimensions; distances."""
     x, y, v, w = real(4, 3), real(3, 5, seed=2), real(3, seed=3), real(4, seed=4)
-    both = lambda a, b, c: _SUM(_scaled(a, 0.5), _scaled(networks.matmul(b, c), -2.0))
+    both = lambda a, b, c: _SUM(scaled(a, 0.5), scaled(networks.matmul(b, c), -2.0))
     rows: tuple[tuple[str, tuple[Any, ...], Any, tuple[Any, ...]], ...] = (
         ("addmm (alpha, beta)", forms("addmm", beta=0.5, alpha=-2.0), both, (real(4, 5, seed=5), x, y)), ("addmv (alpha, beta)", forms("addmv", beta=0.5, alpha=-2.0), both, (w, x, v)),
         ("baddbmm (alpha, beta)", forms("baddbmm", beta=0.5, alpha=-2.0), both, (real(2, 4, 5, seed=5), real(2, 4, 3), real(2, 3, 5, seed=2))),
@@ -154,7 +150,7 @@ def matrices() -> Iterator[Case]:
         ("solve (left False)", (lambda a, b: lin.solve(a, b, left=False), lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, left=False)), lambda a, b: flip(solve(flip(a), flip(b))), (x, real(2, 4, seed=2))), ("solve of a vector", (lin.solve, lin.tensorsolve), lambda a, b: Grid((4,), solve(a, Grid((4, 1), b.flat)).flat), (x, real(4, seed=2))),
         ("lu_solve (adjoint)", (lambda a, b: lin.lu_solve(*lin.lu_factor(a), b, adjoint=True),), lambda a, b: solve(flip(a), b), (x, y)), ("inv", (lin.inv, torch.inverse, torch.Tensor.inverse, lambda a: lin.inv_ex(a)[0], lambda a: lin.tensorinv(a, ind=1), lin.pinv, torch.pinverse, lambda a: lin.matrix_power(a, -1), lambda a: torch.matrix_power(a, -1)), algebra.inverse, (x,)),
         ("det", (lin.det, torch.det, torch.Tensor.det), lambda a: _scalar(algebra.determinant(a)), (x,)), ("slogdet", (lambda a: lin.slogdet(a)[1], lambda a: torch.slogdet(a)[1], lambda a: a.slogdet()[1], torch.logdet, torch.Tensor.logdet), lambda a: _scalar(tape.log(algebra.determinant(a))), (x,)), ("sign of the determinant", (lambda a: lin.slogdet(-a[[1, 0, 2, 3]])[0],), lambda _a: _scalar(-1.0), (x._replace(kind="given"),)),
-        ("matrix_power", (lambda a: lin.matrix_power(a, 3), lambda a: torch.matrix_power(a, 3), lambda a: a.matrix_power(3)), lambda a: networks.matmul(networks.matmul(a, a), a), (x,)), ("matrix_power of 0", (lambda a: lin.matrix_power(a, 0),), lambda _a: algebra.grid_of(algebra.unit(4)), (x._replace(kind="given"),)), ("matrix_exp", (lambda a: lin.matrix_exp(a * 0.25), lambda a: torch.matrix_exp(a * 0.25), lambda a: (a * 0.25).matrix_exp()), lambda a: algebra.exponential(_scaled(a, 0.25)), (x,)),
+        ("matrix_power", (lambda a: lin.matrix_power(a, 3), lambda a: torch.matrix_power(a, 3), lambda a: a.matrix_power(3)), lambda a: networks.matmul(networks.matmul(a, a), a), (x,)), ("matrix_power of 0", (lambda a: lin.matrix_power(a, 0),), lambda _a: algebra.grid_of(algebra.unit(4)), (x._replace(kind="given"),)), ("matrix_exp", (lambda a: lin.matrix_exp(a * 0.25), lambda a: torch.matrix_exp(a * 0.25), lambda a: (a * 0.25).matrix_exp()), lambda a: algebra.exponential(scaled(a, 0.25)), (x,)),
         ("cholesky", (lambda a: lin.cholesky(_evened(a)), lambda a: lin.cholesky_ex(_evened(a))[0], lambda a: torch.cholesky(_evened(a))), factor, (x,)), ("cholesky (upper)", (lambda a: lin.cholesky(_evened(a), upper=True), lambda a: lin.cholesky_ex(_evened(a), upper=True)[0], lambda a: torch.cholesky(_evened(a), upper=True), lambda a: _evened(a).cholesky(True)), lambda a: flip(factor(a)), (x,)),
         ("cholesky_solve", (lambda a, b: torch.cholesky_solve(b, lin.cholesky(_evened(a))), lambda a, b: torch.cholesky_solve(b, lin.cholesky(_evened(a), upper=True), upper=True), lambda a, b: b.cholesky_solve(lin.cholesky(_evened(a)))), lambda a, b: solve(_even(a), b), (x, y)), ("cholesky_inverse", (lambda a: torch.cholesky_inverse(lin.cholesky(_evened(a))), lambda a: torch.cholesky_inverse(lin.cholesky(_evened(a), upper=True), upper=True), lambda a: lin.cholesky(_evened(a)).cholesky_inverse()), lambda a: algebra.inverse(_even(a)), (x,)),
         ("solve_triangular (upper)", (lambda a, b: lin.solve_triangular(a, b, upper=True), lambda a, b: torch.triangular_solve(b, a)[0], lambda a, b: b.triangular_solve(a)[0]), lambda a, b: solve(upper(a), b), (x, y)), ("solve_triangular (lower)", (lambda a, b: lin.solve_triangular(a, b, upper=False), lambda a, b: torch.triangular_solve(b, a, upper=False)[0]), lambda a, b: solve(low(a), b), (x, y)),

@@ -8,7 +8,7 @@ from itertools import groupby, product
 from typing import Any, Iterator
 
 import torch
-from rigup_probe_grid import Grid, fromfunction
+from rigup_probe_grid import Grid, fromfunction, transposed
 from rigup_probe_torch_cases import Case, Input
 from torch.nn import functional
 
@@ -54,10 +54,6 @@ def _put(x: Grid, places: Grid, values: Grid) -> Grid:
     return Grid(x.shape, flat)
 
 
-def _turned(x: Grid) -> Grid:
-    return fromfunction(x.shape[::-1], lambda i: x[i[::-1]])
-
-
 def _kron(x: Grid, y: Grid) -> Grid:
     shape = tuple(a * b for a, b in zip(x.shape, y.shape))
     return fromfunction(shape, lambda i: x[tuple(a // b for a, b in zip(i, y.shape))] * y[tuple(a % b for a, b in zip(i, y.shape))])  # fmt: skip
@@ -76,7 +72,7 @@ def _moves() -> Iterator[tuple[str, Any, Any, tuple[Input, ...]]]:
     x, row, line = _numbers(_WIDE), _numbers((_WIDE[1],), 53), _numbers((190,))
     many = _places(300, _WIDE[1])
     picture = _numbers((1, 8, 66, 70))
-    yield "t", torch.t, _turned, (x,)
+    yield "t", torch.t, transposed, (x,)
     yield "reshape", lambda x: torch.reshape(x, (_WIDE[1], -1)), lambda x: Grid(_WIDE[::-1], x.flat), (x,)
     yield "view", lambda x: x.view(-1), lambda x: Grid((len(x.flat),), x.flat), (x,)
     yield "expand", lambda x: x.expand(*_WIDE), lambda x: Grid(_WIDE, x.flat * _WIDE[0]), (row,)

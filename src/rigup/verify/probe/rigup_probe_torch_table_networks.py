@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, fromfunction
+from rigup_probe_grid import Grid, fromfunction, transposed
 from rigup_probe_torch_cases import Case, Input, distinct, given, real
 from torch import nn
 from torch.nn import functional
@@ -101,11 +101,7 @@ def right_sum(x: Grid, y: Grid) -> Grid:
 
 
 def _of_transposed(x: Grid, y: Grid) -> Grid:
-    return networks.matmul(_turned(x), _turned(y))
-
-
-def _turned(x: Grid) -> Grid:
-    return fromfunction(x.shape[::-1], lambda at: x[at[::-1]])
+    return networks.matmul(transposed(x), transposed(y))
 
 
 def _scaled_sum(before: Grid, x: Grid, y: Grid) -> Grid:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator
 
+import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
 from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, literal, real
 from rigup_probe_torch_forms import forms
+from rigup_probe_torch_table_moves import _assigned
 
 _AT = literal([1, 0, 2, 2, 1, 1], (2, 3), "int64")
 
@@ -148,7 +150,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         )
         for how, function in (
             ("sum", tape.total),
-            ("prod", _product),
+            ("prod", right.product),
             ("mean", lambda several: tape.total(several) * (1 / len(several))),
             ("amax", lambda s: max(s, key=tape.plain)),
             ("amin", lambda s: min(s, key=tape.plain)),
@@ -199,7 +201,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         )
     rows, at = real(3, 4, seed=2), literal([2, 0, 2], kind="int64")
     for how, function in (
-        ("prod", _product),
+        ("prod", right.product),
         ("mean", lambda s: tape.total(s) * (1 / len(s))),
         ("amax", lambda s: max(s, key=tape.plain)),
         ("amin", lambda s: min(s, key=tape.plain)),
@@ -231,7 +233,7 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
         for how, function in (
             ("sum", tape.total),
             ("mean", lambda s: tape.total(s) * (1 / len(s))),
-            ("prod", _product),
+            ("prod", right.product),
             ("max", lambda s: max(s, key=tape.plain)),
             ("min", lambda s: min(s, key=tape.plain)),
         ):
@@ -250,13 +252,6 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 few=True,
                 optional=True,
             )
-
-
-def _product(several: list[Any]) -> Any:
-    result = several[0]
-    for number in several[1:]:
-        result = result * number
-    return result
 
 
 def _masked() -> Iterator[Case]:
@@ -302,7 +297,7 @@ def _masked() -> Iterator[Case]:
     )
     yield Case(
         "masked assignment",
-        (lambda x, m: _written(x, m, 2.5),),
+        (lambda x, m: _assigned(x, m, 2.5),),
         lambda x, m: Grid(x.shape, [2.5 if true else number for number, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
@@ -331,12 +326,6 @@ def _masked() -> Iterator[Case]:
         backward=False,
         optional=True,
     )
-
-
-def _written(x: Any, mask: Any, value: float) -> Any:
-    copied = torch.clone(x)
-    copied[mask] = value
-    return copied
 
 
 def _by_index(x: Input) -> Iterator[Case]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import itertools
-import math
 from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
 from rigup_probe_grid import Grid, each, fromfunction, reduced
-from rigup_probe_tape import dot, total
+from rigup_probe_tape import total
 from rigup_probe_torch_cases import Case, distinct, literal, real
+from rigup_probe_torch_table_resampling import _resized, _weights
 from torch.nn import functional
 
 
@@ -68,27 +68,10 @@ def interpolations() -> Iterator[Case]:
                 (lambda x, o=outputs, m=mode, c=corners: functional.interpolate(x, o, mode=m, align_corners=c),),
                 _resized(outputs, _linear(corners)), inputs, factor=4.0,
             )  # fmt: skip
-        yield Case("interpolate (nearest)" + label, (lambda x, o=outputs: functional.interpolate(x, o),), _resized(outputs, _nearest), inputs, factor=4.0)  # fmt: skip
+        yield Case("interpolate (nearest)" + label, (lambda x, o=outputs: functional.interpolate(x, o),), _resized(outputs, _weights("nearest", False)), inputs, factor=4.0)  # fmt: skip
 
 
 Weights = Callable[[int, int, int], "list[tuple[int, float]]"]
-
-
-def _resized(outputs: tuple[int, ...], weights: Weights) -> Callable[[Grid], Grid]:
-    def called(x: Grid) -> Grid:
-        def element(index: tuple[int, ...]) -> Any:
-            parts = [weights(at, size, out) for at, size, out in zip(index[2:], x.shape[2:], outputs)]
-            several = list(itertools.product(*parts))
-            values = [x[(*index[:2], *(place for place, _share in some))] for some in several]
-            return dot(values, [math.prod(share for _place, share in some) for some in several])
-
-        return fromfunction((*x.shape[:2], *outputs), element)
-
-    return called
-
-
-def _nearest(at: int, size: int, outputs: int) -> list[tuple[int, float]]:
-    return [(at * size // outputs, 1.0)]
 
 
 def _linear(corners: bool) -> Weights:
