@@ -1,4 +1,4 @@
-"""The lines that bring what is elsewhere to one device: Python that runs where the failing call stands."""
+"""Statements that move tensors to one device: Python that runs at the failing call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNKNOWN = object()
 
 
 class Argument(NamedTuple):
-    """What a call was given.
+    """An argument of a call.
 
     Attributes:
         called: what it is called in the error.
@@ -79,7 +79,7 @@ def _without_methods(line: str) -> str:
 
 
 def _target(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
-    """What can be assigned to: the expression, or the nearest of what holds it; None where nothing can."""
+    """The expression that can be assigned to, or the nearest container of it; None if there is none."""
     if isinstance(written, ast.Name):
         return written
     if isinstance(written, (ast.Subscript, ast.Attribute)):
@@ -89,7 +89,7 @@ def _target(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
 
 
 def _takes(owner: Any, written: ast.expr) -> bool:
-    """Whether an object takes another item, or another value of an attribute."""
+    """Whether an item or attribute of the object can be assigned."""
     if owner is _UNKNOWN:
         return False
     if isinstance(written, ast.Subscript):
@@ -109,7 +109,7 @@ def _module_of(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
 
 
 def _value(written: ast.expr, frame: FrameType | None) -> Any:
-    """What a name, an attribute or an item is, without running anything that it is not known to run."""
+    """Evaluate a name, attribute or item without running user code."""
     if isinstance(written, ast.Name) and frame is not None:
         return frame.f_locals.get(written.id, frame.f_globals.get(written.id, _UNKNOWN))
     if isinstance(written, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What each of torch's backends tells: one class a backend, asked only when somebody wants to know.
+"""Torch's backends, one class each; queried lazily.
 
 Only what torch has had since 2.0 is taken for granted; what came later is used where it is there.
 """
@@ -23,27 +23,27 @@ class Backend:
     type = ""
 
     def count(self) -> int:
-        """How many there are; 0 also where the build has none of it."""
+        """The number of devices; 0 if the build lacks the backend."""
         raise NotImplementedError
 
     def facts(self, index: int) -> DeviceFacts:
-        """What is known of one, without occupying it."""
+        """Facts of one device, without creating a context on it."""
         raise NotImplementedError
 
     def memory(self, index: int) -> Memory:
-        """Its memory now, in bytes. This may occupy some of it."""
+        """Memory of one device now, in bytes. This may create a context."""
         raise NotImplementedError
 
     def synchronize(self, index: int) -> None:
-        """Wait until all that was started on it is done."""
+        """Wait for all work queued on it."""
         raise NotImplementedError
 
     def in_use(self) -> bool:
-        """Whether this process has touched one."""
+        """Whether this process has initialised the backend."""
         raise NotImplementedError
 
     def used(self, count: int) -> list[int]:  # noqa: ARG002
-        """Which of so many this process has touched, as far as it can be told without touching them."""
+        """Indices of devices that this process uses, as far as known without initialising them."""
         return []
 
 
@@ -161,7 +161,7 @@ class Mps(Backend):
 
 
 class PrivateUse(Backend):
-    """DirectML, or another backend that is no part of torch, by torch's own door for such."""
+    """DirectML, or another out-of-tree backend through torch's PrivateUse1."""
 
     @property
     def type(self) -> str:  # type: ignore[override]
@@ -248,7 +248,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _called(module: Any, name: str, *given: int) -> Any:
-    """What a function of a module says that not every release has; None where it has none, or cannot tell."""
+    """The result of a module's function that not every release has; None if it is missing or fails."""
     try:
         return getattr(module, name)(*given)
     except (AttributeError, RuntimeError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""How a call of ours is written in the calling program, for errors that name its arguments."""
+"""The source of a call in the calling program, for errors that name its arguments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Written(NamedTuple):
     call: ast.Call | None
 
     def positional(self, count: int) -> list[ast.expr | None]:
-        """The expressions of so many positional arguments; Nones where they cannot be told apart."""
+        """Expressions of the positional arguments; Nones where they cannot be assigned to the values."""
         import ast
 
         given = self.call.args if self.call else []
@@ -38,7 +38,7 @@ class Written(NamedTuple):
 
 
 def written(called: str) -> Written:
-    """The call of one of our functions that the program outside of this package makes now.
+    """The call by which the program outside this package entered one of our functions.
 
     Args:
         called: the function's name, by which the call is found where an interpreter before 3.11 tells its line alone.
@@ -62,7 +62,7 @@ def _ours(frame: FrameType) -> bool:
 
 
 def at_position(frame: FrameType) -> ast.Call | None:
-    """The call that runs in a frame, by the columns that Python 3.11 and later keep of it."""
+    """The call that a frame executes, by the column positions of Python 3.11 and later."""
     import ast
     import linecache
 

@@ -1,4 +1,4 @@
-"""Which device: the best one, or by wish."""
+"""Choose a device: the best one, or by request."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _best() -> torch.device:
 
 
 def _own(found: list[DeviceFacts]) -> torch.device:
-    """The best of some; of a node's several processes, each has its own."""
+    """The best of some devices; each of a node's processes gets its own."""
     usable = [facts for facts in found if _usable(facts)]
     if len(usable) < 2:
         return _first(found)
@@ -102,7 +102,7 @@ def _too_many(rank: Rank, count: int) -> str:
 
 
 def _first(found: list[DeviceFacts]) -> torch.device:
-    """The best of some. Backends come in the order in which they are preferred."""
+    """The best of some devices. Backends are in order of preference."""
     return max(found, key=lambda facts: (_usable(facts), not facts.integrated, *_strength(facts))).device
 
 
@@ -129,7 +129,7 @@ def _nth(found: list[DeviceFacts], index: int, called: str) -> torch.device:
 
 
 def _most_free() -> torch.device:
-    """A backend that does not tell what is free counts as having none."""
+    """The device with most free memory; a backend without that count has 0 free."""
     found = [facts.device for facts in gpus() if _usable(facts)]
     if not found:
         return torch.device("cpu")
@@ -137,7 +137,7 @@ def _most_free() -> torch.device:
 
 
 def _exactly(wanted: torch.device) -> torch.device:
-    """The same device, once it is known to be there."""
+    """The device itself, after a check that it exists."""
     found = [facts for facts in gpus() if facts.device.type == wanted.type]
     if not found:
         return _other(str(wanted))

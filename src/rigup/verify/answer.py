@@ -1,4 +1,4 @@
-"""The answer of `rigup verify`, as `rigup.schemas.verify` has it. Nothing is printed here."""
+"""Build the answer of `rigup verify` (`rigup.schemas.verify`). Nothing is printed here."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -33,7 +33,7 @@ _MASKS = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "R
 
 
 def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wanted: list[str]) -> Verify:
-    """What was proven, without how long it took. `machine` is the doctor's, with the state of each of its devices."""
+    """The answer without its duration. `machine` comes from the doctor, with the state of each device."""
     devices = [CheckedDevice(**structs.asdict(device), checks=[]) for device in machine.accelerators or []]
     cpu = CheckedDevice(name=processor(machine), checks=[])
     for seen in (*observed.frameworks, *observed.companions):
@@ -51,7 +51,7 @@ def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wante
 
 
 def environment_of(observed: Observed) -> Environment:
-    """Where it was measured."""
+    """The environment in which it was measured."""
     return Environment(prefix=observed.prefix, interpreter=observed.python, python=observed.version)
 
 
@@ -62,7 +62,7 @@ def processor(machine: Machine) -> str:
 
 
 def _framework(seen: Seen) -> Framework:
-    """What was seen of a framework as a whole: its version, and whether it could be imported at all."""
+    """One framework: its version, and whether it could be imported."""
     about, failed = seen.about, not seen.listed or bool(seen.deaths and not seen.deaths[-1].device)
     return Framework(
         name=seen.name, imported=bool(about), listed=seen.listed, version=about.version if about else UNSET,
@@ -74,20 +74,20 @@ def _framework(seen: Seen) -> Framework:
 
 
 def _ended(last: Death) -> str:
-    """How it ended; status 1 is how Python ends after an error."""
+    """How the child ended; status 1 is how Python exits after an exception."""
     if (last.why, last.number) == ("status", 1):
         return _("Python ended with an error.")
     return died(last.why, last.number)
 
 
 def last_line(stderr: bytes) -> str:
-    """What it said last that is no mark of ours, nor of a stack's."""
+    """The last line of standard error that is neither a progress mark of the probe nor part of a traceback."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
     return next((line[:500] for line in reversed(lines) if line and not line.startswith(_NO_WORDS)), "")
 
 
 def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
-    """The checks of one framework, each at the device that it was made on."""
+    """Add the checks of one framework to the devices on which they ran."""
     places = matched([listed for listed in seen.devices if listed.id != "cpu"], devices)
     for listed in seen.devices:
         checks = [structs.replace(check, framework=seen.name, device=listed.id) for check in _checks(seen, listed.id)]
@@ -106,7 +106,7 @@ def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
 
 
 def _completed(target: CheckedDevice, listed: Listed) -> CheckedDevice:
-    """A device with what the framework knows of it and the machine's facts do not."""
+    """The device, completed with what the framework reports and the machine's facts lack."""
     return structs.replace(
         target, vendor=target.vendor or listed.vendor or UNSET, name=target.name or listed.name or UNSET,
         isa=target.isa or listed.isa or UNSET, pci_address=target.pci_address or listed.pci_address or UNSET,
@@ -115,7 +115,7 @@ def _completed(target: CheckedDevice, listed: Listed) -> CheckedDevice:
 
 
 def _checks(seen: Seen, device: str) -> Iterator[Check]:
-    """All of one device, in the order in which they were made."""
+    """The checks of one device, in the order in which they ran."""
     mine = {name: record for (checked_device, name), record in seen.records.items() if checked_device == device}
     yield from (judge(name, record) for name, record in mine.items())
     if device != "cpu" and (fallback_check := fallbacks(mine)):
@@ -126,7 +126,7 @@ def _checks(seen: Seen, device: str) -> Iterator[Check]:
 
 
 def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) -> None:
-    """A GPU that no framework lists, where one ought to: its build is for this maker, or it serves no GPU at all."""
+    """Mark GPUs that no framework lists although a build here is for that vendor, or for no GPU at all."""
     from rigup.diagnosis.states import made_for
     from rigup.machine.kinds import Torch, Variable
 
@@ -148,12 +148,12 @@ def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) ->
 
 
 def _undecided(device: CheckedDevice) -> list[Check]:
-    """Checks that were to show whether the device itself did the work, and do not."""
+    """Checks of where the work was done that came to no verdict."""
     return [check for check in device.checks if check.name in _NEEDED and check.passed is UNSET]
 
 
 def _state(device: CheckedDevice) -> CheckedDevice:
-    """Verified where all was passed; what was not judged keeps the doctor's word."""
+    """State "verified" where all judged checks passed; a device without judged checks keeps the doctor's state."""
     judged = [check for check in device.checks if check.passed is not UNSET]
     bad = [check for check in judged if not check.passed]
     if bad:
@@ -176,7 +176,7 @@ def _state(device: CheckedDevice) -> CheckedDevice:
 def _verdict(
     devices: list[CheckedDevice], frameworks: list[Framework]
 ) -> Literal["verified", "failed", "nothing-to-verify"]:
-    """Verified needs something that was proven, nothing that failed, and no device of which it cannot be told."""
+    """Verdict "verified" needs at least one passed check, no failed one, and no device without a verdict."""
     judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
     if not all(judged) or any(framework.because is not UNSET for framework in frameworks):
         return "failed"

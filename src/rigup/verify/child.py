@@ -1,4 +1,4 @@
-"""The probe in a child process with limits: it may hang, crash or eat memory, and we are still told how far it came."""
+"""Run the probe in a child process with limits on time and memory; its progress is known even if it hangs or crashes."""
 
 import contextlib
 import json
@@ -56,7 +56,7 @@ class Ended(NamedTuple):
 
 
 def run(python: str, order: Event, limits: Limits, on_event: Callable[[Event], None], probe: Path = PROBE) -> Ended:
-    """Run a probe in an interpreter; `on_event` is called with each thing that it says.
+    """Run a probe in an interpreter; `on_event` is called with each event that it writes.
 
     Raises:
         OSError: the interpreter cannot be started.
@@ -77,12 +77,12 @@ def run(python: str, order: Event, limits: Limits, on_event: Callable[[Event], N
 
 
 def _variables() -> dict[str, str]:
-    """Those of the person who asks; and a crash is to tell where it was."""
+    """The environment variables of the child: the caller's, with faulthandler enabled."""
     return {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
 
 
 def _attended(process: "subprocess.Popen[bytes]", limits: Limits, on_event: Callable[[Event], None]) -> str:
-    """Listen until it is at its end, or over one of its limits."""
+    """Read events until the child ends or exceeds a limit; the reason why it was stopped, "" if it ended by itself."""
     lines: queue.Queue[bytes | None] = queue.Queue()
     threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
     until = time.monotonic() + limits.start
@@ -110,7 +110,7 @@ def _listen(out: "IO[bytes] | None", lines: "queue.Queue[bytes | None]") -> None
 
 
 def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
-    """It has said its last word; the end of an interpreter with drivers in it takes a while."""
+    """Wait for the exit of a child that has closed its output; an interpreter with loaded drivers takes a while."""
     try:
         process.wait(timeout=min(limits.check, 30))
     except subprocess.TimeoutExpired:
@@ -119,7 +119,7 @@ def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
 
 
 def _event(line: bytes) -> Iterator[Event]:
-    """What a line says; nothing where it is none of ours."""
+    """The event on a line of output; nothing if the line is no event."""
     with contextlib.suppress(ValueError, RecursionError):
         event = json.loads(line)
         if isinstance(event, dict) and isinstance(event.get("say"), str):
@@ -127,7 +127,7 @@ def _event(line: bytes) -> Iterator[Event]:
 
 
 def resident(pid: int) -> int:
-    """Bytes of main memory that a process takes; 0 where the system does not tell us."""
+    """Resident memory of a process in bytes; 0 where the system does not report it."""
     try:
         if sys.platform == "linux":
             return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -142,7 +142,7 @@ def resident(pid: int) -> int:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End it with all that it has started; what hangs in a driver may take its time to go."""
+    """Kill the child and its process group; a process that hangs in a driver may outlive this."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, 9) if os.name == "posix" else process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -152,7 +152,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _kept(stderr: IO[bytes]) -> bytes:
-    """The beginning and the end."""
+    """The head and the tail of a file, with a mark between them where it was cut."""
     size = stderr.seek(0, os.SEEK_END)
     stderr.seek(0)
     if size <= _HEAD + _TAIL:

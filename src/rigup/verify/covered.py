@@ -1,4 +1,4 @@
-"""What a verification did not cover: a person who reads "verified" is to know what was not tried, and why."""
+"""What a verification did not cover, and why."""
 
 from msgspec import UNSET
 
@@ -10,7 +10,7 @@ _NAMED = 20  # operators of one check
 
 
 def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> list[NotCovered]:
-    """What was not tried or could not be judged. Empty where nothing was measured."""
+    """Parts that were not tried or came to no verdict. Empty if nothing was measured."""
     if not any(seen.listed for seen in observed.frameworks):
         return []
     parts = [*_checks(devices), *_operators(observed), *_given_up(observed), *_not_measured(devices)]
@@ -21,7 +21,7 @@ def left_out(observed: Observed, devices: list[CheckedDevice], full: bool) -> li
 
 
 def _checks(devices: list[CheckedDevice]) -> list[NotCovered]:
-    """Checks that were begun and could not be judged, with their reason."""
+    """Checks without a verdict, with the reason."""
     return [
         NotCovered(
             what=check.name, because=check.because or "", device=check.device or "", framework=check.framework or ""
@@ -33,7 +33,7 @@ def _checks(devices: list[CheckedDevice]) -> list[NotCovered]:
 
 
 def _operators(observed: Observed) -> list[NotCovered]:
-    """Operators and parts that a release, a provider or this system has no code for."""
+    """Operators and parts that this release, provider or system does not implement."""
     found = []
     for seen in _all(observed):
         for (device, check), record in seen.records.items():
@@ -47,7 +47,7 @@ def _operators(observed: Observed) -> list[NotCovered]:
 
 
 def _over(record: Record) -> str:
-    """What the time did not reach of a table of operators, as a sentence; "" where it reached all."""
+    """A sentence about the operators of a table for which the time ran out; "" if all were tried."""
     measured = record.measured
     left = measured.get("left") if isinstance(measured, dict) and "cases" in measured else None
     if not isinstance(left, list) or not left:
@@ -58,7 +58,7 @@ def _over(record: Record) -> str:
 
 
 def _names(record: Record) -> list[str]:
-    """What a check tells as left out, whatever it told."""
+    """Names that a check reports as left out; tolerates measurements of any form."""
     measured = record.measured
     if not isinstance(measured, dict):
         return []
@@ -67,7 +67,7 @@ def _names(record: Record) -> list[str]:
 
 
 def _given_up(observed: Observed) -> list[NotCovered]:
-    """Frameworks whose time was over before their end."""
+    """Frameworks whose time ran out."""
     because = _("Its time was over before all was tried.")
     return [NotCovered(what=seen.name, because=because, framework=seen.name) for seen in _all(observed) if seen.over]
 
@@ -77,7 +77,7 @@ def _all(observed: Observed) -> list[Seen]:
 
 
 def _not_measured(devices: list[CheckedDevice]) -> list[NotCovered]:
-    """Devices of the machine that no framework was asked about."""
+    """Devices of the machine on which no framework computed."""
     because = _("No framework here computed on this device.")
     return [
         NotCovered(what=device.name or device.pci_id or "GPU", because=device.because or because)

@@ -1,4 +1,4 @@
-"""Which Python to ask: that of a folder, of a name, or the one that is active."""
+"""Find the interpreter of an environment: by folder, by name, or the active one."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _ROOTS = ("miniconda3", "miniforge3", "mambaforge", "anaconda3", "micromamba", "
 
 
 class VerifyError(Exception):
-    """There is nothing that could be verified; the text says what to give instead."""
+    """There is nothing to verify; the message says what to name instead."""
 
 
 def interpreter(wish: str, variables: Mapping[str, str]) -> str:
@@ -45,7 +45,7 @@ def interpreter(wish: str, variables: Mapping[str, str]) -> str:
 
 
 def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]) -> str:
-    """Why what an interpreter computed with is not the environment that was asked for; "" where it is.
+    """Why the interpreter's packages are not those of the environment asked for; "" if they are.
 
     Args:
         wish: as `interpreter` took it.
@@ -66,7 +66,7 @@ def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]
 
 
 def _active(variables: Mapping[str, str]) -> str:
-    """Of an environment that is active, else the one on the path."""
+    """The interpreter of the active environment, else the one on PATH."""
     folder = next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
     inside = _inside(Path(folder)) if folder else None
     if folder and inside is None:  # another Python would be near, and not the one that is asked about
@@ -79,13 +79,13 @@ def _active(variables: Mapping[str, str]) -> str:
 
 
 def _inside(folder: Path) -> str | None:
-    """The interpreter of an environment's folder, by the path that makes it that environment's."""
+    """The interpreter in an environment's folder, by the path through which Python finds that environment."""
     found = next((folder / name for name in _INSIDE if (folder / name).is_file()), None)
     return os.path.abspath(found) if found else None
 
 
 def _named(name: str, variables: Mapping[str, str]) -> Iterator[Path]:
-    """Where conda keeps environments by name."""
+    """Folders in which conda keeps named environments."""
     if "/" in name or "\\" in name:
         return
     known = [Path(variables["MAMBA_ROOT_PREFIX"])] if variables.get("MAMBA_ROOT_PREFIX") else []

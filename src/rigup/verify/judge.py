@@ -1,4 +1,4 @@
-"""What was measured, judged: pure, from records to checks. Errors are in units of the wanted values' size."""
+"""Judge measurements: pure functions from records to checks. Errors are relative to the size of the expected values."""
 
 import math
 import re
@@ -56,7 +56,7 @@ _STATISTICS = {"mean": (0.0, 0.02), "deviation": (1.0, 0.02), "least": (0.0, 1e-
 
 
 class Judged(NamedTuple):
-    """A judgement: None where it cannot be told."""
+    """A verdict; `passed` is None where there is none."""
 
     passed: bool | None
     measured: Any = None
@@ -65,7 +65,7 @@ class Judged(NamedTuple):
 
 
 def judge(name: str, record: Record) -> Check:
-    """One check of the contract, from what the probe recorded of it."""
+    """The check for one record of the probe."""
     judged = _judged(name, record)
     return Check(
         name=name, passed=UNSET if judged.passed is None else judged.passed, seconds=round(record.seconds, 3),
@@ -88,7 +88,7 @@ def _judged(name: str, record: Record) -> Judged:
 
 
 def _by_error_or_kind(name: str, record: Record) -> Judged:
-    """As the probe told it, whatever it told."""
+    """The verdict by the recorded error, by results on another device, or by the kind of check."""
     if record.error is not None:
         return Judged(False, record.error, None, _first_line(record.error))
     measured = record.measured
@@ -108,7 +108,7 @@ def _first_line(error: dict[str, Any]) -> str:
 
 
 def _operators(measured: Measured) -> Judged:
-    """Each operator of a table, in each type, forward and backward; the worst are told first."""
+    """Judge each operator of a table by type and direction; the largest deviations come first."""
     operators = [_Operator(*case) for case in measured["cases"]]
     bad = _each_first(
         sorted((operator for operator in operators if not operator.share <= 1), key=lambda operator: -operator.share)
@@ -138,7 +138,7 @@ def _operators(measured: Measured) -> Judged:
 
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
-    """The worst of every operator, and then the rest: one that fails in many ways does not hide another."""
+    """Order failures: the worst of each operator first, so that one operator's many failures do not hide another's."""
     firsts = {operator.name.partition(" ")[0]: operator for operator in reversed(bad)}
     return sorted(bad, key=lambda operator: firsts[operator.name.partition(" ")[0]] is not operator)
 
@@ -162,12 +162,12 @@ class _Operator:
 
     @property
     def share(self) -> float:
-        """The error in units of what is allowed; of what has one right answer, anything else is infinitely wrong."""
+        """The error relative to the allowed one; infinite for a wrong exact result."""
         return self.error / self.allowed if self.allowed else math.inf if self.error else 0.0
 
 
 def _exact_and_near(name: str, measured: Measured) -> Judged:
-    """What has one right answer, and what may be off by so much."""
+    """Judge exact results and results with a tolerance."""
     wrong = [str(part) for part in measured.get("wrong") or []]
     if wrong and measured.get("copies"):
         return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_sentence(wrong))
@@ -187,7 +187,7 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
 
 
 def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[str]) -> Judged:
-    """The worst of what is off with its figure, and the names of all else that is not right."""
+    """The largest deviation with its size, and the names of all other failures."""
     worst = max(bad, key=lambda part: _number(bad[part]))
     sentence = inexact(worst, _number(bad[worst]), allowed[worst], name)
     others = _each_kind_first([*wrong, *(part for part in bad if part != worst)])
@@ -199,7 +199,7 @@ def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[st
 
 
 def _each_kind_first(names: list[str]) -> list[str]:
-    """One of each operator, and then the rest: one that fails in every type does not hide another."""
+    """Order names: one of each operator first, so that an operator that fails in every type does not hide another."""
     firsts = {part.partition(" ")[0]: part for part in reversed(names)}
     return sorted(names, key=lambda part: firsts[part.partition(" ")[0]] is not part)
 
@@ -224,13 +224,13 @@ def _allowed(name: str, part: str) -> float:
 
 
 def _number(value: Any) -> float:
-    """A number; what is none counts as infinitely wrong."""
+    """The value as a float; infinity for what is no finite number."""
     plain = value if isinstance(value, int | float) else math.inf
     return math.inf if math.isnan(plain) else float(plain)
 
 
 def _random(_name: str, measured: Measured) -> Judged:
-    """Distributed as they should be, the same from one seed, others from another."""
+    """Judge random numbers: their distribution, equal for one seed, different for another."""
     statistics = measured.get("statistics", {})
     off = [
         name for name, (right, room) in _STATISTICS.items() if not abs(_number(statistics.get(name)) - right) <= room
@@ -243,7 +243,7 @@ def _random(_name: str, measured: Measured) -> Judged:
 
 
 def _memory(_name: str, measured: Measured) -> Judged:
-    """What was written is read, and what was taken is given back, once and many times."""
+    """Judge memory: contents are read back as written, and freed memory is returned, once and repeatedly."""
     if measured.get("wrong"):
         return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_sentence(measured["wrong"]))
     asked, leak = measured.get("asked", 0), measured.get("leak", {})
@@ -261,7 +261,7 @@ def _memory(_name: str, measured: Measured) -> Judged:
 
 
 def _growth(before: Measured, after: Measured) -> float:
-    """The most by which a counter of this process grew; what the whole card counts is others' as well."""
+    """The largest growth of this process's own counters; the card's total also counts other processes."""
     return max((after.get(name, 0) - value for name, value in before.items() if name != "used"), default=0)
 
 
@@ -270,7 +270,7 @@ def _mib(size: float) -> int:
 
 
 def _evidence(_name: str, measured: Measured) -> Judged:
-    """The device's counters moved, its clock ran, and it was not absurdly slow."""
+    """Judge whether the device itself did the work, by its memory counters, its clock and its rate."""
     taken, asked = measured.get("taken", {}), measured.get("asked", 0)
     ratio = _number(measured.get("rate", 0)) / max(_number(measured.get("cpu_rate", 1)), 1e-9)
     events = measured.get("events") or {}
@@ -296,7 +296,7 @@ def _evidence(_name: str, measured: Measured) -> Judged:
 
 
 def _against(measured: Measured) -> list[str]:
-    """What speaks for the processor instead of the device; what was not measured does not."""
+    """Signs that the CPU did the work instead of the device; a value that was not measured is no sign."""
     grown, share = measured.get("host_grown"), measured.get("cpu_share")
     found = {
         "same_bits": measured.get("same_bits") is True,
@@ -307,7 +307,7 @@ def _against(measured: Measured) -> list[str]:
 
 
 def _supported(measured: Measured, ratio: float, against: list[str]) -> bool:
-    """Whether something speaks for the device: the processor had too little time, or memory was taken that is not its own.
+    """Whether something shows that the device did the work: too little CPU time, or memory other than the host's grew.
 
     Counters that a further backend keeps itself are believed where the processor's memory was measured and did not grow.
     """
@@ -330,7 +330,7 @@ def _training(_name: str, measured: Measured) -> Judged:
 
 
 def fallbacks(records: dict[str, Record]) -> Check | None:
-    """The check that no operator ran on the CPU in silence, from the warnings of all; None where there were none."""
+    """The failed check for operators that fell back to the CPU, by the warnings of all records; None without such warnings."""
     found = sorted({operator for record in records.values() for operator in _fell_back(record)})
     if not found:
         return None

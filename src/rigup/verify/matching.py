@@ -1,4 +1,4 @@
-"""Which of the machine's devices a framework's device is: by address, by identity, by name, at last by order."""
+"""Match a framework's devices with the machine's: by PCI address, UUID, name, and last by order."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ _ADDRESS = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f])
 
 
 def matched(theirs: Sequence[Listed], ours: Sequence[SeenDevice]) -> dict[str, int]:
-    """For each device of a framework, by its id, the place of the machine's device that it is; without those unknown.
+    """For each framework device (by id) the index of the matching machine device; unknown ones are left out.
 
     Several of theirs may be one of ours: parts of a card that was cut. A way that tells two cards apart goes before
     one that does not; cards alike are matched in order.
@@ -32,7 +32,7 @@ def _in_order(
     theirs: Sequence[Listed], ours: Sequence[SeenDevice], found: dict[str, int],
     alike: Callable[[Listed, SeenDevice], bool],
 ) -> None:  # fmt: skip
-    """The n-th of those that are alike there is the n-th here."""
+    """Match the n-th of the alike devices of one list with the n-th of the other."""
     for listed in theirs:
         free = [place for place, other in enumerate(ours) if place not in found.values() and alike(listed, other)]
         if listed.id not in found and free:
@@ -59,7 +59,7 @@ def _by_name(listed: Listed, other: SeenDevice) -> bool:
 
 
 def _words(device: Listed | SeenDevice) -> str:
-    """A name without what some tools leave out."""
+    """A device name without the words that some tools omit."""
     plain = re.sub(r"\(r\)|\(tm\)|nvidia|amd|intel|graphics", " ", (device.name or "").lower())
     return " ".join(plain.split())
 
@@ -69,7 +69,7 @@ def _by_isa(listed: Listed, other: SeenDevice) -> bool:
 
 
 def _by_vendor(listed: Listed, other: SeenDevice) -> bool:
-    """The maker, where no two names or chips say that they differ."""
+    """By vendor, unless the chips' ISAs differ."""
     if not listed.vendor or listed.vendor != other.vendor:
         return False
     return not (listed.isa and other.isa) or listed.isa == other.isa

@@ -1,4 +1,4 @@
-"""What the probe saw of every framework in an environment, with a new child for what a dead one left undone."""
+"""Run the probe for each framework of an environment; a new child continues where one died."""
 
 import math
 import time
@@ -19,7 +19,7 @@ _RESERVE = 1.0  # seconds between the end that a child is told of and the one th
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What an environment has.
+    """The survey of an environment.
 
     Attributes:
         python: the version of its Python.
@@ -38,7 +38,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """A framework that was imported: its version, what it tells of its build, and the seconds that it took."""
+    """An imported framework: its version, its build information, and the import time in seconds."""
 
     version: str
     seconds: float
@@ -46,7 +46,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as a framework lists it; None where the framework does not tell.
+    """A device as a framework lists it; None where the framework does not report a value.
 
     Attributes:
         id: as the framework calls it ("cuda:0", "cpu").
@@ -66,7 +66,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What is on record of one check.
+    """The record of one check.
 
     Attributes:
         measured: in the form of the check, whatever a framework wrote there; None where it came to no measurement.
@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _listed(description: Any) -> Listed | None:
-    """A device of which a probe told, by its id alone where the rest cannot be read; None for what is none."""
+    """A device from the probe's event, by its id alone if the rest is invalid; None if it has no id."""
     try:
         return msgspec.convert(description, Listed)
     except msgspec.ValidationError:
@@ -101,7 +101,7 @@ def _listed(description: Any) -> Listed | None:
 
 
 def recorded(event: Event) -> Record:
-    """What a probe recorded; what cannot be read is a measurement that nobody can judge."""
+    """The record in an `end` event; an invalid one becomes a measurement without a verdict."""
     try:
         return msgspec.convert(event, Record)
     except msgspec.ValidationError:
@@ -109,7 +109,7 @@ def recorded(event: Event) -> Record:
 
 
 class Death(NamedTuple):
-    """A child that did not come to its end.
+    """The death of a child process.
 
     Attributes:
         device, check: what it was at; "" where it had not begun with any.
@@ -125,7 +125,7 @@ class Death(NamedTuple):
 
 
 class Seen:
-    """What was seen of one framework."""
+    """The events of one framework's children, gathered."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -141,7 +141,7 @@ class Seen:
         self._at: tuple[str, str] = ("", "")
 
     def hear(self, event: Event) -> None:
-        """Take one thing that the probe says."""
+        """Take one event of the probe."""
         event_name = event["say"]
         if event_name == "ready":
             self.about = msgspec.convert(event, Build)
@@ -155,7 +155,7 @@ class Seen:
             self.done = True
 
     def died(self, ended: Ended) -> None:
-        """Note how a child ended that had not said that it was done."""
+        """Record how a child ended before its `done` event."""
         why = ended.why or ("signal" if ended.status < 0 else "status")
         self.deaths.append(Death(*self._at, why, abs(ended.status)))
         if self._at[0]:
@@ -163,24 +163,24 @@ class Seen:
         self._at = ("", "")
 
     def ended_by_time(self) -> None:
-        """Note that its time was over: that is no fault of the device."""
+        """Record that the time limit ended the child; this is no failure of the device."""
         self.over = True
 
     def give_up(self, full: bool) -> None:
-        """Leave a device alone whose check killed a child: at once, or after some where all is to be tried."""
+        """Give up a device whose checks killed children: after the first death, in full mode after several."""
         last = self.deaths[-1].device
         if not full or sum(death.device == last for death in self.deaths) >= _MOST_DEATHS:
             self.left.add(last)
 
     def remaining(self, wanted: list[str]) -> list[str]:
-        """Devices that are still to be judged, wholly or in part."""
+        """Ids of devices with checks still to run."""
         return [
             device.id for device in self.devices if device.id not in self.left and (not wanted or device.id in wanted)
         ]
 
 
 class Observed(NamedTuple):
-    """An environment: its packages, and what was seen of each framework."""
+    """An environment: its packages, and the gathered events of each framework."""
 
     python: str
     version: str
@@ -195,7 +195,7 @@ def observe(
     only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), also: tuple[str, ...] = (),
     more: Order | None = None, companions: bool = False,
 ) -> Observed:  # fmt: skip
-    """Measure all that an environment has.
+    """Measure all frameworks of an environment.
 
     Args:
         python: its interpreter.
@@ -226,7 +226,7 @@ def observe(
 
 
 def _part(limits: Limits, last: bool) -> Limits:
-    """The time of one framework: all that is left for the last, most of it for another."""
+    """The deadline of one framework: all remaining time for the last, most of it for any other."""
     now = time.monotonic()
     return limits if last else limits._replace(until=now + (limits.until - now) * _PART)
 
@@ -252,7 +252,7 @@ def _cannot(python: str, why: str) -> str:
 
 
 def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path, progress: Progress) -> Seen:
-    """One framework, child after child, until each device is judged or given up."""
+    """Run children for one framework until each device is finished or given up."""
     progress(name)
     seen, wanted = Seen(name), order["devices"]
     order = {**order, "framework": name}
@@ -273,6 +273,6 @@ def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path
 
 
 def _time(limits: Limits) -> Order:
-    """What the child is told of its time: it shall end by itself, a little before it is ended."""
+    """The time budget in the child's order: it ends by itself shortly before its deadline."""
     left = limits.until - time.monotonic()
     return {"seconds": max(left - _RESERVE, 0.0)} if math.isfinite(left) else {}

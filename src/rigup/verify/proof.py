@@ -1,4 +1,4 @@
-"""What a proof holds for: the devices that passed, those that failed, and the facts under which they did."""
+"""Record a verification: devices that passed or failed, and the facts for which that holds."""
 
 import os
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _NAMED = 6  # checks that were not passed, in one record
 
 
 def keep(answer: Verify, facts: Facts) -> str | None:
-    """Keep what was found of each device, in the place of an older record; the path of what was written.
+    """Store the result of each device in place of an older record; the path of the written file.
 
     Of two cards one may be of no use: that takes nothing from the other. A failure is kept as well, so that the next
     doctor tells of it. The environment is named by the folder that it really is, and not by a link that may lead
@@ -30,7 +30,7 @@ def keep(answer: Verify, facts: Facts) -> str | None:
 
 
 def _of_devices(answer: Verify, facts: Facts, prefix: str) -> Iterator[Proven]:
-    """Each device of the machine with each framework that was judged on it."""
+    """A record for each machine device and each framework judged on it."""
     for device in answer.devices:
         if device.index is UNSET:
             continue
@@ -42,7 +42,7 @@ def _of_devices(answer: Verify, facts: Facts, prefix: str) -> Iterator[Proven]:
 
 
 def _of_environment(answer: Verify, facts: Facts, prefix: str) -> Iterator[Proven]:
-    """What failed and is of no device: a package that cannot be imported, or what the processor computed wrong."""
+    """Records of failures without a device: packages that cannot be imported, wrong results of the CPU."""
     for framework in (*answer.frameworks, *answer.companions):
         checks = [
             check
@@ -58,12 +58,12 @@ def _of_environment(answer: Verify, facts: Facts, prefix: str) -> Iterator[Prove
 
 
 def _is_companion(answer: Verify, name: str) -> bool:
-    """Whether it stands beside a framework: that it works proves nothing of a device."""
+    """Whether it is a companion package: its success proves nothing about a device."""
     return any(companion.name == name for companion in answer.companions)
 
 
 def _failed(checks: list[Check]) -> str:
-    """The names of checks that were not passed."""
+    """Names of the failed checks, comma-separated."""
     names = list(dict.fromkeys(check.name for check in checks if not check.passed))
     return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 

@@ -1,4 +1,4 @@
-"""Sentences of checks that were not passed."""
+"""Sentences about failed checks."""
 
 import math
 import signal
@@ -12,7 +12,7 @@ _SHORTER = (3e-5, 2e-2)  # errors of float32 that are those of a shorter type
 
 
 def died(why: str, number: int) -> str:
-    """How the child ended that was at a check; `number` is the signal's, or the exit status."""
+    """How the child ended during a check; `number` is the signal number or the exit status."""
     if why == "hung":
         return _("It hung: there was no answer within the limit of time, and the process was ended.")
     if why == "memory":
@@ -30,24 +30,24 @@ def _named(number: int) -> str:
 
 
 def elsewhere_sentence(measured: dict[str, Any]) -> str:
-    """Results that lie on another device than the one that was to compute them."""
+    """Results on another device than the one that was to compute them."""
     template = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
     return template.format(places=_some(measured["elsewhere"]))
 
 
 def wrong_sentence(names: Any) -> str:
-    """What has one right answer and got another."""
+    """Wrong exact results."""
     return _("Wrong results: {names}.").format(names=_some(names))
 
 
 def copies_sentence(names: Any) -> str:
-    """Copies that are none."""
+    """Copies that copy nothing, or something else."""
     template = _("A copy or an assignment does nothing, or does something else: {names}.")
     return template.format(names=_some(names))
 
 
 def operators_sentence(off: list[tuple[str, float, float]], raised: list[str]) -> str:
-    """Operators of a table that gave something else than Python's own sums, and those that ended with an error."""
+    """Operators of a table with deviating results, and those that raised an error."""
     parts = [_off(*row) for row in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
     more = len(off) + len(raised) - len(parts)
     return _("Wrong results: {names}.").format(
@@ -63,7 +63,7 @@ def _off(name: str, error: float, allowed: float) -> str:
 
 
 def inexact(part: str, error: float, allowed: float, check: str) -> str:
-    """A deviation beyond what the type explains."""
+    """A deviation beyond the rounding of its type."""
     if math.isinf(error):
         return _("The result ({part}) has another shape, or holds what is no number.").format(part=part)
     template = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
@@ -74,13 +74,13 @@ def inexact(part: str, error: float, allowed: float, check: str) -> str:
 
 
 def slow(ratio: float) -> str:
-    """A device that cannot have done the work."""
+    """A device too slow to have done the work."""
     template = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
     return template.format(times=f"{ratio:.3f}")
 
 
 def fallback_sentence(names: list[str]) -> str:
-    """Operators that ran on the CPU without an error."""
+    """Operators that fell back to the CPU without an error."""
     template = _("These ran on the CPU instead, without an error: {names}.")
     return template.format(names=_some(names))
 

@@ -29,7 +29,7 @@ def loaded() -> Any:
 
 
 def main() -> None:
-    """Do what the first argument orders."""
+    """Execute the order in the first argument."""
     sys.path[:0] = [HERE, BESIDE]
     probe = loaded()
     probe.MODULES = {"torch": "rigup_bench_torch", "llama.cpp": "rigup_bench_llama"}

@@ -20,7 +20,7 @@ _SAMPLE, _SAMPLE_CPU = 0.02, 0.001  # seconds of one sample at least: launches o
 
 
 def timed(device: Device, act: Act, seconds: float, *others: Device) -> Measured:
-    """Seconds that one call takes, as `of_times` tells them.
+    """Seconds per call, as `of_times` summarises them.
 
     Args:
         device: what is measured, and waited for.

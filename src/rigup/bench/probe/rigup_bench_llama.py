@@ -33,7 +33,7 @@ _MOST = 50  # goes
 
 @functools.lru_cache(maxsize=None)
 def _engine() -> Any:
-    """What measures.
+    """The engine of the benchmark.
 
     Raises:
         ImportError: the environment has no llama.cpp, and the path has none either.
@@ -59,13 +59,13 @@ def devices() -> list[Device]:
 
 
 def checks(_device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:
-    """What is measured on a device."""
+    """The checks of a device."""
     planned_checks = planned(len(devices()), [(*_WISH[:2], functools.partial(tokens, full=full))])  # type: Any
     return iter(planned_checks)
 
 
 def tokens(device: Device, full: bool = False, part: float = 1.0) -> Any:
-    """Tokens a second: of a prompt that is read, and of what is written after it, one after another."""
+    """Tokens per second of prefill and of decode."""
     seconds = (20.0 if full else 4.0) * part
     own = given("model")
     if own:
@@ -151,7 +151,7 @@ def _sizes(rates: tuple[float, float], seconds: float) -> tuple[int, int]:
 
 
 def _figure(kind: str, name: str, rates: list[float], size: int) -> Any:
-    """What some rates come to, under a name."""
+    """The results of some rates, under the model's name."""
     return dict(of_rates(rates), name=kind, type=name, unit="token/s", size=size)
 
 
@@ -171,7 +171,7 @@ class _Runner:
         self.model = None
 
     def described(self) -> str:
-        """The model's name, where the engine tells it."""
+        """The model's name, if the engine reports it."""
         return "" if self.served else str(self.model.described())
 
     def __call__(self, count: int, written: int) -> tuple[float, float]:

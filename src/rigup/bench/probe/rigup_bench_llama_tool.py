@@ -1,4 +1,4 @@
-"""llama.cpp's own `llama-bench`: its devices, and what it tells as JSON."""
+"""llama.cpp's `llama-bench`: its devices, and its JSON output."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Tool:
 
     @staticmethod
     def found() -> Tool | None:
-        """The one that a shell would start; None where there is none."""
+        """The program on PATH; None if there is none."""
         path = shutil.which("llama-bench")
         return Tool(path) if path else None
 
     def about(self) -> Any:
-        """Its place; its build is told with each answer."""
+        """The path of the program; its build is part of each answer."""
         return {"version": "llama-bench", "build": {"path": self.path}}
 
     def devices(self) -> list[Device]:
@@ -91,7 +91,7 @@ def listed(output: str) -> list[Device]:
 
 
 def rates(output: str) -> Any:
-    """What `llama-bench -o json` tells: the model, and tokens a second of each go. Never raises; what is none is left out."""
+    """Parse `llama-bench -o json`: the model, and tokens per second of each run. Never raises; invalid rows are left out."""
     found = {"model": "", "prefill": [], "decode": []}  # type: Dict[str, Any]
     for row in _rows(output):
         kind = {(True, False): "prefill", (False, True): "decode"}.get(

@@ -58,7 +58,7 @@ def _swept(name: str, device: Device, longer: float, full: bool) -> Any:
 
 
 def _best(name: str, device: Device, rates: dict[int, float], seconds: float) -> tuple[int, Any]:
-    """The best of the likeliest sizes, each measured for longer: a single look is misled by what else the machine does."""
+    """The best of the likeliest sizes, each measured again for longer, since a single short measurement is noisy."""
     likeliest = sorted(rates, key=lambda candidate: -rates[candidate])[:3]
     found = [
         (size, rate(timed(device, _prepared(name, device, size), seconds / 3), 2.0 * size**3)) for size in likeliest
@@ -78,7 +78,7 @@ def _sweep(name: str, device: Device, seconds: float, sizes: tuple[int, ...] = _
 
 
 def _largest(name: str, device: Device) -> int:
-    """The largest size whose three matrices fit into a part of what is free."""
+    """The largest size whose three matrices fit into a part of the free memory."""
     free = _free(device)
     width = torch.empty(0, dtype=_TYPES[name]).element_size()
     return int((free * _OF_MEMORY / 3 / max(width, 2)) ** 0.5) if free else 4096

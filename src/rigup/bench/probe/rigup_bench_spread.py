@@ -1,4 +1,4 @@
-"""What samples come to: the typical one, the best and the worst, and how far they lie apart."""
+"""Summarise samples: median, best, worst, quartiles, spread and drift."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _HALVES = 6  # samples, from which on a change between the first and the second 
 
 
 def of_times(times: list[float]) -> Measured:
-    """Seconds of calls, in the order in which they were made; the shortest is the best.
+    """Summarise the seconds of calls in their order; the shortest is the best.
 
     Returns:
         median: of all; best, worst: the shortest and the longest; quartiles: between them lies the middle half, the
@@ -40,7 +40,7 @@ def _summary(values: list[float], ordered: list[float], way: float) -> Measured:
 
 
 def as_rate(measured: Measured, amount: float) -> Measured:
-    """The same as amount a second in place of seconds; the spread, the drift and the count stay what they are."""
+    """Convert seconds to amount per second; spread, drift and count are kept."""
     rates = {name: amount / measured[name] for name in ("median", "best", "worst")}
     quartiles = [amount / quartile for quartile in measured["quartiles"]]
     return dict(measured, quartiles=quartiles, seconds=measured["median"], **rates)

@@ -1,4 +1,4 @@
-"""What is measured of torch on each device: products, memory, copies, launches, training steps."""
+"""Benchmarks of torch on each device: products, memory, copies, launches, training steps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _LATER = ("float64",)  # types that few ask for
 
 
 def devices() -> list[Device]:
-    """All that torch lists, the CPU last, each with what is to be measured on it."""
+    """All devices of torch, the CPU last, each with its planned measurements."""
     return [dict(device, planned=names([*_wishes(device, False)])) for device in listed()]
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
-    """What is measured on a device. `full`: for longer, and larger."""
+    """The measurements of a device. `full`: longer and larger ones."""
     planned_checks: Iterator[tuple[str, Check]] = planned(len(listed()), [*_wishes(device, full)])
     return planned_checks
 
 
 def _wishes(device: Device, full: bool) -> Iterator[Wish]:
-    """Each measurement with the seconds that it takes where there is time; what few look for stands last."""
+    """Each measurement with its usual seconds, the least important last."""
     seconds = 2.0 if full else 0.5
     later = _LATER + (("float16",) if device["type"] == "cpu" else ())
     yield "launch", 1.0, launch

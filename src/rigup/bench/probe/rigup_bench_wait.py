@@ -1,4 +1,4 @@
-"""Waiting until a device has done all that it was given: the one that is measured, and not the one that is current."""
+"""Wait for all work queued on the measured device, which need not be the current one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def wait_all(*devices: Device) -> None:
 
 @functools.lru_cache(maxsize=None)
 def _waiting(kind: str, device_id: str) -> Callable[[], Any]:
-    """What waits for one device, found once: looking for it would be a part of what is timed."""
+    """The function that waits for a device, looked up once so that the lookup is not timed."""
     if kind == "cpu":
         return lambda: None
     if kind in _BUILT_IN:
@@ -55,7 +55,7 @@ def _of_further(kind: str, device_id: str) -> Callable[[], Any]:
 
 
 def _own_synchronize(module: Any, device_id: str) -> Callable[[], Any]:
-    """The backend's own way to wait, as far as it has one that takes a device or a block in which one is current."""
+    """The backend's own `synchronize` for a device, by argument or inside its device context."""
     own = getattr(module, "synchronize", None)
     if own is None:
         return lambda: None

@@ -1,4 +1,4 @@
-"""The probe: runs in the Python of the environment that is judged, measures, and judges nothing.
+"""The probe: runs in the Python of the verified environment and measures; the verdict is made elsewhere.
 
     python PROBE '{"framework": "torch", "full": false, "devices": [], "done": [["cuda:0", "sorting"]]}'
 
@@ -45,11 +45,11 @@ _MOST = 2000  # characters of an error
 
 
 class Skip(Exception):
-    """A check that this device or build has no part of; the text says which."""
+    """A check that does not apply to this device or build; the message says why."""
 
 
 class EventWriter:
-    """Lines for whoever started us, which nothing else can come between."""
+    """Writes events as JSON lines to the original standard output; other output goes to standard error."""
 
     def __init__(self) -> None:
         sys.stdout.flush()
@@ -57,17 +57,17 @@ class EventWriter:
         os.dup2(2, 1)  # libraries that print, print to standard error
 
     def close(self) -> None:
-        """The last word was said."""
+        """Close the stream."""
         self._out.close()
 
     def emit(self, event_name: str, **fields: Any) -> None:
-        """One line, at once."""
+        """Write one event and flush."""
         self._out.write(json.dumps(dict(fields, say=event_name), default=str) + "\n")
         self._out.flush()
 
 
 class WarningRecorder:
-    """Warnings that a check gives: silent fall-backs are told in them."""
+    """Records warnings during a check: frameworks report silent fall-backs by them."""
 
     def __init__(self) -> None:
         self._warnings = []  # type: list[str]
@@ -79,13 +79,13 @@ class WarningRecorder:
         sys.stderr.write("warning: " + str(message) + "\n")
 
     def take(self) -> list[str]:
-        """What was heard since the last time."""
+        """Warnings since the last call, without duplicates, at most 20."""
         taken, self._warnings = self._warnings, []
         return list(dict.fromkeys(taken))[:20]
 
 
 def survey(writer: EventWriter) -> None:
-    """Which packages are here, by what their metadata tell; nothing is imported."""
+    """Report the installed packages by their metadata; nothing is imported."""
     from importlib import metadata
 
     named = [(distribution.metadata["Name"] or "", distribution.version) for distribution in metadata.distributions()]
@@ -100,7 +100,7 @@ def survey(writer: EventWriter) -> None:
 
 
 def measure(writer: EventWriter, order: dict[str, Any]) -> None:
-    """All checks of one framework, on each device in turn."""
+    """Run all checks of one framework on each device."""
     began, recorder = time.perf_counter(), WarningRecorder()
     probe = _probe_of(order)
     writer.emit("ready", seconds=time.perf_counter() - began, **probe.about())
@@ -120,19 +120,19 @@ def measure(writer: EventWriter, order: dict[str, Any]) -> None:
 
 
 def _left(_device: dict[str, Any]) -> dict[str, Any]:
-    """A check whose time was over before it began."""
+    """The result of a check for which no time was left."""
     return {"over": True}
 
 
 def _probe_of(order: dict[str, Any]) -> Any:
-    """The module that measures a framework, or what measures a package beside it."""
+    """The module for a framework, or the `Companion` for a companion package."""
     if order.get("companion"):
         return importlib.import_module("rigup_probe_companions").Companion(order["framework"])
     return importlib.import_module(MODULES[order["framework"]])
 
 
 def one_check(writer: EventWriter, recorder: WarningRecorder, device: dict[str, Any], name: str, check: Any) -> None:
-    """One check: what it measured, that it cannot be done here, or how it failed."""
+    """Run one check and write its measurement, its skip reason or its error."""
     writer.emit("begin", device=device["id"], check=name)
     sys.stderr.write("rigup: " + device["id"] + " " + name + "\n")
     sys.stderr.flush()
@@ -149,7 +149,7 @@ def one_check(writer: EventWriter, recorder: WarningRecorder, device: dict[str, 
 
 
 def be_modest() -> None:
-    """Where memory runs out, the kernel shall take this process and no other."""
+    """Make this process the first that the kernel's OOM killer ends."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
@@ -158,7 +158,7 @@ def be_modest() -> None:
 
 
 def main() -> None:
-    """Do what the first argument orders."""
+    """Execute the order in the first argument."""
     here = os.path.dirname(os.path.abspath(__file__))
     if here not in sys.path:  # PYTHONSAFEPATH leaves it out
         sys.path.insert(0, here)

@@ -1,4 +1,4 @@
-"""One small call of each package that is known, and what Python says that it must give."""
+"""One small call of each known package, with its expected result."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _overlap(first: list[float], other: list[float]) -> float:
 
 
 def lfilter(device: Device) -> dict[str, Any]:
-    """A filter that halves what was before."""
+    """A filter that halves the previous value."""
     found = Found()
     functional = _of("torchaudio.functional")
     pulse = _tensor(device, [1.0] + [0.0] * 7)
@@ -115,7 +115,7 @@ def compiled(device: Device) -> dict[str, Any]:
 
 
 def scatter(device: Device) -> dict[str, Any]:
-    """Sums and maxima of what belongs together."""
+    """Sums and maxima of groups."""
     found = Found()
     module = _of("torch_scatter")
     values, at = normal(1, 40), [7 * n % 6 for n in range(40)]
@@ -165,7 +165,7 @@ def nearest(module: str) -> Call:
 
 
 def eight_bits(device: Device) -> dict[str, Any]:
-    """A layer whose weights were rounded to bytes gives what it gave, to a part in fifty."""
+    """A layer with weights rounded to 8 bits gives the same within 2 %."""
     import torch
 
     quantization = _of("torchao.quantization")
@@ -265,7 +265,7 @@ def onnx_with_torch(_device: Device) -> dict[str, Any]:
 
 
 def pieces(_device: Device) -> dict[str, Any]:
-    """A small vocabulary is learnt; what is cut by it is joined to the same text."""
+    """Train a small vocabulary; encoding and decoding return the same text."""
     import io
 
     module, text = _of("sentencepiece"), "the network learns what the network is shown"
@@ -287,7 +287,7 @@ def words(_device: Device) -> dict[str, Any]:
 
 
 def kept(_device: Device) -> dict[str, Any]:
-    """What was written is read."""
+    """A file that was written is read back unchanged."""
     numpy = _of("safetensors.numpy")
     values = _of("numpy").array(normal(1, 5, 7), "float32")
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""What is measured of a package with compiled code that stands beside a framework: it is imported, and called once.
+"""Checks of a companion package with compiled code: import it, load its extensions, call it once.
 
 Each is measured in a process of its own, so that a crash costs that one alone.
 """
@@ -48,7 +48,7 @@ _MOST = 60  # extension modules of one package that are loaded
 
 
 def named() -> Iterator[str]:
-    """The packages of this environment that have compiled code and stand beside a framework, by what their files tell."""
+    """Names of this environment's companion packages with compiled code, by their files."""
     found = {}  # type: dict[str, Any]
     for distribution in metadata.distributions():
         name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
@@ -102,7 +102,7 @@ class Companion:
         self.name = name
 
     def about(self) -> dict[str, Any]:
-        """Its version, by what its metadata tell."""
+        """The version, by the metadata."""
         return {"version": metadata.version(self.name)}
 
     def devices(self) -> list[Any]:
@@ -129,7 +129,7 @@ class Companion:
         return {"wrong": []}
 
     def _modules(self) -> list[str]:
-        """What programs import it by."""
+        """The names by which programs import it."""
         if self.name in IMPORTED:
             return [IMPORTED[self.name]]
         distribution = metadata.distribution(self.name)
@@ -185,7 +185,7 @@ def _no_call(_device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_of_torch(name: str) -> list[Any]:
-    """Torch's own first device; none where the package has no part on one, or torch cannot be asked."""
+    """Torch's first GPU; empty if the package has no GPU code or torch cannot be imported."""
     if name in _PLAIN or name not in CALLED:
         return []
     try:
@@ -196,13 +196,13 @@ def _first_of_torch(name: str) -> list[Any]:
 
 
 def _framework_first() -> None:
-    """What links with torch finds its libraries when torch is loaded."""
+    """Import torch first: extensions that link with it find its libraries then."""
     with contextlib.suppress(ImportError):
         importlib.import_module("torch")
 
 
 def _of_another_build(why: str) -> bool:
-    """Whether a symbol is missing: then it was built for another framework than the one that is here."""
+    """Whether the error is an undefined symbol: a build for another framework version."""
     return "undefined symbol" in why or "Symbol not found" in why or "specified procedure could not be found" in why
 
 

@@ -1,4 +1,4 @@
-"""How far a result is from what it should be, told by Python alone: no framework judges itself, nor does NumPy."""
+"""Compare results with expected values in plain Python: no framework judges itself, nor does NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LARGE = ((512, 515, 530),)  # where libraries share the work out among threads
 
 
 class Found:
-    """What several operators came to: `errors` by operator, the names of those `wrong`, and those that were `left` out."""
+    """Results of several operators: `errors` by operator, names of those `wrong`, `elsewhere` or `left` out."""
 
     def __init__(self) -> None:
         self.errors = {}  # type: dict[str, float]
@@ -28,13 +28,13 @@ class Found:
         self.errors[name] = error(got, wanted)
 
     def exact(self, name: str, got: Any, wanted: Nested) -> None:
-        """A result that has one right answer; what is no number must be none, and zero has a sign nobody asks for."""
+        """Compare an exact result; NaN must be NaN, and the sign of zero is ignored."""
         values, right = listed(got), listed(wanted)
         if shape_of(values) != shape_of(right) or not all(map(_same, flat(values), flat(right))):
             self.wrong.append(name)
 
     def measured(self) -> dict[str, Any]:
-        """For the line that the probe says."""
+        """The measurement for the probe's event."""
         results = {"errors": self.errors, "wrong": self.wrong, "elsewhere": self.elsewhere, "left": self.left}
         return {
             name: list(dict.fromkeys(result)) if isinstance(result, list) else result
@@ -54,7 +54,7 @@ def _same(left: Any, other: Any) -> bool:
 
 
 def error(got: Any, wanted: Nested) -> float:
-    """The largest deviation, in units of the root mean square of what is wanted; `inf` where a number is none."""
+    """The largest deviation relative to the root mean square of the expected values; `inf` if a number is not finite."""
     values, right = listed(got), listed(wanted)
     if shape_of(values) != shape_of(right):
         return math.inf
@@ -98,7 +98,7 @@ def rate(side: int, go: Callable[[], Any]) -> float:
 
 
 def distributed(normal: list[float], uniform: list[float], integers: list[int]) -> dict[str, float]:
-    """What is asked of random numbers: 100,000 normal ones, of [0, 1), and whole ones below ten."""
+    """Statistics of random numbers: 100,000 each, normal, uniform in [0, 1) and integers below ten."""
     middle = math.fsum(normal) / len(normal)
     spread = math.sqrt(math.fsum((value - middle) ** 2 for value in normal) / len(normal))
     return {"mean": middle, "deviation": spread, "least": min(uniform), "most": max(uniform),
@@ -106,7 +106,7 @@ def distributed(normal: list[float], uniform: list[float], integers: list[int]) 
 
 
 def misdistributed(normal: list[float], uniform: list[float], integers: list[int]) -> list[str]:
-    """What is wrong with random numbers beyond mean and size: shape, order, and values that do not occur."""
+    """Faults of random numbers beyond mean and deviation: shape, independence, missing values."""
     inside = sum(abs(value) < 1 for value in normal) / len(normal)
     beyond = sum(abs(value) > 3 for value in normal) / len(normal)
     parts = [sum(part / 8 <= value < (part + 1) / 8 for value in uniform) / len(uniform) for part in range(8)]
@@ -127,7 +127,7 @@ def _even(integers: list[int]) -> bool:
 
 
 def _follows(values: list[float]) -> float:
-    """How much a number tells of the next one."""
+    """The correlation of each number with the next one."""
     middle = math.fsum(values) / len(values)
     off = [value - middle for value in values]
     return math.fsum(value * other for value, other in zip(off, off[1:])) / math.fsum(value * value for value in off)

@@ -1,4 +1,4 @@
-"""Expected values, computed by Python alone: what a framework is compared with must not come from a framework.
+"""Expected values, computed in plain Python: a framework is not compared with another one.
 
 Arrays are nested lists of numbers, matrices are lists of rows. Everything is computed in double precision from inputs
 that were rounded to the type under test before; sums are exact (`math.fsum`).
@@ -163,7 +163,7 @@ def pooled(pictures: Nested, function: Callable[[list[float]], float], size: int
 
 
 def softmax(row: list[float]) -> list[float]:
-    """Of one row; what is large overflows nothing."""
+    """The softmax of one row, without overflow."""
     most = max(row)
     powers = [math.exp(value - most) for value in row]
     return [power / math.fsum(powers) for power in powers]

@@ -1,4 +1,4 @@
-"""Models of llama's kind as files (GGUF), made on the spot by the standard library alone."""
+"""Write small llama models as GGUF files with the standard library alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEXT, _ARRAY, _U32, _FLOAT, _I32 = 8, 9, 4, 6, 5  # GGUF's numbers of the types
 
 
 class Shape(NamedTuple):
-    """What a model is like; `inner` is the width between a layer's two halves."""
+    """The sizes of a model; `inner` is the width of the feed-forward layer."""
 
     width: int
     heads: int
@@ -23,7 +23,7 @@ class Shape(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A tensor: its sizes, the innermost first, its type's number, its bytes, and what makes them."""
+    """A tensor: sizes (innermost first), type number, size in bytes, and the function that encodes it."""
 
     name: str
     sizes: list[int]
@@ -47,7 +47,7 @@ def matrices(shape: Shape) -> dict[str, tuple[int, int]]:
 
 
 def write(file: IO[bytes], shape: Shape, parts: list[Part]) -> None:
-    """The model as a file: what it is, where each part begins, the parts."""
+    """Write the model: metadata, tensor offsets, tensors."""
     facts, heads, at = _facts(shape), [], 0
     for part in parts:
         sizes = struct.pack(f"<I{len(part.sizes)}Q", len(part.sizes), *part.sizes)
@@ -81,7 +81,7 @@ def _facts(shape: Shape) -> list[bytes]:
 
 
 def _pieces(count: int) -> tuple[list[str], list[int]]:
-    """A vocabulary of bytes and made-up words, with the kind of each."""
+    """A vocabulary of bytes and generated words, with their types."""
     pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
     kinds = [2, 3, 3, *[6] * 256]
     pieces += ["piece" + str(number) for number in range(count - len(pieces))]

@@ -1,4 +1,4 @@
-"""The rows of tables, asked of JAX: many in one compiled program, in each type; their gradients; called outside of programs.
+"""Run the rows of tables with JAX: many in one compiled program, in each type, with gradients; and uncompiled.
 
 To compile takes nearly all of the time, and less for each function of a large program. What is called again with other numbers of
 the same shape before it is looked at has no part in what is compiled.
@@ -39,7 +39,7 @@ class Item(NamedTuple):
 
     @property
     def label(self) -> str:
-        """For whoever reads."""
+        """The name in reports."""
         return self.way + self.name
 
 
@@ -69,7 +69,7 @@ def rows_check(
 
 
 def _sorts(items: list[Item]) -> Iterator[tuple[Any, list[Item]]]:
-    """What is compiled as usual, and what with 64 bits."""
+    """Items by the mode in which they are compiled: usual, and with 64-bit types."""
     double = [item for item in items if item.kind in _DOUBLE]
     yield contextlib.nullcontext(), [item for item in items if item.kind not in _DOUBLE]
     if double:
@@ -139,7 +139,7 @@ def resolved(name: str) -> Any:
 
 
 def _slope(row: Row) -> Any:
-    """What is wanted of the gradient of its results times some weights; None where the reference has none."""
+    """The expected gradient of the weighted results; None if the reference has none."""
     grids = forms(row, "float32")[0].grids
     traced = [_traced(grid) if _smooth(row, at) else grid for at, grid in enumerate(grids)]
     try:
@@ -240,7 +240,7 @@ def _built(device: dict[str, Any], program: Any) -> Any:
 
 
 def _again(item: Item, function: Any) -> None:
-    """With other numbers of the same shape, whose results nobody wants."""
+    """Call with other numbers of the same shape; results are ignored."""
     plain = [np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind)) for grid in item.form.grids]
     with contextlib.suppress(TypeError, ValueError, IndexError):
         for turn in range(1, _AGAIN + 1):
@@ -263,7 +263,7 @@ def _at_once(found: Found, item: Item) -> None:
 
 
 def _refused(found: Found, item: Item, error: Exception) -> None:
-    """What a release or a device has no code for is left; anything else is wrong."""
+    """Record an exception: left out if the release or device lacks the function, else wrong."""
     if isinstance(error, NotImplementedError) or any(word in str(error) for word in _LEFT):
         found.left.append(item.label + " " + item.kind)
     else:

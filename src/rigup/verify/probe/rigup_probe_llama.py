@@ -1,4 +1,4 @@
-"""What is measured of llama.cpp: a small model that is made here, on each device, against the same in Python.
+"""Checks of llama.cpp: a small generated model on each device against the same model in Python.
 
 The model has random weights and a vocabulary of bytes. What it says next is compared number by number.
 """
@@ -33,7 +33,7 @@ def devices() -> list[Device]:
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:  # noqa: ARG001
-    """What is measured on a device."""
+    """The checks of a device."""
     yield "next-token", next_token
 
 
@@ -116,7 +116,7 @@ def _reference(weights: Weights, tokens: list[int]) -> list[float]:
 
 
 def _attended(held: Weights, states: list[list[float]]) -> list[list[float]]:
-    """Each state with what its heads find in those before it."""
+    """The attention of each state to itself and those before it."""
     normed = [_normed(state) for state in states]
     query, key = (
         [_turned(_times(held[name], state), place) for place, state in enumerate(normed)]

@@ -19,7 +19,7 @@ _SIBLINGS = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
 
 @functools.lru_cache(maxsize=None)
 def engine() -> Any:
-    """The one that is here; llama-cpp-python where both are.
+    """The installed engine; llama-cpp-python if both are installed.
 
     Raises:
         ImportError: neither can be imported.
@@ -188,7 +188,7 @@ class LoadedModel:
         return {token: logit - total for token, logit in enumerate(logits)}
 
     def close(self) -> None:
-        """Give back what it took."""
+        """Free the model and its context."""
         if self.context:
             self.library.llama_free(self.context)
         if self.model:
@@ -229,7 +229,7 @@ class Server:
         return self.module.Server(params)
 
     def complete(self, server: Any, prompt: list[int], count: int, **more: Any) -> Any:
-        """What it says after a prompt, as llama.cpp's server tells it."""
+        """The completion of a prompt, as llama.cpp's server returns it."""
         wish = {"prompt": prompt, "n_predict": count, "temperature": 0.0, "cache_prompt": False, "ignore_eos": True}
         answer = server.handle_completions(dict(wish, **more))
         return json.loads(answer) if isinstance(answer, (str, bytes)) else answer

@@ -1,4 +1,4 @@
-"""The rows of tables, asked of NumPy: in each type, few numbers and many, in steps and in columns, again and again."""
+"""Run the rows of tables with NumPy: each type, small and large arrays, several memory layouts, repeatedly."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _check_function(found: Found, row: Row, name: str, function: Any, kind: str)
 
 
 def _again(row: Row, function: Any, given: list[Any]) -> None:
-    """With other numbers of the same shape: what it says of them is not asked, and it need not know them."""
+    """Call with other numbers of the same shape; results and errors are ignored."""
     try:
         row.called(function, given)
     except (np.linalg.LinAlgError, ValueError, IndexError) as why:

@@ -93,7 +93,7 @@ def _tensor(name: str, value: Any) -> bytes:
 
 
 def _value(name: str, kind: str, shape: Any) -> bytes:
-    """What is declared of an input or an output; a shape of None is for the session to find."""
+    """The declaration of an input or output; with a shape of None the session infers it."""
     sizes = b"".join(_field(1, _number(1, size)) for size in shape or ())
     tensor = _number(1, TYPES[kind]) + (_field(2, sizes) if shape is not None else b"")
     return _field(1, name.encode()) + _field(2, _field(1, tensor))
@@ -108,7 +108,7 @@ def _number(number: int, value: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth tells that more follow. Negative ones as 64 bits."""
+    """Protobuf's varint: seven bits a byte, lowest first, the eighth set if more follow. Negative numbers as 64 bits."""
     value &= (1 << 64) - 1
     encoded = bytearray()
     while value > 127:

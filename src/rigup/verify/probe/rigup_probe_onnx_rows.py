@@ -1,4 +1,4 @@
-"""The rows of tables, asked of onnxruntime: each operator in a model of its own, in each type that it has, again and again."""
+"""Run the rows of tables with onnxruntime: each operator in its own model, in each of its types, repeatedly."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _session(device: dict[str, Any], row: Row, kind: str, form: Form, given: dic
 
 
 def _again(session: Any, row: Row, given: dict[str, Any], turn: int) -> None:
-    """With other numbers of the same shape, whose results nobody asks for."""
+    """Run with other numbers of the same shape; results are ignored."""
     fixed = row.named.get("kinds", {})
     other = {
         name: array if at in fixed or not array.ndim else np.roll(array, turn, 0)

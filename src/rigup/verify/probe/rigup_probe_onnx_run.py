@@ -29,7 +29,7 @@ def host(got: Any) -> Nested:
 
 
 def session_of(device: dict[str, Any], model_bytes: bytes, profile: str = "", plain: bool = False) -> Any:
-    """A session of the provider alone; `profile`: where it writes down what ran where; `plain`: as the model stands."""
+    """A session of one provider; `profile`: prefix of the profile file; `plain`: without graph optimisations."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 2
     if plain:
@@ -40,7 +40,7 @@ def session_of(device: dict[str, Any], model_bytes: bytes, profile: str = "", pl
 
 
 def _settings(device: dict[str, Any]) -> dict[str, str]:
-    """The first card; and all bits of float32, for what TF32 leaves out is no fault."""
+    """Options of a provider: the first card, without TF32."""
     if device["type"] in ("cpu", "coreml", "openvino"):
         return {}
     release = tuple(int(part) for part in onnxruntime.__version__.split(".")[:2])
@@ -52,7 +52,7 @@ def ran(
     device: dict[str, Any], nodes: list[Node], given: dict[str, Any], outputs: dict[str, str],
     held: Any = None, opset: int = OPSET,
 ) -> tuple[list[Any], list[str]]:  # fmt: skip
-    """The results, and nodes that ran with another provider than the one that was asked."""
+    """The results, and nodes that ran on another provider than the requested one."""
     model_bytes = model(nodes, given, outputs, held or {}, opset)
     if device["type"] == "cpu":  # which no other can stand in for
         session = session_of(device, model_bytes)
@@ -77,7 +77,7 @@ def judged(
     device: dict[str, Any], found: Found, name: str, node: Node, given: dict[str, Any], wanted: Any, kind: str,
     exact: bool = False, held: Any = None, opset: int = OPSET,
 ) -> None:  # fmt: skip
-    """One operator against what it should give; one that this release or provider has no code for is passed by."""
+    """Compare one operator with its reference; an operator that the release or provider lacks is left out."""
     try:
         (got,), _places = ran(device, [node], given, {"y": kind}, held, opset)
     except Exception as error:
@@ -89,7 +89,7 @@ def judged(
 
 
 def unknown(error_text: str) -> bool:
-    """Whether a release says that it does not know an operator, or not for this type: that is no fault."""
+    """Whether an error says that the release lacks an operator, or lacks it for this type."""
     return any(
         word in error_text for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
     )

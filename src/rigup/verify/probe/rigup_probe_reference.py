@@ -1,4 +1,4 @@
-"""What operators on single numbers and on rows ought to give: closed forms over plain or traced numbers.
+"""References of operators on numbers and rows: closed forms over plain or traced numbers.
 
 Sources: the operators' published formulas (pytorch.org/docs, `torch.nn.functional`), written anew over one number.
 """
@@ -140,7 +140,7 @@ def mean(row: Row) -> Number:
 
 
 def variance(row: Row, less: int = 1) -> Number:
-    """The mean square deviation; over one number less unless told otherwise."""
+    """The variance, divided by n - 1 by default."""
     off = _off(row)
     return dot(off, off) * (1 / (len(row) - less))
 
@@ -255,7 +255,7 @@ def affine(x: Grid, scale: Grid, shift: Any, dim: int) -> Grid:
 
 
 def cross_entropy(smoothing: float = 0.0, ignored: int = -100) -> Callable[[Grid, Grid], Grid]:
-    """The mean negative logarithm of what was given to the right class."""
+    """The mean negative log-probability of the right class."""
 
     def called(scores: Grid, goals: Grid) -> Grid:
         classes = scores.shape[1]
@@ -270,7 +270,7 @@ def cross_entropy(smoothing: float = 0.0, ignored: int = -100) -> Callable[[Grid
 
 
 def negative_log_likelihood(logs: Grid, goals: Grid) -> Grid:
-    """The mean of what stands at the right class, negative."""
+    """The negative mean of the entries at the right classes."""
     return Grid((), [-mean([logs[row, int(goal)] for row, goal in enumerate(goals.flat)])])
 
 

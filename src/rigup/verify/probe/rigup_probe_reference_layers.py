@@ -1,4 +1,4 @@
-"""What layers of cells, heads with masks, bags of rows and norms by given statistics ought to give, as they are defined.
+"""References of recurrent layers, masked heads, embedding bags and norms by given statistics, by definition.
 
 Sources: the definitions in pytorch.org/docs (`torch.nn`).
 """
@@ -49,7 +49,7 @@ def _rows(grid: Grid, number: int) -> list[list[Number]]:
 def _one_way(
     cell: Callable[..., Any], gates: int, x: Grid, weights: Sequence[Grid], state: State, backward: bool
 ) -> dict[tuple[int, int], list[Number]]:
-    """The output of each step and example; `state` is changed to what it is at the end."""
+    """The output of each step and example; `state` is updated to the final state."""
     inward, inner, first, second = weights
     steps, batch, wide = x.shape
     size = inner.shape[1]
@@ -131,7 +131,7 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
 
 
 def by_frequency(rows: Grid, table: Grid) -> Grid:
-    """Rows of a table, whose gradient is divided by how often a row was asked for."""
+    """Rows of an embedding table with gradients scaled by the rows' frequency."""
 
     def element(at: tuple[int, ...]) -> Number:
         row = int(rows[at[:-1]])

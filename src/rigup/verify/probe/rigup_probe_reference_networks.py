@@ -1,4 +1,4 @@
-"""What products, convolutions, pools, attention and recurrent cells ought to give: sums over indices, as they are defined.
+"""References of products, convolutions, pooling, attention and recurrent cells: sums over indices, by definition.
 
 Sources: the definitions in pytorch.org/docs (`torch.nn`) and, for attention, arXiv:1706.03762.
 """
@@ -82,7 +82,7 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
 def transposed_convolution(
     stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1, output_padding: int = 0
 ) -> Callable[..., Grid]:
-    """What the gradient of a convolution is; weight: C, outputs / groups, places."""
+    """Transposed convolution; weight: C, outputs / groups, spatial sizes."""
 
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share = weight.shape[2:], x.shape[1] // groups
@@ -128,7 +128,7 @@ def pool(
 
 
 def adaptive_mean(outputs: int) -> Callable[[Grid], Grid]:
-    """The mean of parts, as many as are wanted in each dimension."""
+    """Adaptive mean pooling to a number of outputs in each dimension."""
 
     def part(at: int, size: int) -> range:
         return range(at * size // outputs, -(-(at + 1) * size // outputs))
@@ -144,7 +144,7 @@ def adaptive_mean(outputs: int) -> Callable[[Grid], Grid]:
 
 
 def attention(causal: bool = False, scale: Any = None, shared: int = 1) -> Callable[..., Grid]:
-    """softmax(Q Kᵀ / √d + mask) V. A mask of truths lets through what is true; `shared`: query heads a key head."""
+    """softmax(Q Kᵀ / √d + mask) V. A Boolean mask keeps what is True; `shared`: query heads per key head."""
 
     def called(query: Grid, key: Grid, value: Grid, mask: Any = None) -> Grid:
         keys, wide, deep = key.shape[-2], query.shape[-1], value.shape[-1]
@@ -247,7 +247,7 @@ def lstm_cell(gates: Any, state: Any) -> Any:
 
 
 def gru_cell(gates: Any, state: Any) -> Any:
-    """In the order reset, update, new; the reset gate multiplies what the inner weights gave."""
+    """A GRU cell, gates in the order reset, update, new; the reset gate multiplies the recurrent product."""
     reset, update = _added(gates[0], sigmoid), _added(gates[1], sigmoid)
     new = [tanh(x + r * h) for x, r, h in zip(gates[2][0], reset, gates[2][1])]
     return [[(1.0 - z) * n + z * h for z, n, h in zip(update, new, state[0])]]

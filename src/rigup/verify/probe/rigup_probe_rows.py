@@ -1,4 +1,4 @@
-"""Rows of tables: one function of a framework, what Python computes in its place, and the forms in which it is asked.
+"""Rows of tables: one function of a framework, its reference in Python, and the shapes and types in which it is called.
 
 A table knows no framework: `name` is looked up in NumPy's namespace, in JAX's, or is an operator of ONNX. Inputs are multiples
 of 1/16, which each type holds, so that one list of expected values serves all types; whole numbers are those times 4.
@@ -72,7 +72,7 @@ class Row(NamedTuple):
 
 
 class Form(NamedTuple):
-    """Inputs of a row, and what is wanted of them; None where only NaN must be somewhere in it."""
+    """Inputs of a row and their expected results; None if only NaN must occur in the result."""
 
     label: str
     grids: list[Grid]
@@ -153,13 +153,13 @@ def _with_nan(grid: Grid) -> Grid:
 
 
 def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGERS, pairs: Sequence[str] = COMPLEX) -> list[str]:  # fmt: skip
-    """The types in which a row is asked."""
+    """The types in which a row is called."""
     kinds_of = {"f": reals, "i": whole, "c": pairs, "b": ("bool",)}
     return [kind for letter in row.types for kind in kinds_of[letter]]
 
 
 def note_result(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
-    """A result beside what is wanted: noted by function and type, the worst of all forms."""
+    """Compare a result with the expected one: recorded by function and type, the worst of all forms."""
     results_ = [
         listed(result)
         for result in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])
@@ -198,5 +198,5 @@ def _number(result: Any) -> bool:
 
 
 def _shape(result: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """An empty list does not tell its inner dimensions."""
+    """The shape of a nested list; an empty one has the expected shape if that has a 0."""
     return wanted if 0 in wanted and 0 in shape_of(result) else shape_of(result)

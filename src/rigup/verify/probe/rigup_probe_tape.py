@@ -1,4 +1,4 @@
-"""Numbers that remember how they were made: gradients of any function that is written in plain Python, in float64.
+"""Reverse-mode differentiation in plain Python: float64 numbers that record their operations on a tape.
 
 A reference function is written once, over numbers. Called with floats it gives the value that is expected; called with
 `Traced` numbers it leaves a tape (reverse-mode automatic differentiation), which gives the gradients that are expected.
@@ -17,7 +17,7 @@ _TAPE: list[Traced] = []
 
 
 class Traced:
-    """A number with the numbers that it was made of, and its slope by each of them."""
+    """A number with its operands and its derivative by each of them."""
 
     __slots__ = ("gradient", "parents", "slopes", "value")
 

@@ -42,7 +42,7 @@ def _called(device: dict[str, Any]) -> str:
 
 
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
-    """What is measured on a device."""
+    """The checks of a device."""
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
     for name in ("float64", "float32", "float16", "bfloat16"):

@@ -1,4 +1,4 @@
-"""What is no function of its inputs alone: copies, dropout, mixed precision, what is kept."""
+"""Behaviour beyond pure functions: copies, dropout, mixed precision, retained gradients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAMES = {"copy_": "copy_ did nothing", "clone": "clone", "to": "to another type
 
 
 def copies(device: dict[str, Any]) -> dict[str, Any]:
-    """What is copied must be there, and what it was copied from must not change with it."""
+    """A copy has the source's values and does not share its memory."""
     wrong = []
     for kind in [dtype_name for dtype_name in _KINDS if not (dtype_name == "float64" and device["type"] == "mps")]:
         for count in _COUNTS:
@@ -62,7 +62,7 @@ def _copied(device: dict[str, Any], kind: str, count: int) -> Iterator[tuple[str
 
 
 def _forced(source: Any, values: list[Any]) -> Iterator[tuple[str, bool]]:
-    """A copy that was asked for is another tensor."""
+    """`copy=True` returns another tensor."""
     copied = source.to(source.dtype, copy=True)
     copied.zero_()
     yield "to (copy=True)", source.cpu().tolist() == values and not any(copied.cpu().tolist())
@@ -117,7 +117,7 @@ def _copied_shape(device: dict[str, Any], kind: str, shape: tuple[int, ...]) -> 
 
 
 def _read(array: Any) -> list[Any]:
-    """Number by number as Python reads a nested list: no copy of the device's is asked for."""
+    """The numbers by `tolist()`, without a contiguous copy on the device."""
     listed = array.cpu().tolist()
     for _dimension in range(array.dim() - 1):
         listed = [number for part in listed for number in part]
@@ -141,7 +141,7 @@ def dropout(device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iterator[str]:
-    """What is not as promised. The rate is off by six standard deviations once in 10^9 runs."""
+    """Faults of dropout. The rate deviates by six standard deviations once in 10^9 runs."""
     count = 20_001
     x = torch.tensor([1.0] * count, dtype=getattr(torch, kind)).to(device["id"]).requires_grad_()
     y = call(x, share, training=True)
@@ -162,7 +162,7 @@ def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iter
 
 
 def _channels_dropped(device: dict[str, Any]) -> Iterator[str]:
-    """Dropout of whole channels: each is there or is not, as often as is asked for; of `alpha`, mean and size stay."""
+    """Dropout of whole channels by the given rate; `alpha` keeps mean and deviation."""
     share, count = 0.25, 4_001
     for rank in (1, 2, 3):
         x = torch.tensor([1.0] * (count * 2**rank), dtype=torch.float32).to(device["id"]).view(1, count, *(2,) * rank)
@@ -266,7 +266,7 @@ def gradients_held(device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _further(device: dict[str, Any]) -> Callable[[], None]:
-    """Forward and backward through the operators that no such network has, one after another; what is lacking is left out."""
+    """Forward and backward through further operators in sequence; missing ones are left out."""
     x = torch.tensor([[float(at % 7) / 4 - 0.8] * 8 for at in range(6)], dtype=torch.float32).to(device["id"])
     rows = torch.tensor([0, 2, 2, 1]).to(device["id"])
     image = x.view(1, 2, 4, 6)

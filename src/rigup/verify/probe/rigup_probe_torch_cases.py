@@ -1,4 +1,4 @@
-"""A case: an operator of torch, its inputs, and the reference that says what it ought to give, forward and backward.
+"""Cases: an operator of torch, its inputs, and the reference for results and gradients.
 
 The inputs are few, and exact in every type from bfloat16 on, so that one reference in Python serves all types. Each case
 is run in every type that the device has, with its inputs laid out in memory in several ways.
@@ -37,7 +37,7 @@ _NOISE = 77.0  # what lies between the numbers of a strided tensor
 
 
 class Input(NamedTuple):
-    """An input: its numbers and what they are.
+    """An input: its numbers and their kind.
 
     Attributes:
         grid: the numbers, exact in every type.
@@ -85,7 +85,7 @@ class Case(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is expected: results, the weights of their sum, and its gradient by each real input; and what that cost."""
+    """Expected results, the weights of their sum, the gradient of that sum by each real input, and the length of the tape."""
 
     results: list[Grid]
     weights: list[Grid]
@@ -127,7 +127,7 @@ _EXPECTED: dict[str, Wanted] = {}
 
 
 def expected(case: Case) -> Wanted:
-    """What the reference says, reckoned once."""
+    """The reference's results, computed once."""
     if case.name not in _EXPECTED:
         _EXPECTED[case.name] = _expected(case)
     return _EXPECTED[case.name]
@@ -138,7 +138,7 @@ def _expected(case: Case) -> Wanted:
 
 
 def referenced(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
-    """What the reference says of these inputs, and for these weights of the results."""
+    """The reference's results and gradients for these inputs and weights."""
     forget()
     traced = [
         _traced(grid) if case.backward and input_.kind == "real" else grid for grid, input_ in zip(grids, case.inputs)
@@ -167,7 +167,7 @@ def _traced(grid: Grid) -> Grid:
 
 
 class Variant(NamedTuple):
-    """How the inputs of a case are laid out: its name, how a tensor is made, and how many numbers of the case are used."""
+    """A layout of inputs: its name, how a tensor is created, and how many of the case's numbers it uses."""
 
     name: str
     lay: Callable[[Grid, Any, str], Any]
@@ -205,7 +205,7 @@ def _offset(grid: Grid, dtype: Any, device: str) -> Any:
 
 
 def _strided(grid: Grid, dtype: Any, device: str) -> Any:
-    """Every other number is noise."""
+    """A strided tensor: every other number of its storage is noise."""
     noise = bool(_NOISE) if dtype == torch.bool else 1 if not dtype.is_floating_point else _NOISE
     mixed = [x for number in grid.flat for x in (number, noise)]
     return tensor(mixed, dtype).to(device).view(*grid.shape, 2)[..., 0]
@@ -224,13 +224,13 @@ ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*SIZES, 
 
 
 def fits(case: Case, variant: Variant) -> bool:
-    """Whether the variant differs from others for these inputs."""
+    """Whether a layout differs from the others for these inputs."""
     rank = max((len(input_.grid.shape) for input_ in case.inputs), default=0)
     return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
 
 
 class Report:
-    """What was seen of some cases on one device."""
+    """Results of a table's cases on one device."""
 
     def __init__(self, device: dict[str, Any]) -> None:
         self.device = device
@@ -242,20 +242,20 @@ class Report:
         self.once: dict[tuple[str, str], int] = {}
 
     def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
-        """Keep it if it is the worst of its kind."""
+        """Record an error if it is the largest of its case, type and direction."""
         key = (case.name, dtype, way)
         if key not in self.worst or error > self.worst[key][0]:
             self.worst[key] = [error, where, case.factor]
 
     def called(self, case: Case, dtype: str, way: str, call: Callable[..., Any], inputs: list[Any]) -> None:
-        """Name what a call is made of, where its result is surely wrong."""
+        """Add the names of torch's functions in a call whose result is surely wrong."""
         kept = self.worst.get((case.name, dtype, way), [0.0])
         if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
             names = called_functions(call, inputs)
             kept[1] += _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
     def summary(self) -> dict[str, Any]:
-        """For the line that the probe says."""
+        """The measurement for the probe's event."""
         cases = [[*key, *value] for key, value in self.worst.items()]
         without = list(dict.fromkeys(self.without))
         fields = {
@@ -268,7 +268,7 @@ class Report:
 
 
 def one_variant(report: Report, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
-    """One variant in one type: the ways to call it, and the gradients of the first of them."""
+    """Run a case in one layout and type: all its calls, and the gradients of the first."""
     way = "forward"
     try:
         for number, call in enumerate(_calls(case, dtype, variant, turn)):
@@ -286,7 +286,7 @@ def one_variant(report: Report, case: Case, wanted: Wanted, dtype: str, variant:
 
 
 def failed(report: Report, case: Case, dtype: str, way: str, why: Exception) -> None:
-    """What could not be done: nothing that this device has, or a fault."""
+    """Record an exception: an operator that this device lacks, or a failure."""
     if unsupported(why) and (case.optional or dtype not in _CERTAIN or report.device["type"] not in ("cpu", "cuda")):
         report.without.append(case.name + " " + dtype)
         return
@@ -318,7 +318,7 @@ def plain_tensor(grid: Grid, kind: str, dtype: str, device: str) -> Any:
 
 
 def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
-    """What goes back through a result, of its type and where it lies."""
+    """The gradient of the weighted sum by a result, in the result's type and on its device."""
     key = (id(grid), variant.take, result.dtype, result.device)
     if key not in _LAID or _LAID[key][0]._version != 0:
         _LAID.clear() if len(_LAID) > _MOST_LAID else None
@@ -327,7 +327,7 @@ def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
 
 
 def laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
-    """The inputs, made anew where one that was made before does not hold its numbers any more."""
+    """The case's input tensors, created anew if a cached one was modified."""
     return [_input(input_, dtype, variant, device["id"]) for input_ in case.inputs]
 
 
@@ -352,7 +352,7 @@ def _type(kind: str, dtype: str) -> Any:
 
 
 def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
-    """The gradients, and the result that came with them."""
+    """Compare the gradients, and the results computed with them."""
     dtype, _way, variant = at
     inputs = laid(report.device, case, dtype, variant)
     leaves = [
@@ -371,12 +371,12 @@ def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..
 
 
 def several(results: Any) -> list[Any]:
-    """The results of a call as a list, also of one that gives a single tensor."""
+    """The results of a call as a list, also of a single tensor."""
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
 def _compare(report: Report, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
-    """Keep the error of each result."""
+    """Record the error of each result."""
     dtype, way, variant = at
     if len(several(got)) < len(wanted):
         report.add(case, dtype, way, math.inf, "fewer results")

@@ -1,4 +1,4 @@
-"""How far a result is from what it should be, and whether it lies where it should."""
+"""Errors of results, and whether they are on the expected device."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def error(got: Any, wanted: Any) -> float:
-    """The largest deviation, in units of the root mean square of what is wanted; `inf` where a number is none."""
+    """The largest deviation relative to the root mean square of the expected values; `inf` if a number is not finite."""
     values, right = got.detach().cpu().double(), wanted.detach().cpu().double()
     if values.shape != right.shape or not bool(torch.isfinite(values).all()):
         return float("inf")

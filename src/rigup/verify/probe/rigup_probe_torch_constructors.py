@@ -1,4 +1,4 @@
-"""Modules and optimizers keep what they were made with: each argument that has a default is given another value."""
+"""Modules and optimizers keep their arguments: each one with a default gets another value."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _other(name: str, default: Any) -> Any:
 
 
 def _module(cls: Any, needed: dict[str, Any], name: str, other: Any, default: Any) -> bool:
-    """Whether a part of it holds the value; one that holds the default, or is left out, shows that arguments are kept at all."""
+    """Whether a submodule holds the value; True if the default is not stored as an attribute either."""
     place = (
         {"device": "meta"} if "device" in inspect.signature(cls.__init__).parameters else {}
     )  # no numbers are asked for

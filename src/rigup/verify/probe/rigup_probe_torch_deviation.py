@@ -1,4 +1,4 @@
-"""How far numbers are from those that are wanted, told by Python alone."""
+"""Deviations of numbers from the expected ones, in plain Python."""
 
 from __future__ import annotations
 

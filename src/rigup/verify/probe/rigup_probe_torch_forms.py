@@ -52,7 +52,7 @@ def with_parameters(module: Any, parameters: dict[str, Any], inputs: tuple[Any, 
 
 
 def called_functions(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
-    """Which of torch's functions a call is made of."""
+    """The functions of torch that a call consists of."""
     if TorchFunctionMode is None:
         return []
     called: list[str] = []

@@ -1,4 +1,4 @@
-"""What a case is asked beside its result: other numbers before, a NaN among its numbers, gradients of its gradients."""
+"""Further checks of a case: other inputs before it, a NaN among its inputs, second derivatives."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _ORDERED = (
 
 
 def stirred(report: Report, case: Case, dtype: str) -> None:
-    """The same calls with the numbers in another order: what is kept from then would be told again.
+    """The same calls with the numbers in another order: a stale result would be returned again.
 
     In float32 each way to call it, since a module keeps what its function does not.
     """
@@ -80,7 +80,7 @@ def stirred(report: Report, case: Case, dtype: str) -> None:
 
 
 def further(report: Report, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
-    """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
+    """All further checks of a case in one type; in quick mode a part of them, in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
     if wanted.steps > most or any(len(result.flat) > _LARGE for result in wanted.results):
         return
@@ -112,7 +112,7 @@ def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
 
 
 def _once(done: dict[tuple[str, str], int], topic: str, case: Case, asked: Callable[[], Any]) -> None:
-    """Of the cases of one operator, the first for which it can be asked (it says so); the third that cannot ends it."""
+    """Run a check for the first case of an operator to which it applies; after three to which it does not, no more are tried."""
     key = topic, _NAME.match(case.name)[0]  # type: ignore[index]
     if done.get(key, 0) < _TRIES:
         done[key] = _TRIES if asked() else done.get(key, 0) + 1
@@ -142,7 +142,7 @@ def _with_nan(report: Report, case: Case, dtype: str, full: bool) -> None:
 
 
 def _spoilt(case: Case) -> Any:
-    """None where a reference in Python says nothing of NaN."""
+    """Inputs with a NaN and the reference's results; None if the reference has none."""
     place = next((at for at, input_ in enumerate(case.inputs) if input_.kind in ("real", "given")), None)
     many = not case.backward and sum(len(input_.grid.flat) for input_ in case.inputs) > _MANY
     if place is None or many or any(word in case.name for word in _ORDERED):
@@ -243,7 +243,7 @@ _EXACT = ("matrix_exp", "freq", "bincount", "bicubic", "conversion", "small numb
 
 
 def coarsely(report: Report, case: Case, wanted: Wanted) -> None:
-    """In half types, with room for many roundings, what is tried in whole ones alone: so that it is right at least roughly.
+    """Run single and double precision cases in half types too, with a wide tolerance.
 
     What raises there is not told: few of these operators exist in every type.
     """

@@ -77,7 +77,7 @@ def _measured(
 
 
 def _prepared(case: Case, convert: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
-    """Its inputs in such numbers and what is expected of them; None where Python has no answer."""
+    """Converted inputs and their expected results; None if the reference fails for them."""
     if sum(len(input_.grid.flat) for input_ in case.inputs) > _LONGEST or case.result:
         return None
     try:
@@ -118,7 +118,7 @@ def _compared(report: Report, case: Case, dtype: str, variant: Variant, grids: l
 
 
 def _stirred(report: Report, case: Case, grids: list[Grid], kinds: list[str]) -> None:
-    """With the numbers in another order: what is kept from then would be told again."""
+    """Call with the numbers in another order: a stale result would be returned again."""
     other = [LAYOUTS[0].lay(Grid(grid.shape, grid.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), report.device["id"])
              for grid, kind in zip(grids, kinds)]  # fmt: skip
     with torch.no_grad():

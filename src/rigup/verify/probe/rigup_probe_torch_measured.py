@@ -1,4 +1,4 @@
-"""Cases of a table, run: each in each type, laid out in several ways, and in what a usual run of it does not ask for."""
+"""Run the cases of a table: each type, several layouts, and the further checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def measured(
     device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False,
     over: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Each case in each type, forward and backward: the worst error of all its variants, and what was not right.
+    """Run each case in each type, forward and backward; the largest error of all layouts, and the failures.
 
     Those that are left once the time is over are named.
     """

@@ -1,4 +1,4 @@
-"""Memory and copies: what is taken comes back, bits stay bits, and the device really did the work."""
+"""Memory and copies: freed memory is returned, copies are exact, and the device itself did the work."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def copy_peer(other: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any
 
 
 def memory(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Take memory, write into all of it, read it, give it back; and look for what is not given back."""
+    """Allocate memory, write and read all of it, free it; and look for leaks."""
 
     def memory(device: dict[str, Any]) -> dict[str, Any]:
         asked = _amount(device, full)
@@ -60,7 +60,7 @@ def memory(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _amount(device: dict[str, Any], full: bool) -> int:
-    """Bytes to take: on a GPU a part of what is free, little elsewhere."""
+    """Bytes to allocate: on a GPU a part of the free memory, little elsewhere."""
     if device["type"] != "cuda":
         return 128 * MIB
     free = torch.cuda.mem_get_info(device["id"])[0]
@@ -68,7 +68,7 @@ def _amount(device: dict[str, Any], full: bool) -> int:
 
 
 def _filled(device: dict[str, Any], asked: int) -> list[Any]:
-    """Blocks that do not hold what was written into them."""
+    """Indices of blocks that do not hold what was written."""
     size = 64 * MIB
     blocks = [
         torch.full((size // 8,), number, dtype=torch.int64, device=device["id"]) for number in range(asked // size)
@@ -77,7 +77,7 @@ def _filled(device: dict[str, Any], asked: int) -> list[Any]:
 
 
 def _counters(device: dict[str, Any]) -> dict[str, Any]:
-    """Bytes that this process holds, as far as anybody tells."""
+    """Memory counters of this process in bytes, as far as the backend has them."""
     synchronize(device)
     gc.collect()
     module: Any = getattr(torch, device["type"], None)
@@ -127,7 +127,7 @@ def _there_and_back(left: Any, right: Any) -> None:
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:
-    """What shows that the device did it: its memory, its own clock, what the CPU was busy with, and the last bits."""
+    """Signs that the device did the work: its memory, its clock, the CPU's share of the time, the last bits of results."""
     values = torch.ones(2 * _SIDE, 2 * _SIDE, dtype=torch.float32)
     cpu_rate, cpu_time = _rate(values[:_SIDE, :_SIDE].contiguous(), {"id": "cpu", "type": "cpu"})
     signs: dict[str, Any] = {"cpu_rate": cpu_rate, "same_bits": _same_bits(device)}

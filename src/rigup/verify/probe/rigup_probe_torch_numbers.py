@@ -33,7 +33,7 @@ def types_of(device: dict[str, Any]) -> Iterator[str]:
 
 
 def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
-    """Make some, reckon, convert, look; whole numbers have one right answer."""
+    """Create, compute, convert and index small tensors; integer results are exact."""
     device_id = device["id"]
     count = torch.arange(1, 11, device=device_id)
     cases = {
@@ -88,7 +88,7 @@ def _product(name: str, device: dict[str, Any], shape: tuple[int, int, int], tur
 
 
 def _number(name: str) -> float:
-    """One that the type holds: with all its digits in the long types, so that a shorter one that is taken instead is seen."""
+    """A random number that the type represents exactly, with all its digits in the wide types."""
     if name in ("float64", "float32", "tf32"):
         value = _DRAW.gauss(0, 1)
         return value if name == "float64" else float(struct.unpack("f", struct.pack("f", value))[0])
@@ -126,7 +126,7 @@ def _in_float8(device: dict[str, Any], left: Any, right: Any) -> Any:
 
 
 def _error(got: Any, wanted: list[list[float]], shape: tuple[int, int]) -> float:
-    """The largest deviation of all entries, in units of the root mean square of what is wanted."""
+    """The largest deviation of all entries, relative to the root mean square of the expected ones."""
     if tuple(got.shape) != shape:
         return math.inf
     size = math.sqrt(math.fsum(number * number for row in wanted for number in row) / (_ROWS * _COLUMNS))

@@ -1,4 +1,4 @@
-"""Numbers into tensors and out of them, many at a time: a list of Python for each would take most of the time."""
+"""Convert many numbers to tensors and back without Python lists for each."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _NONE: set[tuple[str, str]] = set()  # cases that have no such form
 
 
 def _can_call(report: Report, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
-    """Whether a call could be made."""
+    """Whether a call raises nothing."""
     try:
         with torch.no_grad():
             called(*laid(report.device, case, dtype, LAYOUTS[0]))
@@ -120,7 +120,7 @@ def _public(name: str) -> Callable[..., Any]:
 
 
 def _method(function: Any, name: str, args: Any, kwargs: Any) -> Any:
-    """As a method what was called as a function, and the other way round."""
+    """Call functions as methods, and methods as functions."""
     method = getattr(torch.Tensor, name)
     other = getattr(torch, name) if method is function else method
     return other(*args, **kwargs)

@@ -58,7 +58,7 @@ def _all(*tables: Table) -> Table:
 
 
 def _without(table: Table, *fields: str, words: tuple[str, ...] = ("",)) -> Table:
-    """The same, but those whose name has one of these words are not asked for something."""
+    """The table with some fields set to False in cases whose name contains one of the words."""
 
     def filtered() -> Iterator[Case]:
         for case in table():
@@ -69,7 +69,7 @@ def _without(table: Table, *fields: str, words: tuple[str, ...] = ("",)) -> Tabl
 
 
 def _perhaps(table: Table) -> Table:
-    """What an older release may lack is told as that, and is no fault."""
+    """The table with all cases optional: an older release may lack them."""
 
     def optional_cases() -> Iterator[Case]:
         yield from (case._replace(optional=True) for case in table())

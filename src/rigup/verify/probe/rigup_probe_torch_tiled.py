@@ -28,7 +28,7 @@ _NOT = re.compile(r"batchmean|by places|(?<![a-z])(?:qr|svd|eig|lstsq|index_fill
 
 
 class Plan(NamedTuple):
-    """How a case is made large.
+    """The dimensions along which a case is repeated.
 
     Attributes:
         inputs: the dimension along which each input is repeated; None for those that are not.
@@ -46,7 +46,7 @@ _PLANS: dict[str, Any] = {}
 
 
 def tiled(report: Report, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
-    """By the first way to call it, or by these: forward and backward; whether it could be asked for as much: a case may name sizes."""
+    """Run an enlarged case by its first call, or by these: forward and backward; False if the call fixes the sizes."""
     if case.name not in _PLANS:
         _PLANS[case.name] = _planned(case, wanted)
     plan = _PLANS[case.name]
