@@ -14,7 +14,7 @@ from rigup_probe_llama_engines import CPU, vendor_of
 
 Device = Dict[str, Any]
 _DEVICE = re.compile(
-    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<told>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$",
+    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<description>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$",
     re.MULTILINE,
 )
 _MOST = 2_000_000  # characters of an answer
@@ -85,8 +85,8 @@ class Tool:
 def listed(output: str) -> list[Device]:
     """Devices of `llama-bench --list-devices`. Never raises."""
     found = [hit.groupdict() for hit in _DEVICE.finditer(output[:_MOST])]
-    return [{"id": groups["name"].lower(), "type": "gpu", "index": index, "name": groups["told"].strip(), "name_there": groups["name"],
-             "vendor": vendor_of(groups["name"] + " " + groups["told"])} for index, groups in enumerate(found)
+    return [{"id": groups["name"].lower(), "type": "gpu", "index": index, "name": groups["description"].strip(), "name_there": groups["name"],
+             "vendor": vendor_of(groups["name"] + " " + groups["description"])} for index, groups in enumerate(found)
             if not groups["name"].upper().startswith(("CPU", "BLAS"))]  # fmt: skip
 
 

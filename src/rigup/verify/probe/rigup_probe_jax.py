@@ -176,15 +176,15 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
             found.near(name + of, host(got), reference.conv2d(given, held, **how))
             found.elsewhere += elsewhere(device, result=got)
     weights = normal(4, 2, 6, 7, 9)
-    there_ = [moved(device, values) for values in (rounded("float32", pictures), rounded("float32", kernels), weights)]
-    slope = jax.jit(jax.grad(lambda x, k, w: (_convolved(x, k) * w).sum(), argnums=(0, 1)))(*there_)
+    tensors = [moved(device, values) for values in (rounded("float32", pictures), rounded("float32", kernels), weights)]
+    slope = jax.jit(jax.grad(lambda x, k, w: (_convolved(x, k) * w).sum(), argnums=(0, 1)))(*tensors)
     found.near(
         "gradient of kernels float32", host(slope[1]), reference.conv2d_kernel_gradient(pictures, kernels, weights)
     )
     flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
     found.near("gradient of pictures float32", host(slope[0]), reference.conv2d(weights, flipped, padding=2))
     for name, start, step, function in (("max pooling", -math.inf, jax.lax.max, max), ("sum pooling", 0.0, jax.lax.add, math.fsum)):  # fmt: skip
-        got = jax.lax.reduce_window(there_[0], start, step, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+        got = jax.lax.reduce_window(tensors[0], start, step, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
         found.near(name + " float32", host(got), reference.pooled(pictures, function))
     return dict(found.measured())
 

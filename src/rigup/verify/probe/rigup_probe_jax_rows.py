@@ -84,10 +84,12 @@ def _items(device: dict[str, Any], row: Row) -> Iterator[Item]:
         if resolved(name) is None:  # which this release has not
             continue
         for kind, numbers in _types(device, row).items():
-            told_ = forms(row, kind)
-            yield from [Item(row, name, kind, told_[at]) for at in numbers if -len(told_) <= at < len(told_)]
+            row_forms = forms(row, kind)
+            yield from [
+                Item(row, name, kind, row_forms[at]) for at in numbers if -len(row_forms) <= at < len(row_forms)
+            ]
             if device["full"] and kind == "float32" and row.shapes in (ONE, TWO) and row.call is None and not row.eager:
-                yield Item(row, name, kind, told_[0], "vmap of ")
+                yield Item(row, name, kind, row_forms[0], "vmap of ")
         if (
             row.slope
             and not row.eager
@@ -213,16 +215,16 @@ def _compiled(device: dict[str, Any], items: list[Item]) -> tuple[dict[int, Any]
     raised: dict[int, Exception] = {}
 
     def all_of(held: list[Any]) -> dict[int, Any]:
-        told_ = {}
+        outputs = {}
         for at, (item, several) in enumerate(zip(items, keys)):
             function = resolved(item.name)
             try:
                 if not item.way:
                     _again(item, function)
-                told_[at] = _called(item, function, [held[numbers[key]] for key in several])
+                outputs[at] = _called(item, function, [held[numbers[key]] for key in several])
             except Exception as error:  # the others go on
                 raised[at] = error
-        return told_
+        return outputs
 
     inputs = list(shared.values())
     program = jax.jit(all_of).lower(inputs)

@@ -38,8 +38,8 @@ def op(name: str, wanted: Any, inputs: Any, shapes: Any, attributes: Any = None,
             `domain`; and what a row has.
 
     """
-    told_ = {key: more.pop(key) for key in ("held", "kinds", "out", "opset", "domain") if key in more}
-    return Row(name, wanted, inputs, shapes, {"attributes": attributes or {}, **told_}, **more)
+    own = {key: more.pop(key) for key in ("held", "kinds", "out", "opset", "domain") if key in more}
+    return Row(name, wanted, inputs, shapes, {"attributes": attributes or {}, **own}, **more)
 
 
 def rows_check(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -215,8 +215,8 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
                 split = [
                     (here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)
                 ]
-                for place, made_ in enumerate(cell(split, [vectors[number] for vectors in state])):
-                    state[place][number] = made_
+                for place, vector in enumerate(cell(split, [vectors[number] for vectors in state])):
+                    state[place][number] = vector
                 flat += state[0][number]
         return Grid((steps, batch, size), flat)
 

@@ -356,10 +356,10 @@ def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..
     dtype, _way, variant = at
     inputs = laid(report.device, case, dtype, variant)
     leaves = [
-        tensor_.detach().requires_grad_() if told_.kind == "real" else tensor_
-        for tensor_, told_ in zip(inputs, case.inputs)
+        tensor_.detach().requires_grad_() if input_.kind == "real" else tensor_
+        for tensor_, input_ in zip(inputs, case.inputs)
     ]
-    reals = [leaf for leaf, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
+    reals = [leaf for leaf, input_ in zip(leaves, case.inputs) if input_.kind == "real"]
     with torch.enable_grad():
         results = several(call(*leaves))
         _compare(report, case, (dtype, "forward", variant), [result.detach() for result in results], wanted.results)

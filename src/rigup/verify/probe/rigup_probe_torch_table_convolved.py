@@ -21,8 +21,8 @@ def held(module: Callable[..., Any], *names: str) -> Callable[..., Any]:
     """A module whose parameters and buffers are the inputs after the first."""
 
     def called(x: Any, *parameters: Any) -> Any:
-        made_ = module().to(x.dtype).to(x.device)
-        return with_parameters(made_, dict(zip(names, parameters)), (x,))
+        layer = module().to(x.dtype).to(x.device)
+        return with_parameters(layer, dict(zip(names, parameters)), (x,))
 
     return called
 
