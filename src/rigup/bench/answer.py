@@ -10,18 +10,7 @@ from rigup.bench.records import Run
 from rigup.bench.steadiness import doubt, judged, unsteady
 from rigup.knowledge.speeds import Result, Sheet, data_sheet, results
 from rigup.language import _
-from rigup.schemas.bench import (
-    Bench,
-    Drop,
-    Elsewhere,
-    Failed,
-    Figure,
-    Health,
-    Ill,
-    MeasuredDevice,
-    Sample,
-    Watched,
-)
+from rigup.schemas.bench import Bench, Drop, Elsewhere, Failed, Figure, Health, Ill, MeasuredDevice, Sample, Watched
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import Facts

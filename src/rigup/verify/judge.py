@@ -110,13 +110,11 @@ def _first_line(error: dict[str, Any]) -> str:
 def _operators(measured: Measured) -> Judged:
     """Judge each operator of a table by type and direction; the largest deviations come first."""
     operators = [_Operator(*case) for case in measured["cases"]]
-    bad = _each_first(
-        sorted((operator for operator in operators if not operator.share <= 1), key=lambda operator: -operator.share)
-    )
+    bad = _each_first(sorted((row for row in operators if not row.share <= 1), key=lambda row: -row.share))
     raised = [" ".join(map(str, row[:3])) + ": " + str(row[3]) for row in measured.get("raised", [])]
     more = {key: measured[key] for key in ("without", "left") if measured.get(key)}
     if bad or raised:
-        failed = [*dict.fromkeys([*(operator.name for operator in bad), *raised])]
+        failed = [*dict.fromkeys([*(row.name for row in bad), *raised])]
         shown = {"failed": failed, "operators": len(operators), **more}
         if bad:
             shown |= {"error": bad[0].error, "of": bad[0].name}
@@ -124,12 +122,9 @@ def _operators(measured: Measured) -> Judged:
             shown["type"] = str(measured["raised"][0][3]).partition(":")[0]
         expected = {"error": bad[0].allowed if bad else 0.0, "failed": []}
         return Judged(
-            False,
-            shown,
-            expected,
-            operators_sentence([(operator.name, operator.error, operator.allowed) for operator in bad], raised),
+            False, shown, expected, operators_sentence([(row.name, row.error, row.allowed) for row in bad], raised)
         )
-    worst = max(operators, key=lambda operator: operator.share, default=None)
+    worst = max(operators, key=lambda row: row.share, default=None)
     if worst is None:
         return Judged(None, more or None, None, _("Nothing of it can be computed on this device."))
     return Judged(
@@ -139,8 +134,8 @@ def _operators(measured: Measured) -> Judged:
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
     """Order failures: the worst of each operator first, so that one operator's many failures do not hide another's."""
-    firsts = {operator.name.partition(" ")[0]: operator for operator in reversed(bad)}
-    return sorted(bad, key=lambda operator: firsts[operator.name.partition(" ")[0]] is not operator)
+    firsts = {row.name.partition(" ")[0]: row for row in reversed(bad)}
+    return sorted(bad, key=lambda row: firsts[row.name.partition(" ")[0]] is not row)
 
 
 class _Operator:
@@ -331,7 +326,7 @@ def _training(_name: str, measured: Measured) -> Judged:
 
 def fallbacks(records: dict[str, Record]) -> Check | None:
     """The failed check for operators that fell back to the CPU, by the warnings of all records; None without such warnings."""
-    found = sorted({operator for record in records.values() for operator in _fell_back(record)})
+    found = sorted({row for record in records.values() for row in _fell_back(record)})
     if not found:
         return None
     return Check(

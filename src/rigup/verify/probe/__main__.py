@@ -88,7 +88,7 @@ def survey(writer: EventWriter) -> None:
     """Report the installed packages by their metadata; nothing is imported."""
     from importlib import metadata
 
-    named = [(distribution.metadata["Name"] or "", distribution.version) for distribution in metadata.distributions()]
+    named = [(dist.metadata["Name"] or "", dist.version) for dist in metadata.distributions()]
     wanted = {*sum(PACKAGES.values(), ()), *BESIDE}
     plain = [(name.lower().replace("_", "-"), version) for name, version in named]
     found = {name: version for name, version in plain if name in wanted or name.startswith("nvidia-")}

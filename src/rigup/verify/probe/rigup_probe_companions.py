@@ -50,17 +50,13 @@ _MOST = 60  # extension modules of one package that are loaded
 def named() -> Iterator[str]:
     """Names of this environment's companion packages with compiled code, by their files."""
     found = {}  # type: dict[str, Any]
-    for distribution in metadata.distributions():
-        name = (distribution.metadata["Name"] or "").lower().replace("_", "-")
+    for dist in metadata.distributions():
+        name = (dist.metadata["Name"] or "").lower().replace("_", "-")
         if name and name not in _FRAMEWORKS and not name.startswith("nvidia-"):
-            found.setdefault(name, distribution)
-    has_torch = any(
-        (distribution.metadata["Name"] or "").lower() == "torch" for distribution in metadata.distributions()
-    )
-    for name, distribution in sorted(found.items()):
-        if name in (*CALLED, *IMPORTED) or (
-            _compiled(distribution) and (_stands_on(distribution) or _linked(distribution))
-        ):
+            found.setdefault(name, dist)
+    has_torch = any((dist.metadata["Name"] or "").lower() == "torch" for dist in metadata.distributions())
+    for name, dist in sorted(found.items()):
+        if name in (*CALLED, *IMPORTED) or (_compiled(dist) and (_stands_on(dist) or _linked(dist))):
             yield name
     for name in ("onnxruntime", "onnxruntime-gpu"):  # beside torch, whose libraries it may have to share
         if has_torch and _installed(name):
@@ -75,19 +71,19 @@ def _installed(name: str) -> bool:
     return True
 
 
-def _compiled(distribution: Any) -> list[str]:
+def _compiled(dist: Any) -> list[str]:
     """Its libraries, as far as they are there."""
-    paths = [str(distribution.locate_file(file)) for file in distribution.files or [] if str(file).endswith(_ENDS)]
+    paths = [str(dist.locate_file(file)) for file in dist.files or [] if str(file).endswith(_ENDS)]
     return [path for path in paths if os.path.isfile(path)]
 
 
-def _stands_on(distribution: Any) -> bool:
-    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in distribution.requires or [])
+def _stands_on(dist: Any) -> bool:
+    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in dist.requires or [])
 
 
-def _linked(distribution: Any) -> bool:
+def _linked(dist: Any) -> bool:
     """Whether a library names one of torch's."""
-    for path in _compiled(distribution)[:_MOST]:
+    for path in _compiled(dist)[:_MOST]:
         with open(path, "rb") as file:
             head = file.read(_LOOKED)
         if any(word in head for word in _LINKED):
@@ -132,9 +128,9 @@ class Companion:
         """The names by which programs import it."""
         if self.name in IMPORTED:
             return [IMPORTED[self.name]]
-        distribution = metadata.distribution(self.name)
-        top_level = (distribution.read_text("top_level.txt") or "").split()
-        files = [str(file).replace("\\", "/") for file in distribution.files or []]
+        dist = metadata.distribution(self.name)
+        top_level = (dist.read_text("top_level.txt") or "").split()
+        files = [str(file).replace("\\", "/") for file in dist.files or []]
         packages = {file.split("/")[0] for file in files if file.endswith("/__init__.py") and file.count("/") == 1}
         plain = self.name.replace("-", "_")
         usual = [name for name in [*top_level, *sorted(packages)] if name.lower() == plain]
@@ -168,9 +164,9 @@ class Companion:
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         """Extension modules with their paths, and libraries that torch is to load, without a module's name."""
-        distribution = metadata.distribution(self.name)
-        for file in distribution.files or []:
-            name, path = str(file).replace("\\", "/"), str(distribution.locate_file(file))
+        dist = metadata.distribution(self.name)
+        for file in dist.files or []:
+            name, path = str(file).replace("\\", "/"), str(dist.locate_file(file))
             if not name.endswith(_ENDS) or not os.path.isfile(path) or "/.libs/" in name or ".libs/" in name:
                 continue
             plain = os.path.basename(name).split(".")[0]

@@ -53,11 +53,7 @@ def _sized(found: Found, kind: str) -> None:
     ways += [(name, " of large numbers ", [low + (high - low) * n / 40 for n in range(41)]) for name, low, high in _FAR]
     for name, label, steps in ways:
         given = rounded(kind, steps)
-        found.near(
-            name + label + kind,
-            getattr(np, name)(np.array(given, kind)),
-            list(map(_python(name), given)),
-        )
+        found.near(name + label + kind, getattr(np, name)(np.array(given, kind)), list(map(_python(name), given)))
 
 
 def reductions(_device: dict[str, Any]) -> dict[str, Any]:

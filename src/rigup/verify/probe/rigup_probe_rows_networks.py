@@ -265,12 +265,7 @@ def _more() -> Iterator[Row]:
     )
     yield Row("lax.nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), same, call=lambda f, x, y: (f(x, y) - x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row(
-        "lax.select_n",
-        each(odd(min)),
-        ((-9, 9), (-7.5, 9)),
-        same,
-        call=lambda f, x, y: f(x > y, x, y),
-        slope=False,
+        "lax.select_n", each(odd(min)), ((-9, 9), (-7.5, 9)), same, call=lambda f, x, y: f(x > y, x, y), slope=False
     )
     yield Row(
         "lax.expand_dims", lambda x: Grid((1, *x.shape), x.flat), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0,))

@@ -18,9 +18,9 @@ _SUM = each(lambda x, y: x + y)
 Weights = "dict[str, Grid]"
 
 
-def _attended(query: Grid, key: Grid, parameters: Any, name: str, mask: Any = None) -> Grid:
+def _attended(query: Grid, key: Grid, params: Any, name: str, mask: Any = None) -> Grid:
     """Attention with its projections; `mask`: what is true is looked at, of N, L, S or what is spread over them."""
-    inward, bias = parameters[name + ".in_proj_weight"], parameters[name + ".in_proj_bias"]
+    inward, bias = params[name + ".in_proj_weight"], params[name + ".in_proj_bias"]
     parts = []
     for number, grid in enumerate((query, key, key)):
         weight = Grid((_WIDE, _WIDE), inward.flat[number * _WIDE * _WIDE : (number + 1) * _WIDE * _WIDE])
@@ -33,43 +33,43 @@ def _attended(query: Grid, key: Grid, parameters: Any, name: str, mask: Any = No
         )
     mixed, size = networks.attention()(*parts, mask), _WIDE // _HEADS
     joined = fromfunction(query.shape, lambda i: mixed[i[0], i[2] // size, i[1], i[2] % size])
-    return networks.linear(joined, parameters[name + ".out_proj.weight"], parameters[name + ".out_proj.bias"])
+    return networks.linear(joined, params[name + ".out_proj.weight"], params[name + ".out_proj.bias"])
 
 
-def _normal(x: Grid, parameters: Any, name: str) -> Grid:
+def _normal(x: Grid, params: Any, name: str) -> Grid:
     plain = lanes(x, lambda i: i[:-1], right.normal)
     return fromfunction(
-        x.shape, lambda i: plain[i] * parameters[name + ".weight"].flat[i[-1]] + parameters[name + ".bias"].flat[i[-1]]
+        x.shape, lambda i: plain[i] * params[name + ".weight"].flat[i[-1]] + params[name + ".bias"].flat[i[-1]]
     )
 
 
-def _fed(x: Grid, parameters: Any, head: str, curve: Callable[[Any], Any]) -> Grid:
-    inner = each(curve)(networks.linear(x, parameters[head + "linear1.weight"], parameters[head + "linear1.bias"]))
-    return networks.linear(inner, parameters[head + "linear2.weight"], parameters[head + "linear2.bias"])
+def _fed(x: Grid, params: Any, head: str, curve: Callable[[Any], Any]) -> Grid:
+    inner = each(curve)(networks.linear(x, params[head + "linear1.weight"], params[head + "linear1.bias"]))
+    return networks.linear(inner, params[head + "linear2.weight"], params[head + "linear2.bias"])
 
 
 def encoded(
-    x: Grid, parameters: Any, head: str = "", first: bool = False, curve: Any = right.relu, mask: Any = None
+    x: Grid, params: Any, head: str = "", first: bool = False, curve: Any = right.relu, mask: Any = None
 ) -> Grid:
     """One layer of an encoder."""
     if first:
-        inside = _normal(x, parameters, head + "norm1")
-        x = _SUM(x, _attended(inside, inside, parameters, head + "self_attn", mask))
-        return _SUM(x, _fed(_normal(x, parameters, head + "norm2"), parameters, head, curve))
-    x = _normal(_SUM(x, _attended(x, x, parameters, head + "self_attn", mask)), parameters, head + "norm1")
-    return _normal(_SUM(x, _fed(x, parameters, head, curve)), parameters, head + "norm2")
+        inside = _normal(x, params, head + "norm1")
+        x = _SUM(x, _attended(inside, inside, params, head + "self_attn", mask))
+        return _SUM(x, _fed(_normal(x, params, head + "norm2"), params, head, curve))
+    x = _normal(_SUM(x, _attended(x, x, params, head + "self_attn", mask)), params, head + "norm1")
+    return _normal(_SUM(x, _fed(x, params, head, curve)), params, head + "norm2")
 
 
-def decoded(x: Grid, memory: Grid, parameters: Any, head: str = "", first: bool = False, mask: Any = None) -> Grid:
+def decoded(x: Grid, memory: Grid, params: Any, head: str = "", first: bool = False, mask: Any = None) -> Grid:
     """One layer of a decoder."""
     if first:
-        inside = _normal(x, parameters, head + "norm1")
-        x = _SUM(x, _attended(inside, inside, parameters, head + "self_attn", mask))
-        x = _SUM(x, _attended(_normal(x, parameters, head + "norm2"), memory, parameters, head + "multihead_attn"))
-        return _SUM(x, _fed(_normal(x, parameters, head + "norm3"), parameters, head, right.relu))
-    x = _normal(_SUM(x, _attended(x, x, parameters, head + "self_attn", mask)), parameters, head + "norm1")
-    x = _normal(_SUM(x, _attended(x, memory, parameters, head + "multihead_attn")), parameters, head + "norm2")
-    return _normal(_SUM(x, _fed(x, parameters, head, right.relu)), parameters, head + "norm3")
+        inside = _normal(x, params, head + "norm1")
+        x = _SUM(x, _attended(inside, inside, params, head + "self_attn", mask))
+        x = _SUM(x, _attended(_normal(x, params, head + "norm2"), memory, params, head + "multihead_attn"))
+        return _SUM(x, _fed(_normal(x, params, head + "norm3"), params, head, right.relu))
+    x = _normal(_SUM(x, _attended(x, x, params, head + "self_attn", mask)), params, head + "norm1")
+    x = _normal(_SUM(x, _attended(x, memory, params, head + "multihead_attn")), params, head + "norm2")
+    return _normal(_SUM(x, _fed(x, params, head, right.relu)), params, head + "norm3")
 
 
 def _parameters(module: Any) -> tuple[tuple[str, ...], tuple[Input, ...]]:
@@ -192,9 +192,9 @@ def layers() -> Iterator[Case]:
     names, weights = _parameters(module)
 
     def whole(source: Grid, goal: Grid, *w: Grid) -> Grid:
-        parameters = _named_parameters(names, w)
-        seen = _normal(encoded(source, parameters, "encoder.layers.0."), parameters, "encoder.norm")
-        return _normal(decoded(goal, seen, parameters, "decoder.layers.0."), parameters, "decoder.norm")
+        params = _named_parameters(names, w)
+        seen = _normal(encoded(source, params, "encoder.layers.0."), params, "encoder.norm")
+        return _normal(decoded(goal, seen, params, "decoder.layers.0."), params, "decoder.norm")
 
     yield Case("Transformer", (_run(module, names),), whole, (memory, x, *weights), _TWO, factor=20.0)
 
