@@ -300,9 +300,7 @@ def kept(_device: Device) -> dict[str, Any]:
 def solved(_device: Device) -> dict[str, Any]:
     """A system, a decomposition, a transform, a special function."""
     found = Found()
-    matrix = [
-        [number / 4 + (4.0 if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))
-    ]
+    matrix = [[v / 4 + (4.0 if i == j else 0.0) for j, v in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))]
     goals, line = normal(2, 7, 2), normal(3, 12)
     found.near("solve float64", reference.matmul(matrix, _of("scipy.linalg").solve(matrix, goals).tolist()), goals)
     found.near("fft complex128", _of("scipy.fft").fft(line).tolist(), reference.fourier(line))

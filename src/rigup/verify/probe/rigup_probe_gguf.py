@@ -73,7 +73,7 @@ def _facts(shape: Shape) -> list[bytes]:
         _text("llama.rope.freq_base") + struct.pack("<If", _FLOAT, BASE),
         _text("tokenizer.ggml.model") + struct.pack("<I", _TEXT) + _text("llama"),
         _list("tokenizer.ggml.tokens", _TEXT, [_text(piece) for piece in pieces]),
-        _list("tokenizer.ggml.scores", _FLOAT, [struct.pack("<f", -number) for number in range(shape.vocabulary)]),
+        _list("tokenizer.ggml.scores", _FLOAT, [struct.pack("<f", -v) for v in range(shape.vocabulary)]),
         _list("tokenizer.ggml.token_type", _I32, [struct.pack("<i", kind) for kind in kinds]),
         *(_text("tokenizer.ggml." + name) + struct.pack("<II", _U32, value)
           for name, value in (("bos_token_id", 1), ("eos_token_id", 2), ("unknown_token_id", 0))),

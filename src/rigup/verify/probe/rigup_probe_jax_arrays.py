@@ -25,8 +25,8 @@ def indexing(device: dict[str, Any]) -> dict[str, Any]:
         cases = {
             "rows": (lambda x, n: x[n], [table[n] for n in rows]), "take": (lambda x, n: jnp.take(x, n, axis=0), [table[n] for n in rows]),
             "add": (lambda x, n: jnp.zeros(11, x.dtype).at[n].add(1), counts), "set": (lambda x, n: x.at[n[:3]].set(7), [[7] * 4 if n in rows[:3] else row for n, row in enumerate(table)]),
-            "max": (lambda x, n: x.at[n].max(0)[n], [[max(number, 0) for number in table[n]] for n in rows]),
-            "segment_sum": (lambda x, n: jax.ops.segment_sum(x[n], n, 11), [[number * counts[n] for number in row] for n, row in enumerate(table)]),
+            "max": (lambda x, n: x.at[n].max(0)[n], [[max(v, 0) for v in table[n]] for n in rows]),
+            "segment_sum": (lambda x, n: jax.ops.segment_sum(x[n], n, 11), [[v * counts[n] for v in row] for n, row in enumerate(table)]),
             "take_along_axis": (lambda x, n: jnp.take_along_axis(x, n[:11, None] % 4, 1), [[row[n % 4]] for row, n in zip(table, rows)]),
             "where": (lambda x, _n: jnp.where(x > 0, x, -x), [list(map(abs, row)) for row in table]), "sliced": (lambda x, _n: x[1::2, ::-2], [row[::-2] for row in table[1::2]]),
             "turned": (lambda x, _n: jnp.roll(jnp.flip(x.T, 0), 1, 1), [row[-1:] + row[:-1] for row in turned(table)[::-1]]),
@@ -34,7 +34,7 @@ def indexing(device: dict[str, Any]) -> dict[str, Any]:
             "dynamic_update_slice": (lambda x, n: jax.lax.dynamic_update_slice(x, x[:1] * 0, (n[0] * 0 + 1, n[0] * 0)), [table[0], [0] * 4, *table[2:]]),
             "one_hot": (lambda x, n: jax.nn.one_hot(n, 11, dtype=x.dtype), [[int(n == m) for m in range(11)] for n in rows]),
             "repeat": (lambda x, _n: jnp.repeat(x, 2, 0)[3], table[1]), "tile": (lambda x, _n: jnp.tile(x, (1, 2)), [row * 2 for row in table]),
-            "tril": (lambda x, _n: jnp.tril(x), [[number if j <= i else 0 for j, number in enumerate(row)] for i, row in enumerate(table)]),
+            "tril": (lambda x, _n: jnp.tril(x), [[v if j <= i else 0 for j, v in enumerate(row)] for i, row in enumerate(table)]),
             "outside": (lambda x, n: x[n + 100], [table[10]] * 23),
         }  # type: dict[str, Any]  # fmt: skip
         done = jax.jit(lambda x, n, cases=cases: {name: function(x, n) for name, (function, _wanted) in cases.items()})(array, at)  # fmt: skip

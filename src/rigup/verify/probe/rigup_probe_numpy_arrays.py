@@ -125,14 +125,14 @@ def indexing(_device: dict[str, Any]) -> dict[str, Any]:
         put[at[:3]] = 7
         cases = {
             "rows": (array[at], [table[n] for n in rows]), "take": (np.take(array, at, 0), [table[n] for n in rows]),
-            "mask": (array[array > 30], [number for number in flat(table) if number > 30]), "add.at": (added, counts),
-            "where": (np.where(array > 30, array, 0), [[number if number > 30 else 0 for number in row] for row in table]),
+            "mask": (array[array > 30], [v for v in flat(table) if v > 30]), "add.at": (added, counts),
+            "where": (np.where(array > 30, array, 0), [[v if v > 30 else 0 for v in row] for row in table]),
             "nonzero": (np.nonzero(array[:, 0] > 30)[0], [n for n, row in enumerate(table) if row[0] > 30]),
             "take_along_axis": (np.take_along_axis(array, at[:11, None] % 4, 1), [[row[n % 4]] for row, n in zip(table, rows)]),
             "put": (put, [[7] * 4 if n in rows[:3] else row for n, row in enumerate(table)]), "pairs": (array[at, at % 4], [table[n][n % 4] for n in rows]),
-            "negative": (array[-2], table[-2]), "select": (np.select([array > 40, array > 20], [array, np.ones_like(array)], np.zeros_like(array)), [[number if number > 40 else int(number > 20) for number in row] for row in table]),
-            "compress": (np.compress(np.array([True, False, True]), array, 0), [table[0], table[2]]), "any": (np.any(array > 58, 1), [any(number > 58 for number in row) for row in table]),
-            "all": (np.all(array > 9, 1), [all(number > 9 for number in row) for row in table]), "clip": (np.clip(array, 10, 40), [[min(max(number, 10), 40) for number in row] for row in table]),
+            "negative": (array[-2], table[-2]), "select": (np.select([array > 40, array > 20], [array, np.ones_like(array)], np.zeros_like(array)), [[v if v > 40 else int(v > 20) for v in row] for row in table]),
+            "compress": (np.compress(np.array([True, False, True]), array, 0), [table[0], table[2]]), "any": (np.any(array > 58, 1), [any(v > 58 for v in row) for row in table]),
+            "all": (np.all(array > 9, 1), [all(v > 9 for v in row) for row in table]), "clip": (np.clip(array, 10, 40), [[min(max(v, 10), 40) for v in row] for row in table]),
             "delete": (np.delete(array, 1, 0), [table[0], *table[2:]]), "insert": (np.insert(array[:, 0], 1, 9), [table[0][0], 9, *(row[0] for row in table[1:])]),
         }  # fmt: skip
         for name, (got, wanted) in cases.items():

@@ -79,7 +79,7 @@ def _by_arguments(found: Found, kind: str, array: Any, values: list[list[float]]
         "var (ddof 2, method)": (array.var(axis=1, ddof=2), [variance * many / (many - 2) for variance in spread]),
         "sum (keepdims)": (np.sum(array, axis=1, keepdims=True), [[math.fsum(row)] for row in values]),
         "sum (initial)": (np.sum(array, axis=1, initial=5), [math.fsum(row) + 5 for row in values]),
-        "sum (where)": (np.sum(array, axis=1, where=array > 1), [math.fsum(number for number in row if number > 1) for row in values]),
+        "sum (where)": (np.sum(array, axis=1, where=array > 1), [math.fsum(v for v in row if v > 1) for row in values]),
         "max (initial)": (np.max(array, axis=1, initial=1.5), [max(*row, 1.5) for row in values]),
         "mean of both dimensions": (np.mean(array, axis=(0, 1)), reference.mean(reference.flat(values))),
         "median of an even row": (np.median(array[:, :8], axis=1), [_median(row[:8]) for row in values]),
@@ -169,9 +169,7 @@ def _solved(found: Found, kind: str, size: int) -> None:
     sign, logarithm = np.linalg.slogdet(array)
     wanted = reference.determinant(matrix)
     found.near(of("slogdet"), [float(sign), float(logarithm)], [math.copysign(1, wanted), math.log(abs(wanted))])
-    found.near(
-        of("norm"), np.linalg.norm(array), math.sqrt(math.fsum(number * number for number in reference.flat(matrix)))
-    )
+    found.near(of("norm"), np.linalg.norm(array), math.sqrt(math.fsum(v * v for v in reference.flat(matrix))))
     tall = [*matrix, *matrix[: size // 2]]
     solution = np.linalg.lstsq(np.array(tall, kind), np.array([*goals, *goals[: size // 2]], kind), rcond=None)[0]
     found.near(of("lstsq"), reference.matmul(matrix, solution.tolist()), goals)
@@ -218,9 +216,9 @@ def _normed(found: Found, length: int, values: list[float], both: list[complex])
     ways: Any = (("ortho", 1 / size, 1 / size), ("forward", 1 / length, 1.0))
     for norm, share, other in ways:
         cases = {
-            "fft": (np.fft.fft(np.array(both), norm=norm), [number * share for number in right]),
-            "rfft": (np.fft.rfft(np.array(values), norm=norm), [number * share for number in mine]),
-            "ifft": (np.fft.ifft(np.array(both), norm=norm), [number * other for number in back]),
+            "fft": (np.fft.fft(np.array(both), norm=norm), [v * share for v in right]),
+            "rfft": (np.fft.rfft(np.array(values), norm=norm), [v * share for v in mine]),
+            "ifft": (np.fft.ifft(np.array(both), norm=norm), [v * other for v in back]),
         }
         for name, (got, wanted) in cases.items():
             found.near(name + " (" + norm + ")" + of + " complex128", got, wanted)

@@ -73,9 +73,7 @@ def _node(number: int, node: Node) -> bytes:
 def _attribute(name: str, value: Any) -> bytes:
     start = _field(1, name.encode())
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], float):
-        return (
-            start + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", number) for number in value) + _number(20, _FLOATS)
-        )
+        return start + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + _number(20, _FLOATS)
     if isinstance(value, str):
         return start + _field(4, value.encode()) + _number(20, _STRING)
     if isinstance(value, np.ndarray):

@@ -132,7 +132,7 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     first, again, other = drawn
     integers = [min(int(number * 10), 9) for number in first[1]]
     return {"statistics": distributed(first[0], first[1], integers), "wrong": misdistributed(first[0], first[1], integers),
-            "repeats": first == again, "differs": all(number != two for number, two in zip(first, other))}  # fmt: skip
+            "repeats": first == again, "differs": all(v != two for v, two in zip(first, other))}  # fmt: skip
 
 
 numbers.__name__ = "random"

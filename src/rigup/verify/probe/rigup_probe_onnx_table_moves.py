@@ -69,13 +69,7 @@ def pictures() -> Iterator[Row]:
     flat = (((1, 2, 5, 6),), ((1, 3, 15, 16),))
     yield op("Crop", lambda x: fromfunction((*x.shape[:2], x.shape[2] - 2, x.shape[3] - 2), lambda at: x[at[0], at[1], at[2] + 1, at[3] + 1]), (_SPAN,), flat, {"border": [1, 1, 1, 1]}, opset=1, types="s")  # fmt: skip
     yield op(
-        "Scale",
-        lambda x: Grid(x.shape, [2.5 * number for number in x.flat]),
-        (_SPAN,),
-        flat,
-        {"scale": 2.5},
-        opset=1,
-        types="s",
+        "Scale", lambda x: Grid(x.shape, [2.5 * v for v in x.flat]), (_SPAN,), flat, {"scale": 2.5}, opset=1, types="s"
     )
     yield op("ImageScaler", lambda x: Grid(x.shape, [2.5 * number for number in x.flat]), (_SPAN,), (((1, 3, 4, 5),), ((1, 3, 13, 14),)), {"scale": 2.5, "bias": [0.0, 0.0, 0.0]}, opset=1, types="s")  # fmt: skip
     yield op(

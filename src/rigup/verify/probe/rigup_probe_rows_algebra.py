@@ -94,9 +94,9 @@ def _each_matrix(function: Callable[[Grid], Any]) -> Callable[..., Grid]:
             else ()
         )
         flat = [
-            number
+            v
             for part in results
-            for number in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
+            for v in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
         ]
         return Grid((*x.shape[:-2], *shape), flat)
 
@@ -271,7 +271,7 @@ def _filled(row: list[Any]) -> list[Any]:
 
 _LINES: dict[str, Any] = {
     "fft": fourier, "ifft": _back, "rfft": lambda row: _half(fourier(row)), "ihfft": lambda row: _half(_back(row)),
-    "irfft": lambda row: [number.real for number in _back(_filled(row))], "hfft": lambda row: [number.real for number in fourier(_filled([complex(x).conjugate() for x in row]))],
+    "irfft": lambda row: [v.real for v in _back(_filled(row))], "hfft": lambda row: [v.real for v in fourier(_filled([complex(x).conjugate() for x in row]))],
 }  # fmt: skip
 
 

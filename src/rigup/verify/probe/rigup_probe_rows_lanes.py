@@ -97,13 +97,13 @@ _PLACES: dict[str, tuple[Any, Any, str]] = {
 }  # fmt: skip
 _RUNNING: dict[str, tuple[Any, Any, str]] = {
     "cumsum": (whole_or(reference.running_sum), (-2, 2), "fi"), "cumprod": (reference.running_product, (0.5, 1.5), "f"), "sort": (ordered, (-9, 9), "fi"),
-    "nancumsum": (lambda row: reference.running_sum([0.0 if number != number else number for number in row]), (-2, 2), "f"),
-    "nancumprod": (lambda row: reference.running_product([1.0 if number != number else number for number in row]), (0.5, 1.5), "f"),
+    "nancumsum": (lambda row: reference.running_sum([0.0 if v != v else v for v in row]), (-2, 2), "f"),
+    "nancumprod": (lambda row: reference.running_product([1.0 if v != v else v for v in row]), (0.5, 1.5), "f"),
 }  # fmt: skip
 _RUNNING["cumsum"] = (
     lambda row: (
         [sum(row[: at + 1]) for at in range(len(row))]
-        if all(type(number) is int for number in row)
+        if all(type(v) is int for v in row)
         else reference.running_sum(row)
     ),
     (-2, 2),

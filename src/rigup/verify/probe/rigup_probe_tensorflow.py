@@ -230,7 +230,7 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     integers = [min(int(number * 10), 9) for number in first[1]]
     return {
         "statistics": distributed(*first, integers), "wrong": misdistributed(*first, integers), "repeats": first == again,
-        "differs": all(number != two for number, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
+        "differs": all(v != two for v, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
     }  # fmt: skip
 
 

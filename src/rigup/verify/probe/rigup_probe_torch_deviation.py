@@ -36,8 +36,5 @@ def _size(right: Sequence[float]) -> float:
     if id(right) not in _SIZED:
         finite = [number for number in right if math.isfinite(number)]
         _SIZED.clear() if len(_SIZED) > _MOST_SIZED else None
-        _SIZED[id(right)] = (
-            right,
-            math.sqrt(math.fsum(number * number for number in finite) / len(finite)) if finite else 1.0,
-        )
+        _SIZED[id(right)] = (right, math.sqrt(math.fsum(v * v for v in finite) / len(finite)) if finite else 1.0)
     return float(_SIZED[id(right)][1])

@@ -196,8 +196,8 @@ def _twice(report: Report, case: Case, dtype: str) -> None:
 def _differences(case: Case) -> Any:
     """None where the reference has no answer a step away."""
     ways = [  # another one for each input: along the same one the difference of two does not change
-        [((at + number) * (1 + number % 4) % 5 - 2) / 2 for at in range(len(input_.grid.flat))]
-        for number, input_ in enumerate(case.inputs)
+        [((at + v) * (1 + v % 4) % 5 - 2) / 2 for at in range(len(input_.grid.flat))]
+        for v, input_ in enumerate(case.inputs)
     ]
     try:
         up, down = (_moved(case, ways, step) for step in (_STEP, -_STEP))

@@ -70,9 +70,7 @@ def _amount(device: dict[str, Any], full: bool) -> int:
 def _filled(device: dict[str, Any], asked: int) -> list[Any]:
     """Indices of blocks that do not hold what was written."""
     size = 64 * MIB
-    blocks = [
-        torch.full((size // 8,), number, dtype=torch.int64, device=device["id"]) for number in range(asked // size)
-    ]
+    blocks = [torch.full((size // 8,), v, dtype=torch.int64, device=device["id"]) for v in range(asked // size)]
     return [number for number, block in enumerate(blocks) if int(block.sum().item()) != number * (size // 8)]
 
 

@@ -136,9 +136,9 @@ def embeddings() -> Iterator[Case]:
     def short(a: Grid, t: Grid) -> Grid:
         return fromfunction(
             (2, 3, 4),
-            lambda i: (
-                lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(number * number for number in row)) + 1e-7))
-            )(t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]),
+            lambda i: (lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(v * v for v in row)) + 1e-7)))(
+                t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]
+            ),
         )
 
     yield Case(

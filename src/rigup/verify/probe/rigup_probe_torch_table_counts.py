@@ -84,7 +84,7 @@ def counts() -> Iterator[Case]:
     yield Case(
         "isin",
         (lambda x: torch.isin(x, torch.tensor([1.0, 5.0], dtype=x.dtype, device=x.device)),),
-        lambda x: Grid(x.shape, [number == 1 for number in x.flat]),
+        lambda x: Grid(x.shape, [v == 1 for v in x.flat]),
         (some,),
         backward=False,
     )
@@ -95,7 +95,7 @@ def counts() -> Iterator[Case]:
                 x, torch.tensor([1.0, 5.0], dtype=x.dtype, device=x.device), invert=True, assume_unique=False
             ),
         ),
-        lambda x: Grid(x.shape, [number != 1 for number in x.flat]),
+        lambda x: Grid(x.shape, [v != 1 for v in x.flat]),
         (some,),
         backward=False,
     )

@@ -75,9 +75,7 @@ _BINARY: tuple[tuple[str, Any, tuple[Callable[..., Any], ...]], ...] = (
 )
 
 _EIGHTHS = real(*_SHAPE, low=-5, high=6.75, step=0.125).grid
-_ODD_SIXTEENTHS = Input(
-    Grid(_SHAPE, [number + 1 / 16 for number in _EIGHTHS.flat])
-)  # no activation has a bend at such a number
+_ODD_SIXTEENTHS = Input(Grid(_SHAPE, [v + 1 / 16 for v in _EIGHTHS.flat]))  # no activation has a bend at such a number
 _COMPARED = (
     ("lt", operator.lt),
     ("le", operator.le),
@@ -174,9 +172,7 @@ def _on_a_copy(call: Any) -> Any:
 
 
 def _prelu(x: Grid, weight: Grid) -> Grid:
-    return Grid(
-        x.shape, [number if number > 0 else number * weight.flat[at[1]] for at, number in zip(x.indices(), x.flat)]
-    )
+    return Grid(x.shape, [v if v > 0 else v * weight.flat[at[1]] for at, v in zip(x.indices(), x.flat)])
 
 
 def _glu(x: Grid) -> Grid:

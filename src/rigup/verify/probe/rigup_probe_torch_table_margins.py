@@ -74,7 +74,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 lambda x, g, h=how: nn.MultiLabelMarginLoss(reduction=h)(x, g),
             ),
             several,
-            (literal([number + 1 / 128 * (n % 2) for n, number in enumerate(real(3, 5).grid.flat)], (3, 5)), many),
+            (literal([v + 1 / 128 * (n % 2) for n, v in enumerate(real(3, 5).grid.flat)], (3, 5)), many),
             _TWO,
             factor=6.0,
             few=True,

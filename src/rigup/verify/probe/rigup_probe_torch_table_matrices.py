@@ -52,7 +52,7 @@ def complex_numbers() -> Iterator[Case]:
         yield Case(
             "rfft and back of " + str(count),
             (lambda x: torch.fft.irfft(torch.fft.rfft(x), n=x.shape[-1]),),
-            lambda x: Grid(x.shape, [number * 1.0 for number in x.flat]),
+            lambda x: Grid(x.shape, [v * 1.0 for v in x.flat]),
             (real(count),),
             kinds,
             optional=True,

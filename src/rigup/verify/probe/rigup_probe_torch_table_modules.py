@@ -49,7 +49,7 @@ def norms() -> Iterator[Case]:
         yield Case(
             name + " in eval",
             (still,),
-            lambda x: Grid(x.shape, [number * (1 / math.sqrt(1 + _EPS)) for number in x.flat]),
+            lambda x: Grid(x.shape, [v * (1 / math.sqrt(1 + _EPS)) for v in x.flat]),
             inputs[:1],
             factor=6.0,
             few=True,
@@ -319,7 +319,7 @@ def activations() -> Iterator[Case]:
     yield Case(
         "Softmin",
         (nn.Softmin(1), lambda x: functional.softmin(x, 1)),
-        along(1, lambda row: right.softmax([-number for number in row])),
+        along(1, lambda row: right.softmax([-v for v in row])),
         x,
         factor=4.0,
     )

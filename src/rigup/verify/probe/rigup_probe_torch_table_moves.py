@@ -74,7 +74,7 @@ def _chosen() -> Iterator[Case]:
     yield Case(
         "masked_select",
         (lambda x, m: x[m], torch.masked_select),
-        lambda x, m: _flat([number for number, true in zip(x.flat, m.flat) if true]),
+        lambda x, m: _flat([v for v, true in zip(x.flat, m.flat) if true]),
         (table, _MASK),
     )
     yield Case(
@@ -301,11 +301,7 @@ def _top(x: Grid) -> Grid:
     wide = x.shape[1]
     return Grid(
         (x.shape[0], 5),
-        [
-            number
-            for at in range(0, len(x.flat), wide)
-            for number in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]
-        ],
+        [v for at in range(0, len(x.flat), wide) for v in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]],
     )
 
 

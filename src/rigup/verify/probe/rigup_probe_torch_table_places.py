@@ -106,9 +106,7 @@ def places() -> Iterator[Case]:
     yield Case(
         "put",
         (lambda x, a, y: torch.put(x, a, y), lambda x, a, y: torch.clone(x).put_(a, y)),
-        lambda x, a, y: Grid(
-            x.shape, [y.flat[a.flat.index(n)] if n in a.flat else number for n, number in enumerate(x.flat)]
-        ),
+        lambda x, a, y: Grid(x.shape, [y.flat[a.flat.index(n)] if n in a.flat else v for n, v in enumerate(x.flat)]),
         (x, flat, real(3, seed=2)),
     )
     twice = literal([11, 0, 11], kind="int64")
@@ -116,8 +114,7 @@ def places() -> Iterator[Case]:
         "put (accumulate)",
         (lambda x, a, y: torch.put(x, a, y, accumulate=True), lambda x, a, y: torch.clone(x).put_(a, y, True)),
         lambda x, a, y: Grid(
-            x.shape,
-            [number + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, number in enumerate(x.flat)],
+            x.shape, [v + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, v in enumerate(x.flat)]
         ),
         (x, twice, real(3, seed=2)),
         factor=2.0,
@@ -267,7 +264,7 @@ def _masked() -> Iterator[Case]:
             lambda x, m: torch.where(m, 2.5, x),
             lambda x, m: x.masked_fill(m, torch.tensor(2.5, dtype=x.dtype, device=x.device)),
         ),
-        lambda x, m: Grid(x.shape, [2.5 if true else number for number, true in zip(x.flat, m.flat)]),
+        lambda x, m: Grid(x.shape, [2.5 if true else v for v, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
 
@@ -298,7 +295,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "masked assignment",
         (lambda x, m: _assigned(x, m, 2.5),),
-        lambda x, m: Grid(x.shape, [2.5 if true else number for number, true in zip(x.flat, m.flat)]),
+        lambda x, m: Grid(x.shape, [2.5 if true else v for v, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
     yield Case(

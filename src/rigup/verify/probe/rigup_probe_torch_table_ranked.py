@@ -240,7 +240,7 @@ def differences() -> Iterator[Case]:
             return row
 
         wanted = lambda x, f=less, t=times: Grid(
-            (3, 7 - t), [number for at in range(3) for number in f(x.flat[at * 7 : at * 7 + 7])]
+            (3, 7 - t), [v for at in range(3) for v in f(x.flat[at * 7 : at * 7 + 7])]
         )
         yield Case(
             "diff " + str(times),
@@ -297,9 +297,9 @@ def differences() -> Iterator[Case]:
         lambda x: Grid(
             (3, 6),
             [
-                number
+                v
                 for at in range(3)
-                for number in right.running_sum(
+                for v in right.running_sum(
                     [(a + b) * 0.25 for a, b in zip(x.flat[at * 7 : at * 7 + 6], x.flat[at * 7 + 1 : at * 7 + 7])]
                 )
             ],

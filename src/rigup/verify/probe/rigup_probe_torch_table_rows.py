@@ -109,8 +109,8 @@ def _choosing() -> Iterator[Case]:
             )
         values = given(3, 1031, low=-3, high=3, step=1 / 64)._replace(kind="given")
         flat = [
-            number + (5.0 * (1 if function is max else -1) if at % 1031 == 777 else 0.0)
-            for at, number in enumerate(values.grid.flat)
+            v + (5.0 * (1 if function is max else -1) if at % 1031 == 777 else 0.0)
+            for at, v in enumerate(values.grid.flat)
         ]
         far = values._replace(grid=Grid((3, 1031), flat))
         yield Case(

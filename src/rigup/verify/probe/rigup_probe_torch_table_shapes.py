@@ -49,7 +49,7 @@ def shapes() -> Iterator[Case]:
         ("repeat", (lambda x: x.repeat(1, 2, 1), lambda x: torch.tile(x, (1, 2, 1)), lambda x: x.tile(2, 1)), _from((2, 6, 4), lambda i: (i[0], i[1] % 3, i[2]))), ("repeat of more dimensions", (lambda x: x.repeat(2, 1, 1, 1), lambda x: torch.tile(x, (2, 1, 1, 1))), _from((2, 2, 3, 4), lambda i: i[1:])),
         ("repeat_interleave (repeats)", (lambda x: torch.repeat_interleave(x, torch.tensor([1, 0, 2], device=x.device), dim=1, output_size=3), lambda x: x.repeat_interleave(torch.tensor([1, 0, 2], device=x.device), 1)), _from((2, 3, 4), lambda i: (i[0], (0, 2, 2)[i[1]], i[2]))),
         ("repeat_interleave of the last", (lambda x: torch.repeat_interleave(x, 2, dim=-1),), _from((2, 3, 8), lambda i: (i[0], i[1], i[2] // 2))),
-        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [number for number in x.flat for _ in range(2)])),
+        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [v for v in x.flat for _ in range(2)])),
         ("flip", (lambda x: torch.flip(x, (0, 2)), lambda x: x.flip(0, 2)), _from(_X, lambda i: (1 - i[0], i[1], 3 - i[2]))), ("flip of the middle", (lambda x: torch.flip(x, [1]),), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))),
         ("fliplr", forms("fliplr"), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))), ("flipud", forms("flipud"), _from(_X, lambda i: (1 - i[0], i[1], i[2]))),
         ("roll", (lambda x: torch.roll(x, (1, -1), (0, 2)), lambda x: x.roll((1, -1), (0, 2))), _from(_X, lambda i: ((i[0] - 1) % 2, i[1], (i[2] + 1) % 4))), ("roll of all", (lambda x: torch.roll(x, 5),), lambda x: Grid(_X, x.flat[-5:] + x.flat[:-5])),
@@ -288,21 +288,19 @@ def joins() -> Iterator[Case]:
     yield Case(
         "cartesian_prod",
         (torch.cartesian_prod,),
-        lambda x, y: Grid((6, 2), [number for pair in itertools.product(x.flat, y.flat) for number in pair]),
+        lambda x, y: Grid((6, 2), [v for pair in itertools.product(x.flat, y.flat) for v in pair]),
         three,
     )
     yield Case(
         "combinations",
         (lambda x: torch.combinations(x, 2), lambda x: torch.combinations(x)),
-        lambda x: Grid((3, 2), [number for pair in itertools.combinations(x.flat, 2) for number in pair]),
+        lambda x: Grid((3, 2), [v for pair in itertools.combinations(x.flat, 2) for v in pair]),
         three[:1],
     )
     yield Case(
         "combinations (with_replacement)",
         (lambda x: torch.combinations(x, 2, True),),
-        lambda x: Grid(
-            (6, 2), [number for pair in itertools.combinations_with_replacement(x.flat, 2) for number in pair]
-        ),
+        lambda x: Grid((6, 2), [v for pair in itertools.combinations_with_replacement(x.flat, 2) for v in pair]),
         three[:1],
     )
     for indexing in ("ij", "xy"):

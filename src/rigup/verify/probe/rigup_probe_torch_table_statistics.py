@@ -195,9 +195,7 @@ def _two_at_once() -> Iterator[Case]:
     )
     for name, top in (("max", True), ("min", False)):
         pick = lambda row, t=top: (max if t else min)(row, key=tape.plain)
-        place = lambda row, t=top: [tape.plain(number) for number in row].index(
-            (max if t else min)(map(tape.plain, row))
-        )
+        place = lambda row, t=top: [tape.plain(v) for v in row].index((max if t else min)(map(tape.plain, row)))
         yield Case(
             name + " with its place, both",
             (lambda x, n=name: tuple(getattr(torch, n)(x, 0)), lambda x, n=name: tuple(getattr(x, n)(0))),

@@ -90,7 +90,7 @@ def places() -> Iterator[Case]:
     odd, other = literal([1.0, nan, nan, 2.0], kind="given"), literal([1.0, nan, 1.0, 3.0], kind="given")
     mean: Callable[..., Any] = lambda row: tape.total(row) * (1 / len(row))
     var: Callable[..., Any] = lambda row: (
-        tape.total([(number - mean(row)) * (number - mean(row)) for number in row]) * (1 / (len(row) - 1))
+        tape.total([(v - mean(row)) * (v - mean(row)) for v in row]) * (1 / (len(row) - 1))
     )
     kept: Callable[..., Any] = lambda x, f: fromfunction(
         (x.shape[0], 1), lambda i: f([x[i[0], k] for k in range(x.shape[1])])
@@ -106,7 +106,7 @@ def places() -> Iterator[Case]:
         ("std_mean (keepdim)", (lambda x: torch.std_mean(x, 1, keepdim=True),), lambda x: (kept(x, lambda row: tape.sqrt(var(row))), kept(x, mean)), (x,)),
         ("rsub (alpha)", (lambda x, y: torch.rsub(x, y, alpha=2),), lambda x, y: Grid(x.shape, [b - a * 2.0 for a, b in zip(x.flat, y.flat)]), (x, real(4, 5, seed=3))),
         ("cumulative_trapezoid (dim)", (lambda x: torch.cumulative_trapezoid(x, dim=0),), steps, (x,)),
-        ("fill_diagonal_ (wrap)", (lambda x: torch.clone(x).fill_diagonal_(2.5, wrap=True),), lambda x: Grid((5, 2), [2.5 if at % 3 == 0 else number for at, number in enumerate(x.flat)]), (given(5, 2),)),
+        ("fill_diagonal_ (wrap)", (lambda x: torch.clone(x).fill_diagonal_(2.5, wrap=True),), lambda x: Grid((5, 2), [2.5 if at % 3 == 0 else v for at, v in enumerate(x.flat)]), (given(5, 2),)),
         ("isclose (equal_nan)", (lambda x, y: torch.isclose(x, y, equal_nan=True),), lambda _x, _y: Grid((4,), [1, 1, 0, 0]), (odd, other)),
         ("nonzero (as_tuple)", (lambda x: torch.stack(torch.nonzero(x, as_tuple=True), 1), lambda x: torch.stack(x.nonzero(as_tuple=True), 1)), lambda _x: Grid((3, 2), [0, 1, 1, 0, 1, 2]), (literal([0.0, 1, 0, 2, 0, 3], (2, 3), "given"),)),
         ("matrix_norm (dim)", (lambda x: torch.linalg.matrix_norm(x, dim=(0, 1)),), lambda x: fromfunction((5,), lambda i: tape.sqrt(tape.total([x[a, b, i[0]] * x[a, b, i[0]] for a in range(3) for b in range(4)]))), (cube,)),
