@@ -159,10 +159,10 @@ def _state(device: CheckedDevice) -> CheckedDevice:
     if bad:
         because = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
         return structs.replace(device, state="no", because=because, next="rigup doctor")
-    if untold := _undecided(device):
+    if open_checks := _undecided(device):
         because = _("it computes right; whether the device did it cannot be told. {because}")
         return structs.replace(
-            device, state="expected", because=because.format(because=untold[0].because or ""), next=""
+            device, state="expected", because=because.format(because=open_checks[0].because or ""), next=""
         )
     if judged:
         frameworks = ", ".join(dict.fromkeys(check.framework for check in judged if check.framework))

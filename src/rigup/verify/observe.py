@@ -88,16 +88,12 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
-def _listed(description: Any) -> Listed | None:
+def _listed(item: Any) -> Listed | None:
     """A device from the probe's event, by its id alone if the rest is invalid; None if it has no id."""
     try:
-        return msgspec.convert(description, Listed)
+        return msgspec.convert(item, Listed)
     except msgspec.ValidationError:
-        return (
-            Listed(id=description["id"])
-            if isinstance(description, dict) and isinstance(description.get("id"), str)
-            else None
-        )
+        return Listed(id=item["id"]) if isinstance(item, dict) and isinstance(item.get("id"), str) else None
 
 
 def recorded(event: Event) -> Record:

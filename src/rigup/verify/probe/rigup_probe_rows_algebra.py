@@ -85,17 +85,11 @@ def _each_matrix(function: Callable[[Grid], Any]) -> Callable[..., Grid]:
         size, side = math.prod(x.shape[-2:]), x.shape[-2:]
         parts = [Grid(side, x.flat[at : at + size]) for at in range(0, len(x.flat), size)]
         rest = [[Grid(grid.shape[-2:], grid.flat[at * math.prod(grid.shape[-2:]) :][: math.prod(grid.shape[-2:])]) for at in range(len(parts))] for grid in more]  # fmt: skip
-        results = [function(*pieces) for pieces in zip(parts, *rest)]
-        shape = (
-            results[0].shape
-            if isinstance(results[0], Grid)
-            else (len(results[0]),)
-            if isinstance(results[0], list)
-            else ()
-        )
+        got = [function(*pieces) for pieces in zip(parts, *rest)]
+        shape = got[0].shape if isinstance(got[0], Grid) else (len(got[0]),) if isinstance(got[0], list) else ()
         flat = [
             v
-            for part in results
+            for part in got
             for v in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
         ]
         return Grid((*x.shape[:-2], *shape), flat)

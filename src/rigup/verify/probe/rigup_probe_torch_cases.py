@@ -258,13 +258,8 @@ class Report:
         """The measurement for the probe's event."""
         cases = [[*key, *value] for key, value in self.worst.items()]
         without = list(dict.fromkeys(self.without))
-        fields = {
-            "cases": cases,
-            "raised": self.raised,
-            "without": without,
-            "elsewhere": list(dict.fromkeys(self.away)),
-        }
-        return {**fields, "left": self.left} if self.left else fields
+        data = {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
+        return {**data, "left": self.left} if self.left else data
 
 
 def one_variant(report: Report, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
@@ -355,10 +350,7 @@ def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..
     """Compare the gradients, and the results computed with them."""
     dtype, _way, variant = at
     inputs = laid(report.device, case, dtype, variant)
-    leaves = [
-        tensor_.detach().requires_grad_() if input_.kind == "real" else tensor_
-        for tensor_, input_ in zip(inputs, case.inputs)
-    ]
+    leaves = [x.detach().requires_grad_() if input_.kind == "real" else x for x, input_ in zip(inputs, case.inputs)]
     reals = [leaf for leaf, input_ in zip(leaves, case.inputs) if input_.kind == "real"]
     with torch.enable_grad():
         results = several(call(*leaves))

@@ -214,7 +214,7 @@ def _norms() -> Iterator[Case]:
         (-math.inf, lambda row: min(map(size, row), key=tape.plain), False), (0, lambda row: float(sum(tape.plain(x) != 0 for x in row)), False),
     )  # fmt: skip
     for order, reference, back in kinds:
-        row_inputs = inputs if back else (inputs[0]._replace(kind="given"),)
+        own = inputs if back else (inputs[0]._replace(kind="given"),)
         calls = (
             lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1),
             lambda x, o=order: torch.norm(x, o, dim=1),
@@ -222,12 +222,7 @@ def _norms() -> Iterator[Case]:
             lambda x, o=order: x.norm(o, 1),
         )
         yield Case(
-            "norm (" + str(order) + ", all names)",
-            calls,
-            reduced((1,), reference),
-            row_inputs,
-            backward=back,
-            factor=8.0,
+            "norm (" + str(order) + ", all names)", calls, reduced((1,), reference), own, backward=back, factor=8.0
         )
         yield Case(
             "norm (" + str(order) + ", keepdim)",
@@ -237,7 +232,7 @@ def _norms() -> Iterator[Case]:
                 lambda x, o=order: torch.linalg.norm(x, o, dim=1, keepdim=True),
             ),
             kept(reduced((1,), reference), 1),
-            row_inputs,
+            own,
             backward=back,
             factor=8.0,
             few=True,
