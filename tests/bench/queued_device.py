@@ -26,12 +26,12 @@ class Queued(torch.Tensor):
 
     @staticmethod
     def __new__(cls, values, index):
-        there = torch.device(NAME[0], index)
-        made = torch.Tensor._make_wrapper_subclass(
-            cls, values.shape, strides=values.stride(), dtype=values.dtype, device=there
+        device = torch.device(NAME[0], index)
+        tensor = torch.Tensor._make_wrapper_subclass(
+            cls, values.shape, strides=values.stride(), dtype=values.dtype, device=device
         )
-        made.values_here, made.index = values, index
-        return made
+        tensor.values_here, tensor.index = values, index
+        return tensor
 
     @classmethod
     def __torch_dispatch__(cls, called, kinds, given=(), named=None):
@@ -51,20 +51,20 @@ def done(index):
 
 def computed(called, given, named):
     """The same on the CPU, in the time of the device."""
-    here = [one for one in tree_flatten((given, named))[0] if isinstance(one, Queued)]
+    here = [leaf for leaf in tree_flatten((given, named))[0] if isinstance(leaf, Queued)]
     wanted = named.get("device")
     leaves = wanted is not None and torch.device(wanted).type != NAME[0]
     index = here[0].index if here else (torch.device(wanted).index or 0)
     plain = {name: torch.device("cpu") if name == "device" else value for name, value in named.items()}
     plain.pop("pin_memory", None)
-    made = called(*tree_map(without, given), **tree_map(without, plain))
+    result = called(*tree_map(without, given), **tree_map(without, plain))
     busy(index, seconds(called, here, index))
     if leaves or called is torch.ops.aten._local_scalar_dense.default:
         done(index)
-        return made
+        return result
     if called._schema.is_mutable:
         return named.get("out", given[0])
-    return tree_map(lambda one: within(one, index), made)
+    return tree_map(lambda value: within(value, index), result)
 
 
 def seconds(called, here, index):
@@ -72,26 +72,26 @@ def seconds(called, here, index):
     if called._schema.name.startswith("aten::mm"):
         a, b = here[:2]
         return 2.0 * a.shape[0] * a.shape[1] * b.shape[1] / FLOPS[index]
-    return sum(one.numel() * one.element_size() for one in here) / BYTES[index]
+    return sum(tensor.numel() * tensor.element_size() for tensor in here) / BYTES[index]
 
 
-def without(one):
-    if isinstance(one, Queued):
-        return one.values_here
-    return torch.device("cpu") if isinstance(one, torch.device) else one
+def without(value):
+    if isinstance(value, Queued):
+        return value.values_here
+    return torch.device("cpu") if isinstance(value, torch.device) else value
 
 
-def within(one, index):
-    return Queued(one, index) if isinstance(one, torch.Tensor) and not isinstance(one, Queued) else one
+def within(value, index):
+    return Queued(value, index) if isinstance(value, torch.Tensor) and not isinstance(value, Queued) else value
 
 
 def copy(source, target, non_blocking=False):
     """Between the host and a device, or between two; whatever ends on the host is waited for."""
     without(target).copy_(without(source))
     size = target.numel() * target.element_size()
-    for one in (source, target):
-        if isinstance(one, Queued):
-            busy(one.index, size / BYTES[one.index])
+    for tensor in (source, target):
+        if isinstance(tensor, Queued):
+            busy(tensor.index, size / BYTES[tensor.index])
     if not isinstance(target, Queued):
         done(source.index)
     return target
@@ -99,15 +99,15 @@ def copy(source, target, non_blocking=False):
 
 def module(ways):
     """What the backend tells of itself. `ways`: how it waits: for a device, for the current one, or not at all."""
-    made = types.SimpleNamespace(
+    namespace = types.SimpleNamespace(
         is_available=lambda: True, device_count=lambda: COUNT, current_device=lambda: _current[0],
         is_initialized=lambda: True, _is_in_bad_fork=lambda: False, manual_seed_all=lambda _seed: None,
     )  # fmt: skip
     if ways == "by device":
-        made.synchronize = lambda device=None: done(_current[0] if device is None else torch.device(device).index)
+        namespace.synchronize = lambda device=None: done(_current[0] if device is None else torch.device(device).index)
     if ways == "the current one":
-        made.synchronize, made.device = (lambda: done(_current[0])), block
-    return made
+        namespace.synchronize, namespace.device = (lambda: done(_current[0])), block
+    return namespace
 
 
 @contextlib.contextmanager

@@ -33,13 +33,13 @@ def measured(torch_python: str, tmp_path_factory: pytest.TempPathFactory) -> dic
     words = ["bench", torch_python, "--devices", "cpu", "--only", "launch,matmul-float32,memory", "--json"]
     answer = CliRunner().invoke(main, words).output
     read(answer)
-    told: dict[str, Any] = json.loads(answer)
-    return told
+    document: dict[str, Any] = json.loads(answer)
+    return document
 
 
 @pytest.mark.torch
 def test_the_cpu_is_measured(measured: dict[str, Any]) -> None:
-    results = {one["name"]: one for one in measured["devices"][0]["results"]}
+    results = {result["name"]: result for result in measured["devices"][0]["results"]}
     assert {"launch", "matmul", "memory-copy", "memory-triad", "memory-read"} == set(results)
     assert results["matmul"]["best"] >= results["matmul"]["median"] > 1e8
     assert results["memory-copy"]["median"] > 1e8
@@ -48,14 +48,14 @@ def test_the_cpu_is_measured(measured: dict[str, Any]) -> None:
 
 @pytest.mark.torch
 def test_spread_and_samples_are_told_of_each_figure(measured: dict[str, Any]) -> None:
-    for one in measured["devices"][0]["results"]:
-        assert one["samples"] >= 3
-        assert one["spread"] >= 0
+    for result in measured["devices"][0]["results"]:
+        assert result["samples"] >= 3
+        assert result["spread"] >= 0
 
 
 @pytest.mark.torch
 def test_the_best_size_is_one_of_the_sweep(measured: dict[str, Any]) -> None:
-    product = next(one for one in measured["devices"][0]["results"] if one["name"] == "matmul")
+    product = next(result for result in measured["devices"][0]["results"] if result["name"] == "matmul")
     sizes = [point["size"] for point in product["sweep"]]
     assert product["size"] in sizes
     assert sizes == sorted(set(sizes))
@@ -64,10 +64,10 @@ def test_the_best_size_is_one_of_the_sweep(measured: dict[str, Any]) -> None:
 
 @pytest.mark.torch
 def test_the_report_names_every_figure(measured: dict[str, Any]) -> None:
-    said = text(bench_of(measured))
-    assert "matrix product float32" in said
-    assert "memory: copy" in said
-    assert max(map(len, said.splitlines())) <= 100
+    report = text(bench_of(measured))
+    assert "matrix product float32" in report
+    assert "memory: copy" in report
+    assert max(map(len, report.splitlines())) <= 100
 
 
 @pytest.mark.torch
@@ -101,12 +101,12 @@ def test_what_is_no_run_is_not_compared_with(tmp_path: Path, body: str) -> None:
     assert "other.json" in done.output + str(done.exception)
 
 
-@pytest.mark.parametrize(("value", "unit", "told"), [
+@pytest.mark.parametrize(("value", "unit", "shown"), [
     (1.234e13, "FLOP/s", "12.3 TFLOP/s"), (5.1e-6, "s", "5.1 µs"), (9.87e8, "B/s", "987 MB/s"), (123456.0, "token/s", "123,456 token/s"),
     (1.5, "image/s", "1.50 image/s"), (0.0, "B/s", "0 nB/s"),
 ])  # fmt: skip
-def test_figures_are_told_with_their_prefix(value: float, unit: str, told: str) -> None:
-    assert figure(value, unit) == told
+def test_figures_are_told_with_their_prefix(value: float, unit: str, shown: str) -> None:
+    assert figure(value, unit) == shown
 
 
 @pytest.mark.torch

@@ -32,19 +32,19 @@ def run(*results: Answer, name: str = "a card", vendor: str = "nvidia", moment: 
             "devices": [{"name": name, "vendor": vendor, "results": [*results]}]}  # fmt: skip
 
 
-def keep(prefix: str, told: Answer) -> None:
+def keep(prefix: str, answer: Answer) -> None:
     """Make it a part of this machine's past."""
-    records.keep(prefix, bench_of(told))
+    records.keep(prefix, bench_of(answer))
 
 
-def compared(now: Answer | Bench, there: Answer | Run) -> list[Answer]:
+def compared(now: Answer | Bench, base: Answer | Run) -> list[Answer]:
     """Figures of two runs beside each other, as data."""
     mine, theirs = (
         (now if isinstance(now, Bench) else bench_of(now)),
-        (there if isinstance(there, Run) else run_of(there)),
+        (base if isinstance(base, Run) else run_of(base)),
     )
-    told: list[Answer] = as_data(comparing.compared(mine, theirs))
-    return told
+    pairs: list[Answer] = as_data(comparing.compared(mine, theirs))
+    return pairs
 
 
 def product(rate: float, kind: str = "bfloat16", **more: Any) -> Answer:
@@ -82,10 +82,10 @@ def test_a_moment_is_an_earlier_run_of_this_machine() -> None:
 
 
 def test_a_card_is_what_others_measured_and_its_data_sheet() -> None:
-    told = other("H200 NVL").devices[0]
-    kinds = {(one.of, one.type) for one in told.results if one.name == "matmul"}
+    device = other("H200 NVL").devices[0]
+    kinds = {(result.of, result.type) for result in device.results if result.name == "matmul"}
     assert {("measured", "bfloat16"), ("data-sheet", "bfloat16")} <= kinds
-    assert all(one.source for one in told.results)
+    assert all(result.source for result in device.results)
 
 
 def test_a_bare_number_means_the_card_that_ends_in_it() -> None:
@@ -108,15 +108,15 @@ def test_a_captured_machine_is_what_the_tables_know_of_its_cards(tmp_path: Path)
     (tmp_path / "report.txt").write_text(
         "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD102 [GeForce RTX 4090] [10de:2684] (rev a1)\n"
     )
-    told = other(str(tmp_path / "report.txt"))
-    assert [one.name for one in told.devices] == ["NVIDIA GeForce RTX 4090"]
+    other_run = other(str(tmp_path / "report.txt"))
+    assert [device.name for device in other_run.devices] == ["NVIDIA GeForce RTX 4090"]
 
 
 def test_a_report_in_json_is_a_captured_machine_too(tmp_path: Path) -> None:
     chip = {"_name": "Apple M2 Max", "spdisplays_mtlgpufamilysupport": "spdisplays_metal3", "sppci_model": "Apple M2 Max",
             "sppci_cores": "38", "sppci_device_type": "spdisplays_gpu", "spdisplays_vendor": "sppci_vendor_Apple"}  # fmt: skip
     (tmp_path / "profiler.json").write_text(json.dumps({"SPDisplaysDataType": [chip]}))
-    assert [one.name for one in other(str(tmp_path / "profiler.json")).devices] == ["Apple M2 Max"]
+    assert [device.name for device in other(str(tmp_path / "profiler.json")).devices] == ["Apple M2 Max"]
 
 
 def test_another_answer_of_rigup_is_no_run(tmp_path: Path) -> None:
@@ -136,9 +136,9 @@ def test_every_measured_device_has_figures_with_sources() -> None:
         kinds = kinds_of(name)
         assert kinds
         for kind in kinds:
-            told = results(name, kind)
-            assert told
-            assert all(one.source.startswith("https://") and one.rate > 0 and one.conditions for one in told)
+            rows = results(name, kind)
+            assert rows
+            assert all(row.source.startswith("https://") and row.rate > 0 and row.conditions for row in rows)
 
 
 def test_one_die_of_a_card_with_two_has_half_of_its_sheet() -> None:
@@ -162,16 +162,18 @@ def test_a_processor_is_known_by_the_name_that_its_system_prints(shown: str, kno
 
 
 def test_a_chip_that_is_both_is_told_as_both() -> None:
-    told = other("Apple M2 Ultra").devices
-    assert [one.vendor for one in told] == ["", "cpu"]
-    rates = [one.best for device in told for one in device.results if one.name == "matmul"]
+    devices = other("Apple M2 Ultra").devices
+    assert [device.vendor for device in devices] == ["", "cpu"]
+    rates = [result.best for device in devices for result in device.results if result.name == "matmul"]
     assert rates[0] > rates[-1]
 
 
-def shown_beside(told: Bench) -> tuple[str, str]:
+def shown_beside(answer: Bench) -> tuple[str, str]:
     """What the report says of its one figure in the device's own row, and in the comparison with its card."""
-    beside = as_data(told) | {"compared": {"with": "H200 NVL", "figures": compared(told, other("H200 NVL"))}}
-    above, _head, below = " ".join(text(bench_of(beside)).split()).partition("Compared with")
+    with_comparison = as_data(answer) | {
+        "compared": {"with": "H200 NVL", "figures": compared(answer, other("H200 NVL"))}
+    }
+    above, _head, below = " ".join(text(bench_of(with_comparison)).split()).partition("Compared with")
     return above, below
 
 
@@ -185,18 +187,18 @@ def test_the_comparison_says_what_the_devices_own_row_says() -> None:
     seen = heard(
         [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
     )
-    told = benched(seen, {"accelerators": [card]}, {})
-    row, beside = shown_beside(told)
-    for said in ("643 TFLOP/s", "77% of the data sheet", "853 TFLOP/s", "3.9 TB/s", "81% of the data sheet"):
-        assert said in row
-        assert said in beside
-    assert "0.75 times as fast as others measured" in beside
+    answer = benched(seen, {"accelerators": [card]}, {})
+    row, comparison = shown_beside(answer)
+    for words in ("643 TFLOP/s", "77% of the data sheet", "853 TFLOP/s", "3.9 TB/s", "81% of the data sheet"):
+        assert words in row
+        assert words in comparison
+    assert "0.75 times as fast as others measured" in comparison
 
 
 def test_of_several_people_the_best_is_compared_with_as_the_row_shows_it() -> None:
-    told = other("A100-SXM4-80GB").devices[0].results
-    measured = [one.median for one in told if (one.of, one.name, one.type) == ("measured", "matmul", "bfloat16")]
-    assert measured == [max(one.rate for one in results("NVIDIA A100-SXM4-80GB") if one.type == "bfloat16")]
+    rows = other("A100-SXM4-80GB").devices[0].results
+    measured = [row.median for row in rows if (row.of, row.name, row.type) == ("measured", "matmul", "bfloat16")]
+    assert measured == [max(result.rate for result in results("NVIDIA A100-SXM4-80GB") if result.type == "bfloat16")]
 
 
 def test_a_card_that_is_sold_with_less_memory_is_compared_with_its_own_sheet() -> None:
@@ -208,34 +210,34 @@ def test_a_card_that_is_sold_with_less_memory_is_compared_with_its_own_sheet() -
     for sheet, size in ((small, 6), (large, 8)):
         now = run(product(1e12, "float32"), name="NVIDIA GeForce RTX 3050")
         now["devices"][0]["memory"] = {"vram": size * 2**30}
-        (told,) = [one for one in compared(now, other("RTX 3050")) if one.get("of") == "data-sheet"]
-        assert told["there"] == sheet.rates["float32"]
+        (pair,) = [pair for pair in compared(now, other("RTX 3050")) if pair.get("of") == "data-sheet"]
+        assert pair["there"] == sheet.rates["float32"]
 
 
 @pytest.mark.parametrize(
-    ("times", "said"), [(0.00123, "0.0012"), (0.4666, "0.47"), (1.04, "1.04"), (12.34, "12"), (1234.0, "1,234")]
+    ("times", "shown"), [(0.00123, "0.0012"), (0.4666, "0.47"), (1.04, "1.04"), (12.34, "12"), (1234.0, "1,234")]
 )
-def test_how_many_times_is_told_as_finely_as_a_share(times: float, said: str) -> None:
-    assert times_told(times) == said
+def test_how_many_times_is_told_as_finely_as_a_share(times: float, shown: str) -> None:
+    assert times_told(times) == shown
 
 
 def test_times_and_the_two_figures_go_together() -> None:
     launch = {"name": "launch", "unit": "s", "median": 1e-5, "best": 9e-6, "spread": 0.0}
-    (told,) = compared(run(launch), run(launch | {"median": 5e-6}))
-    assert (told["here"], told["there"], told["times"]) == (1e-5, 5e-6, 0.5)
+    (pair,) = compared(run(launch), run(launch | {"median": 5e-6}))
+    assert (pair["here"], pair["there"], pair["times"]) == (1e-5, 5e-6, 0.5)
 
 
 def test_devices_of_one_name_are_compared_whatever_their_order() -> None:
-    now, there = run(product(1e12)), run(product(4e12), name="slow")
-    there["devices"].append(run(product(2e12))["devices"][0])
-    assert [one["times"] for one in compared(now, there)] == [0.5]
+    now, base = run(product(1e12)), run(product(4e12), name="slow")
+    base["devices"].append(run(product(2e12))["devices"][0])
+    assert [pair["times"] for pair in compared(now, base)] == [0.5]
 
 
 def test_a_processor_is_not_set_beside_a_card_where_there_is_another_processor() -> None:
     now = run(product(1e12))
     now["devices"].append({"name": "a processor", "vendor": "cpu", "results": [product(1e11)]})
-    there = {"devices": [{"name": "p2", "vendor": "cpu", "results": [product(2e11)]}]}
-    assert [(one["device"], one["times"]) for one in compared(now, there)] == [("a processor", 0.5)]
+    base = {"devices": [{"name": "p2", "vendor": "cpu", "results": [product(2e11)]}]}
+    assert [(pair["device"], pair["times"]) for pair in compared(now, base)] == [("a processor", 0.5)]
 
 
 def test_nonsense_in_the_other_run_is_passed_by() -> None:
@@ -243,12 +245,12 @@ def test_nonsense_in_the_other_run_is_passed_by() -> None:
 
 
 def test_the_report_tells_where_each_figure_is_from() -> None:
-    told = run(product(1e12))
-    told["compared"] = {"with": "H200 NVL", "figures": compared(told, other("H200 NVL"))}
-    said = text(bench_of(told))
-    assert "Compared with NVIDIA H200 NVL" in said
-    assert "as others measured" in said
-    assert "of the data sheet" in said
+    answer = run(product(1e12))
+    answer["compared"] = {"with": "H200 NVL", "figures": compared(answer, other("H200 NVL"))}
+    report = text(bench_of(answer))
+    assert "Compared with NVIDIA H200 NVL" in report
+    assert "as others measured" in report
+    assert "of the data sheet" in report
 
 
 def test_nothing_in_common_is_said() -> None:
@@ -257,24 +259,24 @@ def test_nothing_in_common_is_said() -> None:
 
 def test_the_list_shows_runs_machines_and_names() -> None:
     keep("/an/env", run(product(1e12)))
-    told = listed()
-    assert [one["recorded_at"] for one in told.runs] == ["2026-11-20T10:00:00Z"]
-    said = list_text(told)
-    assert "2026-11-20T10:00:00Z" in said
-    assert "1 TFLOP/s" in said
-    assert "NVIDIA GeForce RTX 2070, " in said
+    listing = listed()
+    assert [run_["recorded_at"] for run_ in listing.runs] == ["2026-11-20T10:00:00Z"]
+    report = list_text(listing)
+    assert "2026-11-20T10:00:00Z" in report
+    assert "1 TFLOP/s" in report
+    assert "NVIDIA GeForce RTX 2070, " in report
     for name in measured_names():
-        assert name.split(" ", 1)[1] in said or name.split(" ")[-1] in said
+        assert name.split(" ", 1)[1] in report or name.split(" ")[-1] in report
 
 
 def test_measured_devices_stand_by_family_and_number_and_no_name_is_broken() -> None:
     long = [f"Long {n} of them" for n in range(60)]
-    said = list_text(
+    report = list_text(
         BenchList(runs=[], machines=[], measured=["A Card 780M", "A Card 7900 XT", "A Card 99", "Chip M2", *long])
     )
-    assert "  A Card 99, 780M, 7900 XT\n" in said
-    assert "  Chip M2\n" in said
-    assert all(f"{n} of them" in said for n in range(60))
+    assert "  A Card 99, 780M, 7900 XT\n" in report
+    assert "  Chip M2\n" in report
+    assert all(f"{n} of them" in report for n in range(60))
 
 
 def test_a_list_without_any_run_says_so() -> None:
@@ -285,7 +287,7 @@ def test_a_list_without_any_run_says_so() -> None:
 def test_runs_of_all_environments_stand_in_order_of_time() -> None:
     keep("/b", run(product(1e12), moment="2026-11-20T12:00:00Z"))
     keep("/a", run(product(1e12), moment="2026-11-20T13:00:00Z"))
-    assert [one["recorded_at"][11:13] for one in of_node()] == ["12", "13"]
+    assert [run_["recorded_at"][11:13] for run_ in of_node()] == ["12", "13"]
 
 
 def test_what_names_nothing_is_refused_before_anything_is_measured() -> None:

@@ -36,20 +36,20 @@ def seen_with(*results: Answer, name: str = "NVIDIA H200 NVL") -> Observed:
 
 def answer(*given: Any, **more: Any) -> Answer:
     """The answer as data."""
-    told: Answer = as_data(benched(*given, **more))
-    return told
+    data: Answer = as_data(benched(*given, **more))
+    return data
 
 
 def drops(now: Answer, before: list[Answer]) -> list[Answer]:
     """What became slower, as data."""
-    told: list[Answer] = as_data(answering.drops(bench_of(now), list(map(run_of, before))))
-    return told
+    data: list[Answer] = as_data(answering.drops(bench_of(now), list(map(run_of, before))))
+    return data
 
 
-def compared(now: Answer, there: Answer) -> list[Answer]:
+def compared(now: Answer, base: Answer) -> list[Answer]:
     """Figures of two runs beside each other, as data."""
-    told: list[Answer] = as_data(comparing.compared(bench_of(now), run_of(there)))
-    return told
+    data: list[Answer] = as_data(comparing.compared(bench_of(now), run_of(base)))
+    return data
 
 
 def machine() -> Answer:
@@ -65,38 +65,40 @@ def machine() -> Answer:
 
 
 def test_a_product_is_told_as_a_share_of_the_data_sheet_with_its_source() -> None:
-    told = answer(seen_with(result(median=800e12, best=820e12)), machine(), {}, full=False)["devices"][0]["results"][0]
-    assert told["share_of_peak"] == round(800e12 / told["peak"], 4)
-    assert told["peak"] > 800e12
-    assert told["peak_source"]
+    figure = answer(seen_with(result(median=800e12, best=820e12)), machine(), {}, full=False)["devices"][0]["results"][
+        0
+    ]
+    assert figure["share_of_peak"] == round(800e12 / figure["peak"], 4)
+    assert figure["peak"] > 800e12
+    assert figure["peak_source"]
 
 
 def test_what_others_measured_stands_beside_it_with_its_source() -> None:
-    told = answer(seen_with(result()), machine(), {}, full=False)["devices"][0]["results"][0]
-    assert told["others"][0]["rate"] == 853.29e12
-    assert told["others"][0]["source"].startswith("https://github.com/")
+    figure = answer(seen_with(result()), machine(), {}, full=False)["devices"][0]["results"][0]
+    assert figure["others"][0]["rate"] == 853.29e12
+    assert figure["others"][0]["source"].startswith("https://github.com/")
 
 
 def test_a_card_that_no_table_knows_has_figures_alone() -> None:
     unknown = machine()
     unknown["accelerators"][0]["name"] = "A Card Of Tomorrow"
-    told = answer(seen_with(result(), name="A Card Of Tomorrow"), unknown, {}, full=False)["devices"][0]["results"][0]
-    assert "peak" not in told
-    assert "others" not in told
+    figure = answer(seen_with(result(), name="A Card Of Tomorrow"), unknown, {}, full=False)["devices"][0]["results"][0]
+    assert "peak" not in figure
+    assert "others" not in figure
 
 
 def test_what_was_watched_stands_at_its_device() -> None:
     watched = {"samples": 3, "clock_mhz": {"least": 1.0, "median": 2.0, "most": 3.0}}
-    told = answer(seen_with(result()), machine(), {"0000:01:00.0": watched}, full=False)
-    assert told["devices"][0]["watched"] == watched
+    found = answer(seen_with(result()), machine(), {"0000:01:00.0": watched}, full=False)
+    assert found["devices"][0]["watched"] == watched
 
 
 def test_a_check_that_died_is_told_and_the_others_stay() -> None:
     observed = seen_with(result())
     observed.frameworks[0].records[("cuda:0", "memory")] = recorded({"died": "signal", "number": 11})
-    told = answer(observed, machine(), {}, full=False)["devices"][0]
-    assert [one["check"] for one in told["failed"]] == ["memory"]
-    assert len(told["results"]) == 1
+    device = answer(observed, machine(), {}, full=False)["devices"][0]
+    assert [failure["check"] for failure in device["failed"]] == ["memory"]
+    assert len(device["results"]) == 1
 
 
 def test_a_framework_that_cannot_be_imported_is_told_beside_what_was_measured() -> None:
@@ -104,10 +106,10 @@ def test_a_framework_that_cannot_be_imported_is_told_beside_what_was_measured() 
 
     observed = seen_with(result())
     observed.frameworks.append(Seen("llama.cpp"))
-    observed.frameworks[1].said = b"Traceback\nImportError: libggml.so: no such file\n"
-    told = benched(observed, machine(), {})
-    assert as_data(told.failed) == [{"check": "llama.cpp", "because": "ImportError: libggml.so: no such file"}]
-    assert "llama.cpp could not be measured: ImportError" in " ".join(text(told).split())
+    observed.frameworks[1].stderr = b"Traceback\nImportError: libggml.so: no such file\n"
+    found = benched(observed, machine(), {})
+    assert as_data(found.failed) == [{"check": "llama.cpp", "because": "ImportError: libggml.so: no such file"}]
+    assert "llama.cpp could not be measured: ImportError" in " ".join(text(found).split())
 
 
 def test_a_drop_beyond_the_spread_is_found() -> None:
@@ -124,10 +126,12 @@ def test_on_a_busy_machine_the_processor_is_not_said_to_be_slower_and_the_card_i
     from rigup.cli.bench_report import text
 
     now, before = run(result(median=80e12)), run(result(median=100e12))
-    for told in (now, before):
-        told["devices"].append({"name": "a processor", "vendor": "cpu", "results": told["devices"][0]["results"]})
-    assert [one["device"] for one in drops(now, [before])] == ["NVIDIA H200 NVL", "a processor"]
-    assert [one["device"] for one in drops(now | {"busy_cores": 1.9}, [before])] == ["NVIDIA H200 NVL"]
+    for document in (now, before):
+        document["devices"].append(
+            {"name": "a processor", "vendor": "cpu", "results": document["devices"][0]["results"]}
+        )
+    assert [drop["device"] for drop in drops(now, [before])] == ["NVIDIA H200 NVL", "a processor"]
+    assert [drop["device"] for drop in drops(now | {"busy_cores": 1.9}, [before])] == ["NVIDIA H200 NVL"]
     assert "1.9 cores" in " ".join(text(bench_of(now | {"busy_cores": 1.9})).split())
     assert "cores" not in text(bench_of(now | {"busy_cores": 0.2}))
 
@@ -149,10 +153,10 @@ def test_records_of_nonsense_are_passed_by() -> None:
 
 
 def test_two_runs_are_compared_figure_by_figure() -> None:
-    told = compared(
+    pairs = compared(
         run(result(median=50e12), result("launch", 4e-6, "s")), run(result(median=100e12), result("launch", 8e-6, "s"))
     )
-    assert [one["times"] for one in told] == [0.5, 2.0]
+    assert [pair["times"] for pair in pairs] == [0.5, 2.0]
 
 
 @pytest.mark.parametrize("columns_there", [40, 60, 80, 100])
@@ -163,7 +167,7 @@ def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(
     from rigup.cli.layout import columns
 
     monkeypatch.setenv("COLUMNS", str(columns_there))
-    one = {
+    figure = {
         "name": "matmul",
         "type": "float32",
         "unit": "FLOP/s",
@@ -172,10 +176,12 @@ def test_a_report_fits_its_terminal_and_has_bars_where_there_is_room(
         "spread": 0.02,
         "size": 4096,
     }
-    told = {
-        "devices": [{"name": "a card", "results": [one, {**one, "median": 1e12, "best": 1e12, "share_of_peak": 0.5}]}]
+    document = {
+        "devices": [
+            {"name": "a card", "results": [figure, {**figure, "median": 1e12, "best": 1e12, "share_of_peak": 0.5}]}
+        ]
     }
-    shown = text(bench_of(told))
+    shown = text(bench_of(document))
     assert [line for line in shown.splitlines() if columns(line) > columns_there] == []
     assert ("█" in shown) == (columns_there >= 80)
     assert "4096²" in shown

@@ -42,10 +42,10 @@ def product(kind: str = "float32", rate: float = 5e13, **more: Any) -> Answer:
 
 def run(*devices: Answer, **more: Any) -> Bench:
     """An answer with these devices."""
-    told = {"schema": "rigup.bench/1", "mode": "quick", "recorded_at": "2026-11-20T10:15:30Z", "rigup": "0.9",
+    document = {"schema": "rigup.bench/1", "mode": "quick", "recorded_at": "2026-11-20T10:15:30Z", "rigup": "0.9",
             "environment": {"python": "3.12.3"}, "packages": {"torch": "2.13.0"}, "failed": [],
             "machine": {"drivers": [{"name": "nvidia", "version": "570.1"}]}, "devices": [*devices], **more}  # fmt: skip
-    return bench_of(told)
+    return bench_of(document)
 
 
 def card(*results: Answer, name: str = "A Card", **more: Any) -> Answer:
@@ -55,15 +55,15 @@ def card(*results: Answer, name: str = "A Card", **more: Any) -> Answer:
 
 def full(name: str = "A Card") -> Answer:
     """A device of which all was measured."""
-    return card(product(peak=6e13), product("bfloat16", 8e14), *(one(*told) for told in FIGURES), name=name)
+    return card(product(peak=6e13), product("bfloat16", 8e14), *(one(*fields) for fields in FIGURES), name=name)
 
 
 @pytest.fixture
 def words(tmp_path: Path) -> Any:
     """All words of a picture, as its SVG holds them."""
 
-    def read(told: Bench) -> str:
-        drawn(told, tmp_path / "run.svg")
+    def read(answer: Bench) -> str:
+        drawn(answer, tmp_path / "run.svg")
         return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "run.svg").read_text(encoding="utf-8")))
 
     return read
@@ -78,17 +78,17 @@ def _english() -> Iterator[None]:
 
 
 def test_every_figure_is_named_with_its_value(words: Any) -> None:
-    said = words(run(full()))
+    labels = words(run(full()))
     for name, median, unit, kind in FIGURES:
-        assert all(word in said for word in name_of(name, kind).split()), name
-        assert told_figure(median, unit) in said
-    assert "float32: 50 TFLOP/s" in said
-    assert "bfloat16: 800 TFLOP/s" in said
-    assert "data sheet" in said
+        assert all(word in labels for word in name_of(name, kind).split()), name
+        assert told_figure(median, unit) in labels
+    assert "float32: 50 TFLOP/s" in labels
+    assert "bfloat16: 800 TFLOP/s" in labels
+    assert "data sheet" in labels
 
 
 def test_day_versions_and_how_to_read_it_stand_in_it(words: Any) -> None:
-    said = words(run(full()))
+    labels = words(run(full()))
     for part in (
         "2026-11-20 10:15",
         "torch 2.13.0",
@@ -98,7 +98,7 @@ def test_day_versions_and_how_to_read_it_stand_in_it(words: Any) -> None:
         "--quick",
         "medians",
     ):
-        assert part in said
+        assert part in labels
 
 
 @pytest.mark.parametrize("devices", [
@@ -116,11 +116,11 @@ def test_no_frame_is_empty(devices: list[Answer]) -> None:
 
 
 def test_where_nothing_was_measured_a_sentence_stands_and_no_frame(words: Any) -> None:
-    said = words(
+    labels = words(
         run(card(name="A Card", failed=[{"check": "launch", "because": "SIGSEGV"}], cut=["memory", "matmul-float32"]))
     )
     for part in ("Nothing was measured.", "SIGSEGV", "memory, matmul-float32"):
-        assert part in said
+        assert part in labels
     figure = Figure()
     drawn_device(figure.subfigures(), run(card()).devices[0], set())
     assert not figure.get_axes()
@@ -163,7 +163,9 @@ def test_the_bar_is_the_middle_half_and_of_what_is_unsteady_all() -> None:
 
 
 def test_what_is_unsteady_is_hollow_and_called_so(words: Any) -> None:
-    marks = [frames_of(one)[0].containers[0].lines[0].get_markerfacecolor() for one in (product(), product(spread=0.9))]
+    marks = [
+        frames_of(result)[0].containers[0].lines[0].get_markerfacecolor() for result in (product(), product(spread=0.9))
+    ]
     assert marks[0] != "white"
     assert marks[1] == "white"
     assert "(unsteady)" in words(run(card(product(spread=0.9), one("launch", 1e-5, "s", spread=0.5))))
@@ -171,19 +173,19 @@ def test_what_is_unsteady_is_hollow_and_called_so(words: Any) -> None:
 
 
 def test_long_names_are_shortened_and_lines_wrapped(words: Any) -> None:
-    said = words(
+    labels = words(
         run(card(one("prefill", 20.0, "token/s", "a model of many words " * 5), name="A very long name " * 20))
     )
-    assert "…" in said
-    assert max(map(len, re.split(r"\s{2,}", said))) < 2000
+    assert "…" in labels
+    assert max(map(len, re.split(r"\s{2,}", labels))) < 2000
 
 
 @pytest.mark.parametrize("language", ["ru", "zh_CN", "zh_TW"])
 def test_labels_are_in_the_persons_language_where_a_font_has_its_letters(language: str, words: Any) -> None:
     choose(language)
     english_needed = picture_fonts.families([picture.panels.words()])[1]
-    said = words(run(full(), card()))
-    assert ("Nothing was measured." in said) == bool(english_needed)
+    labels = words(run(full(), card()))
+    assert ("Nothing was measured." in labels) == bool(english_needed)
     assert current() == language
 
 

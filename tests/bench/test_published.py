@@ -36,39 +36,39 @@ PROCESSORS = {
     "Intel Xeon Silver 4116": Processor(12, 64, 3.0, 6 * 19.2), "Intel Xeon Gold 6230": Processor(20, 64, 3.9, 6 * 23.5),
     "Intel Xeon Gold 6330": Processor(28, 64, 3.1, 8 * 23.5), "Intel Xeon Platinum 8358": Processor(32, 64, 3.4, 8 * 25.6),
 }  # fmt: skip
-ROWS = [(name, one) for name in measured_names() for one in (*results(name), *results(name, "cpu"))]
-IDS = [f"{name}, {one.kind} {one.name} {one.type} {one.source[-24:]}" for name, one in ROWS]
+ROWS = [(name, row) for name in measured_names() for row in (*results(name), *results(name, "cpu"))]
+IDS = [f"{name}, {row.kind} {row.name} {row.type} {row.source[-24:]}" for name, row in ROWS]
 
 
-def peak_of(name: str, one: Result) -> float | None:
+def peak_of(name: str, row: Result) -> float | None:
     """What the sheet allows, in the row's unit."""
-    sheet = data_sheet(name) if one.kind == "gpu" else None
+    sheet = data_sheet(name) if row.kind == "gpu" else None
     if sheet is None:
         return None
-    return sheet.bandwidth if one.unit == "B/s" else sheet.rates.get(one.type) if one.unit == "FLOP/s" else None
+    return sheet.bandwidth if row.unit == "B/s" else sheet.rates.get(row.type) if row.unit == "FLOP/s" else None
 
 
-@pytest.mark.parametrize(("name", "one"), ROWS, ids=IDS)
-def test_a_rate_is_within_its_data_sheet_or_tells_why_not(name: str, one: Result) -> None:
-    peak = peak_of(name, one)
+@pytest.mark.parametrize(("name", "row"), ROWS, ids=IDS)
+def test_a_rate_is_within_its_data_sheet_or_tells_why_not(name: str, row: Result) -> None:
+    peak = peak_of(name, row)
     if peak is None:
-        assert not one.above_sheet
+        assert not row.above_sheet
         return
-    share = one.rate / peak
-    reason = next((most for words, most in EXPLAINED.items() if words in one.above_sheet), None)
-    assert (share > ROOM) == bool(one.above_sheet)
+    share = row.rate / peak
+    reason = next((most for words, most in EXPLAINED.items() if words in row.above_sheet), None)
+    assert (share > ROOM) == bool(row.above_sheet)
     assert share <= (reason or ROOM)
     assert share >= LEAST
 
 
-@pytest.mark.parametrize(("name", "one"), [row for row in ROWS if row[1].kind == "cpu"])
-def test_a_processor_does_not_do_more_than_it_can(name: str, one: Result) -> None:
+@pytest.mark.parametrize(("name", "row"), [row for row in ROWS if row[1].kind == "cpu"])
+def test_a_processor_does_not_do_more_than_it_can(name: str, row: Result) -> None:
     if name.startswith("Apple"):  # its matrix unit's rate is nowhere told: by the memory alone
-        assert one.unit != "B/s" or one.rate <= (data_sheet(name).bandwidth or 0)  # type: ignore[union-attr]
+        assert row.unit != "B/s" or row.rate <= (data_sheet(name).bandwidth or 0)  # type: ignore[union-attr]
         return
     bound = PROCESSORS[name]
     most = {"FLOP/s": bound.cores * bound.operations * bound.clock * 1e9, "B/s": bound.memory * 1e9, "token/s": 1e5}
-    assert one.rate <= most[one.unit]
+    assert row.rate <= most[row.unit]
 
 
 def test_a_doubtful_rate_would_be_noticed() -> None:
@@ -88,8 +88,8 @@ def test_a_doubtful_rate_would_be_noticed() -> None:
 def test_shorter_types_of_a_card_are_not_slower_by_much(name: str) -> None:
     """Where the sheet says that a type is faster, somebody who measured both found it so, or nearly."""
     sheet = data_sheet(name)
-    for source in {one.source for one in results(name)}:
-        rates = {one.type: one.rate for one in results(name) if one.source == source and one.unit == "FLOP/s"}
+    for source in {row.source for row in results(name)}:
+        rates = {row.type: row.rate for row in results(name) if row.source == source and row.unit == "FLOP/s"}
         for short in ("float16", "bfloat16") if sheet and "float32" in rates else ():
             faster = sheet is not None and sheet.rates.get(short, 0) > 1.9 * sheet.rates.get("float32", float("inf"))
             assert not faster or short not in rates or rates[short] > 0.45 * rates["float32"], (name, short)
@@ -104,4 +104,4 @@ def test_shorter_types_of_a_card_are_not_slower_by_much(name: str) -> None:
 ])  # fmt: skip
 def test_cards_of_these_years_are_there(names: tuple[str, ...], wanted: str) -> None:
     known = [name for name in measured_names() if name.startswith(wanted)]
-    assert [name for name in names if not any(name in one for one in known)] == []
+    assert [name for name in names if not any(name in known_name for known_name in known)] == []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from answer_data import as_data, bench_of
 from rigup.bench.records import earlier, keep, run_of
-from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, watched
+from rigup.bench.sensors import _of_amd, _of_processor, busy_cores, summarize
 from rigup.machine.local import Local
 from rigup.schemas.bench import Bench
 
@@ -21,7 +21,7 @@ def run(moment: str) -> Bench:
 def test_runs_are_kept_in_order() -> None:
     keep("/an/environment", run("1"))
     keep("/an/environment", run("2"))
-    assert [one["recorded_at"] for one in earlier("/an/environment")][-2:] == ["1", "2"]
+    assert [kept["recorded_at"] for kept in earlier("/an/environment")][-2:] == ["1", "2"]
 
 
 def test_a_line_of_nonsense_costs_itself_only() -> None:
@@ -30,7 +30,7 @@ def test_a_line_of_nonsense_costs_itself_only() -> None:
     with open(path, "ab") as file:
         file.write(b"{half\n[1, 2]\n" + b'{"devices": 3}\n')
     keep("/another", run("2"))
-    assert [one["recorded_at"] for one in earlier("/another")] == ["1", "2"]
+    assert [kept["recorded_at"] for kept in earlier("/another")] == ["1", "2"]
 
 
 OLD = {"devices": [3, {"results": None}, {"name": None, "vendor": "cpu", "later": 1, "results": [
@@ -40,20 +40,20 @@ OLD = {"devices": [3, {"results": None}, {"name": None, "vendor": "cpu", "later"
 
 
 def test_of_a_run_that_another_release_wrote_all_is_read_that_can_be() -> None:
-    told = run_of(OLD)
-    assert [(one.vendor or "", len(one.results)) for one in told.devices] == [("", 0), ("cpu", 1)]
-    (figure,) = told.devices[1].results
+    read = run_of(OLD)
+    assert [(device.vendor or "", len(device.results)) for device in read.devices] == [("", 0), ("cpu", 1)]
+    (figure,) = read.devices[1].results
     assert (figure.median, figure.best, figure.type or "") == (5.0, 5.0, "")
-    assert (told.recorded_at, told.prefix) == ("", "")
+    assert (read.recorded_at, read.prefix) == ("", "")
 
 
 def test_no_record_is_no_error() -> None:
     assert earlier("/never/measured") == []
 
 
-def files(folder: Path, told: dict[str, str]) -> Local:
+def files(folder: Path, contents: dict[str, str]) -> Local:
     """A machine whose sysfs lies in a folder."""
-    for path, body in told.items():
+    for path, body in contents.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(body)
     return Local(str(folder))
@@ -108,12 +108,12 @@ def test_cores_that_others_keep_busy_are_counted() -> None:
 
 @given(st.text(max_size=200), st.text(alphabet="cpu 0123456789\n", max_size=200))
 def test_where_nothing_tells_of_cores_nothing_is_said(before: str, after: str) -> None:
-    told = busy_cores(counting(before, after), 0.0)
-    assert told == {} or told["busy_cores"] >= 0
+    cores = busy_cores(counting(before, after), 0.0)
+    assert cores == {} or cores["busy_cores"] >= 0
 
 
 def test_what_held_a_device_back_is_told_as_a_share() -> None:
     samples: list[dict[str, Any]] = [{"clock_mhz": 1000.0, "held_back": "power"}, {"clock_mhz": 2000.0}]
-    told = watched(samples)
-    assert as_data(told.clock_mhz) == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
-    assert told.held_back == {"power": 0.5}
+    summary = summarize(samples)
+    assert as_data(summary.clock_mhz) == {"least": 1000.0, "median": 2000.0, "most": 2000.0}
+    assert summary.held_back == {"power": 0.5}

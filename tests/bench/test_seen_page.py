@@ -31,9 +31,9 @@ def seen() -> Any:
 
 def told() -> Answer:
     """An answer about one card, made by the code that makes it."""
-    one = {"name": "matmul", "type": "bfloat16", "unit": "FLOP/s", "median": 800e12, "best": 810e12, "spread": 0.02, "samples": 50,
+    result = {"name": "matmul", "type": "bfloat16", "unit": "FLOP/s", "median": 800e12, "best": 810e12, "spread": 0.02, "samples": 50,
            "size": 8192}  # fmt: skip
-    record = {"measured": {"results": [one], "sweep": []}}
+    record = {"measured": {"results": [result], "sweep": []}}
     found = heard(
         [{"id": "cuda:0", "vendor": "nvidia", "name": "NVIDIA H200 NVL"}], {("cuda:0", "matmul-bfloat16"): record}
     )
@@ -43,11 +43,11 @@ def told() -> Answer:
                "platforms": [{"release": "6.8.0", "place": "here"}], "distributions": [{"name": "A System 1"}]}  # fmt: skip
     clock = {"least": 1500.0, "median": 1700.0, "most": 1785.0}
     samples = {"0000:01:00.0": {"samples": 9, "clock_mhz": clock, "power_w": clock, "held_back": {"power": 0.5}}}
-    made: Answer = as_data(benched(found, machine, samples, full=True))
+    answer: Answer = as_data(benched(found, machine, samples, full=True))
     checks = [{"name": "matmul-float32", "passed": True, "measured": {"error": 1.7e-6}, "framework": "torch"}]
     proof = {"verdict": "verified", "devices": [{"name": "NVIDIA H200 NVL", "state": "verified", "checks": checks}]}
     finding = {"cause": "power-limit-lowered", "severity": "note", "title": "The power limit is low"}
-    return made | {"recorded_at": "2026-11-20T10:00:00Z", "rigup": "1", "seconds": 61.5, "verify": proof, "drops": [],
+    return answer | {"recorded_at": "2026-11-20T10:00:00Z", "rigup": "1", "seconds": 61.5, "verify": proof, "drops": [],
                    "doctor": {"verdict": "healthy", "findings": [finding]}}  # fmt: skip
 
 
@@ -83,10 +83,10 @@ def test_one_command_measures_proves_and_tells_all(tmp_path: Path, monkeypatch: 
     if python == sys.executable and importlib.util.find_spec("torch") is None:
         pytest.skip("no torch here, and RIGUP_TORCH_PYTHON names no interpreter that has it")
     done = CliRunner().invoke(main, ["bench", python, "--devices", "cpu", "--only", "launch", "--prove", "--json"])
-    made = json.loads(done.stdout)
-    assert made["verify"]["verdict"] == "verified"
-    assert made["doctor"]["verdict"]
-    assert made["machine"]["platforms"]
-    page = seen.page(made)
+    answer = json.loads(done.stdout)
+    assert answer["verify"]["verdict"] == "verified"
+    assert answer["doctor"]["verdict"]
+    assert answer["machine"]["platforms"]
+    page = seen.page(answer)
     assert "training-step" in page
     assert "launch of one operation" in page

@@ -44,7 +44,7 @@ def spreading(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("rigup_bench_spread")
 
 
-@pytest.mark.parametrize(("changed", "reasons", "said"), [
+@pytest.mark.parametrize(("changed", "reasons", "words"), [
     ({"best": 10e12}, ["best"], "unsteady: 970 GFLOP/s to 10 TFLOP/s"),
     ({"spread": 0.6, "worst": 0.5e12}, ["spread"], "unsteady: 500 GFLOP/s to 1.02 TFLOP/s"),
     ({"drift": -0.18}, ["drift"], "unsteady: slower by 18% in the end"),
@@ -52,31 +52,31 @@ def spreading(monkeypatch: pytest.MonkeyPatch) -> Any:
     ({"unit": "s", "median": 1e-5, "best": 1e-6, "worst": 2e-5}, ["best"], "unsteady: 1 µs to 20 µs"),
     ({"best": 10e12, "worst": None} , ["best"], "unsteady: 1 TFLOP/s to 10 TFLOP/s"),
 ])  # fmt: skip
-def test_what_is_unsteady_is_called_so_in_text_and_data(changed: Answer, reasons: list[str], said: str) -> None:
-    one = {name: value for name, value in figure(**changed).items() if value is not None}
-    (told,) = answered(one).devices[0].results
-    assert (told.steady, told.unsteady) == (False, reasons)
-    assert said in " ".join(text(answered(one)).split())
-    assert "±" not in text(answered(one))
+def test_what_is_unsteady_is_called_so_in_text_and_data(changed: Answer, reasons: list[str], words: str) -> None:
+    fields = {name: value for name, value in figure(**changed).items() if value is not None}
+    (result,) = answered(fields).devices[0].results
+    assert (result.steady, result.unsteady) == (False, reasons)
+    assert words in " ".join(text(answered(fields)).split())
+    assert "±" not in text(answered(fields))
 
 
 @pytest.mark.parametrize("changed", [{}, {"best": 1.2e12}, {"spread": 0.15}, {"drift": 0.05}, {"drift": None}])
 def test_what_is_steady_is_told_with_half_of_its_spread(changed: Answer) -> None:
-    one = {name: value for name, value in figure(**changed).items() if value is not None}
-    (told,) = answered(one).devices[0].results
-    assert (told.steady, told.unsteady) == (True, [])
-    assert "±" in spread_told(told)
+    fields = {name: value for name, value in figure(**changed).items() if value is not None}
+    (result,) = answered(fields).devices[0].results
+    assert (result.steady, result.unsteady) == (True, [])
+    assert "±" in spread_told(result)
 
 
 def test_two_samples_are_neither_steady_nor_unsteady() -> None:
-    (told,) = answered(figure(samples=2, spread=0.9)).devices[0].results
-    assert told.steady is UNSET
-    assert spread_told(told) == "samples: 2"
+    (result,) = answered(figure(samples=2, spread=0.9)).devices[0].results
+    assert result.steady is UNSET
+    assert spread_told(result) == "samples: 2"
 
 
-@pytest.mark.parametrize(("spread", "said"), [(0.0, "±0%"), (0.004, "±0.2%"), (0.05, "±2.5%"), (0.19, "±9.5%")])
-def test_a_small_spread_is_not_told_as_none(spread: float, said: str) -> None:
-    assert spread_told(figure_of(figure(spread=spread))) == said
+@pytest.mark.parametrize(("spread", "shown"), [(0.0, "±0%"), (0.004, "±0.2%"), (0.05, "±2.5%"), (0.19, "±9.5%")])
+def test_a_small_spread_is_not_told_as_none(spread: float, shown: str) -> None:
+    assert spread_told(figure_of(figure(spread=spread))) == shown
 
 
 def test_what_plus_and_minus_mean_is_said_where_it_stands() -> None:
@@ -91,21 +91,21 @@ def test_what_may_be_chance_is_no_drop() -> None:
 
 
 def test_a_figure_that_no_clock_explains_is_said_to_be_none() -> None:
-    (told,) = answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL").devices[0].results
-    assert told.implausible
+    (result,) = answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL").devices[0].results
+    assert result.implausible
     assert "which cannot be" in " ".join(
         text(answered(figure(median=900e12, best=900e12), name="NVIDIA H200 NVL")).split()
     )
-    (told,) = answered(figure(median=50e12, best=51e12), name="NVIDIA H200 NVL").devices[0].results
-    assert told.implausible is UNSET
+    (result,) = answered(figure(median=50e12, best=51e12), name="NVIDIA H200 NVL").devices[0].results
+    assert result.implausible is UNSET
 
 
 def test_samples_that_grow_slower_are_told_as_a_drift(spreading: Any) -> None:
-    told = spreading.of_times([1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5])
-    assert told["drift"] == pytest.approx(-1 / 3)
+    summary = spreading.of_times([1.0, 1.0, 1.0, 1.0, 1.5, 1.5, 1.5, 1.5])
+    assert summary["drift"] == pytest.approx(-1 / 3)
     assert spreading.of_rates([1.0] * 4 + [1.5] * 4)["drift"] == pytest.approx(0.5)
     assert "drift" not in spreading.of_times([1.0, 2.0])
-    assert unsteady(figure_of({**told, "name": "launch", "unit": "s"})) == ["spread", "drift"]
+    assert unsteady(figure_of({**summary, "name": "launch", "unit": "s"})) == ["spread", "drift"]
 
 
 @given(TIMES)
@@ -113,11 +113,11 @@ def test_what_samples_come_to_lies_in_order(times: list[float]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(_PROBE))
         spreading = importlib.import_module("rigup_bench_spread")
-    told = spreading.of_times(times)
-    assert told["best"] <= told["quartiles"][0] <= told["quartiles"][1] <= told["worst"]
-    assert told["best"] <= told["median"] <= told["worst"]
-    turned = spreading.as_rate(told, 5.0)
+    summary = spreading.of_times(times)
+    assert summary["best"] <= summary["quartiles"][0] <= summary["quartiles"][1] <= summary["worst"]
+    assert summary["best"] <= summary["median"] <= summary["worst"]
+    turned = spreading.as_rate(summary, 5.0)
     assert turned["best"] >= turned["quartiles"][0] >= turned["quartiles"][1] >= turned["worst"]
-    again = spreading.of_rates([5.0 / one for one in times])
+    again = spreading.of_rates([5.0 / seconds for seconds in times])
     assert again["best"] == pytest.approx(turned["best"])
-    assert again["samples"] == told["samples"] == len(times)
+    assert again["samples"] == summary["samples"] == len(times)

@@ -39,9 +39,9 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Clock]]:
     """The probe's time with a clock of our own."""
     monkeypatch.syspath_prepend(str(benching._PROBE))
-    module, made = importlib.import_module("rigup_bench_time"), Clock()
-    monkeypatch.setattr(module, "time", made)
-    yield module, made
+    module, clock_ = importlib.import_module("rigup_bench_time"), Clock()
+    monkeypatch.setattr(module, "time", clock_)
+    yield module, clock_
     module.give({})
 
 
@@ -58,8 +58,8 @@ def measured(module: Any, clock: Clock, order: dict[str, Any], devices: int = 1)
             clock.now += part * dict(WISHES)[name]
             return {"results": [1]}
 
-        told = [check({}) for _name, check in module.planned(devices, [(*wish, act) for wish in WISHES])]
-        found.append(parts | ({"cut": sum("cut" in one for one in told)}))
+        results = [check({}) for _name, check in module.planned(devices, [(*wish, act) for wish in WISHES])]
+        found.append(parts | ({"cut": sum("cut" in result for result in results)}))
     return found
 
 
@@ -74,23 +74,23 @@ def test_where_time_is_short_each_takes_less_and_none_is_left_out(clock: tuple[A
 
 
 def test_several_devices_share_the_time(clock: tuple[Any, Clock]) -> None:
-    told = measured(*clock, {"seconds": 12.0}, devices=2)
-    assert [one["matmul"] for one in told] == pytest.approx([0.5, 0.5])
+    parts = measured(*clock, {"seconds": 12.0}, devices=2)
+    assert [part["matmul"] for part in parts] == pytest.approx([0.5, 0.5])
     assert clock[1].now == pytest.approx(112.0)
 
 
 def test_what_one_device_leaves_the_next_may_take(clock: tuple[Any, Clock]) -> None:
-    told = measured(*clock, {"seconds": 36.0}, devices=2)
-    assert [one["matmul"] for one in told] == [1, 1]
+    parts = measured(*clock, {"seconds": 36.0}, devices=2)
+    assert [part["matmul"] for part in parts] == [1, 1]
 
 
 def test_only_what_is_asked_for_shares_the_time(clock: tuple[Any, Clock]) -> None:
-    module, made = clock
+    module, clock_ = clock
     module.give({"seconds": 9.0, "only": ["matmul"]})
-    told = dict(module.planned(1, [(*wish, lambda _device, part: part) for wish in WISHES]))
-    assert [*told] == ["matmul"]
-    assert told["matmul"]({}) == 1.0
-    assert made.now == 100.0
+    checks = dict(module.planned(1, [(*wish, lambda _device, part: part) for wish in WISHES]))
+    assert [*checks] == ["matmul"]
+    assert checks["matmul"]({}) == 1.0
+    assert clock_.now == 100.0
 
 
 def test_what_there_is_no_time_for_is_told_as_left_out(clock: tuple[Any, Clock]) -> None:
@@ -126,7 +126,7 @@ def test_what_it_was_at_is_told_and_no_new_child_is_tried(tmp_path: Path) -> Non
 
     limits = Limits(until=time.monotonic() + 1.5)
     seen = observe(
-        sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), beside=("torch",)
+        sys.executable, [], False, limits, probe=probe(tmp_path, SLOW), frameworks=("none",), also=("torch",)
     )
     (torch,) = seen.frameworks
     assert (torch.over, torch.deaths, torch.records) == (True, [], {})
@@ -149,10 +149,10 @@ def test_the_answer_names_what_was_left_out() -> None:
 
 
 def test_the_report_says_what_was_left_out_and_how_long_it_took() -> None:
-    told = structs.replace(benched(observed(), {}, {}), seconds=58.6)
-    said = " ".join(text(told).split())
-    assert "these could be measured: memory." in said
-    assert "It took 59 s." in said
+    answer = structs.replace(benched(observed(), {}, {}), seconds=58.6)
+    report = " ".join(text(answer).split())
+    assert "these could be measured: memory." in report
+    assert "It took 59 s." in report
 
 
 @pytest.mark.torch
@@ -169,7 +169,7 @@ def test_each_measurement_of_a_short_run_is_made_or_told_as_left_out(
     if "not imported within" in str(done.exception) + done.output:
         pytest.skip("torch takes longer to import here than this test gives it")
     (cpu,) = json.loads(done.stdout)["devices"]
-    measured = {"-".join(filter(None, (one["name"], one.get("type")))) for one in cpu["results"]}
+    measured = {"-".join(filter(None, (result["name"], result.get("type")))) for result in cpu["results"]}
     for check in PLANNED:
         assert any(name.startswith(check) for name in measured) != (check in cpu.get("cut", ())), check
 

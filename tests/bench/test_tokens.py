@@ -63,36 +63,41 @@ def bench(modules: None) -> Any:
 
 
 def test_rates_are_read_with_each_go_and_the_models_name(tool: Any) -> None:
-    told = tool.rates(json.dumps([ROW, {**ROW, "n_prompt": 0, "n_gen": 128, "samples_ts": [119.0, 120.0]}]))
-    assert told == {"model": "llama 7B Q4_0", "prefill": [6863.1, 7147.55], "decode": [119.0, 120.0]}
+    rates = tool.rates(json.dumps([ROW, {**ROW, "n_prompt": 0, "n_gen": 128, "samples_ts": [119.0, 120.0]}]))
+    assert rates == {"model": "llama 7B Q4_0", "prefill": [6863.1, 7147.55], "decode": [119.0, 120.0]}
 
 
 def test_the_mean_serves_where_no_goes_are_told(tool: Any) -> None:
-    told = tool.rates(json.dumps([{name: value for name, value in ROW.items() if name != "samples_ts"}]))
-    assert told["prefill"] == [7100.0]
+    rates = tool.rates(json.dumps([{name: value for name, value in ROW.items() if name != "samples_ts"}]))
+    assert rates["prefill"] == [7100.0]
 
 
 def test_a_go_that_reads_and_writes_is_neither(tool: Any) -> None:
-    told = tool.rates(json.dumps([{**ROW, "n_gen": 128}]))
-    assert (told["prefill"], told["decode"]) == ([], [])
+    rates = tool.rates(json.dumps([{**ROW, "n_gen": 128}]))
+    assert (rates["prefill"], rates["decode"]) == ([], [])
 
 
 @given(st.one_of(st.text(max_size=300), st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.sampled_from(["n_prompt", "samples_ts"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*ROW]), inner, max_size=4), max_leaves=12,
 ).map(json.dumps)))  # fmt: skip
-def test_whatever_it_says_is_rates_or_nothing(said: str) -> None:
+def test_whatever_it_says_is_rates_or_nothing(output: str) -> None:
     sys.path[:0] = [str(_PROBE), str(PROBE)]
     tool = importlib.import_module("rigup_bench_llama_tool")
-    for told in (tool.rates(said), tool.rates(f"[{said}]")):
-        assert all(isinstance(rate, float) and 0 < rate < float("inf") for rate in told["prefill"] + told["decode"])
-    assert all(device["id"] and device["type"] == "gpu" for device in tool.listed(said))
+    for rates in (tool.rates(output), tool.rates(f"[{output}]")):
+        assert all(isinstance(rate, float) and 0 < rate < float("inf") for rate in rates["prefill"] + rates["decode"])
+    assert all(device["id"] and device["type"] == "gpu" for device in tool.listed(output))
     del sys.path[:2]
 
 
 def test_devices_are_listed_with_their_makers(tool: Any) -> None:
-    told = [(one["id"], one["name"], one["name_there"], one["vendor"]) for one in tool.listed(DEVICES)]
-    assert told == [("cuda0", "A Card", "CUDA0", "nvidia"), ("vulkan1", "AMD Radeon Graphics (RADV)", "Vulkan1", "amd")]
+    devices = [
+        (device["id"], device["name"], device["name_there"], device["vendor"]) for device in tool.listed(DEVICES)
+    ]
+    assert devices == [
+        ("cuda0", "A Card", "CUDA0", "nvidia"),
+        ("vulkan1", "AMD Radeon Graphics (RADV)", "Vulkan1", "amd"),
+    ]
     assert tool.listed("Available devices:\n  (none)\n") == []
 
 
@@ -141,8 +146,8 @@ def test_an_environment_without_either_is_measured_by_the_program_on_the_path(to
 
     venv.create(tool_on_path / "e", with_pip=False)
     done = CliRunner().invoke(main, ["bench", str(tool_on_path / "e"), "--json"])
-    told = json.loads(done.stdout)
-    results = {one["name"]: one for one in told["devices"][0]["results"]}
+    answer = json.loads(done.stdout)
+    results = {result["name"]: result for result in answer["devices"][0]["results"]}
     assert results["prefill"]["best"] == 7147.55
     assert results["decode"]["median"] == 101.0
     assert results["decode"]["type"] == "171M Q4_0"
@@ -154,8 +159,8 @@ def test_a_model_of_ones_own_is_called_as_llama_cpp_calls_it(tool_on_path: Path)
     venv.create(tool_on_path / "e", with_pip=False)
     (tool_on_path / "mine.gguf").write_bytes(b"GGUF")
     words = ["bench", str(tool_on_path / "e"), "--model", str(tool_on_path / "mine.gguf"), "--json"]
-    told = json.loads(CliRunner().invoke(main, words).stdout)
-    assert {one["type"] for one in told["devices"][0]["results"]} == {"llama 7B Q4_0"}
+    answer = json.loads(CliRunner().invoke(main, words).stdout)
+    assert {result["type"] for result in answer["devices"][0]["results"]} == {"llama 7B Q4_0"}
     asked = (tool_on_path / "llama-bench.log").read_text()
     assert str(tool_on_path / "mine.gguf") in asked
 
@@ -166,9 +171,9 @@ def test_the_real_program_measures_the_model_that_is_made(tmp_path: Path, monkey
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     venv.create(tmp_path / "e", with_pip=False)
-    told = json.loads(CliRunner().invoke(main, ["bench", str(tmp_path / "e"), "--devices", "cpu", "--json"]).stdout)
-    assert {one["name"] for one in told["devices"][0]["results"]} == {"prefill", "decode"}
-    assert all(one["median"] > 0 for one in told["devices"][0]["results"])
+    answer = json.loads(CliRunner().invoke(main, ["bench", str(tmp_path / "e"), "--devices", "cpu", "--json"]).stdout)
+    assert {result["name"] for result in answer["devices"][0]["results"]} == {"prefill", "decode"}
+    assert all(result["median"] > 0 for result in answer["devices"][0]["results"])
 
 
 LLAMA = os.environ.get("RIGUP_LLAMA_PYTHON") or os.environ.get("RIGUP_FRAMEWORKS_PYTHON")
@@ -179,5 +184,5 @@ LLAMA = os.environ.get("RIGUP_LLAMA_PYTHON") or os.environ.get("RIGUP_FRAMEWORKS
 def test_a_pythons_own_llama_cpp_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     words = ["bench", str(LLAMA), "--devices", "cpu", "--only", "tokens", "--json"]
-    told = json.loads(CliRunner().invoke(main, words).stdout)
-    assert {one["name"] for one in told["devices"][0]["results"]} == {"prefill", "decode"}
+    answer = json.loads(CliRunner().invoke(main, words).stdout)
+    assert {result["name"] for result in answer["devices"][0]["results"]} == {"prefill", "decode"}

@@ -73,8 +73,8 @@ def said(python: str, body: str, **holes: str) -> Any:
 @pytest.mark.torch
 @WAYS
 def test_no_device_of_two_is_said_to_be_faster_than_it_is(open_door: str, name: str, ways: str) -> None:
-    told = said(open_door, MEASURE, name=name, ways=ways, named=name or "privateuseone")
-    for place, rates in enumerate(told):
+    measured = said(open_door, MEASURE, name=name, ways=ways, named=name or "privateuseone")
+    for place, rates in enumerate(measured):
         assert 0.1 * FLOPS[place] < rates["matmul"] <= ROOM * FLOPS[place]
         for kind in ("memory-copy", "memory-triad", "memory-read", "copy-to-device-pageable", "copy-to-host-pageable"):
             assert rates[kind] <= ROOM * BYTES[place], kind
@@ -113,9 +113,9 @@ def test_the_whole_way_from_the_list_of_devices_to_the_figures_waits(
     seen = observe(open_door, devices, False, Limits(start=300, check=300), only=only, probe=_PROBE,
                    frameworks=("torch",), more={"seconds": 90.0})  # fmt: skip
     records = seen.frameworks[0].records
-    assert set(records) == {(there, check) for there in devices for check in only}
-    for place, there in enumerate(devices):
-        (product,) = records[there, "matmul-float32"].measured["results"]
+    assert set(records) == {(device, check) for device in devices for check in only}
+    for place, device in enumerate(devices):
+        (product,) = records[device, "matmul-float32"].measured["results"]
         assert product["best"] <= ROOM * FLOPS[place]
 
 

@@ -41,23 +41,23 @@ def outcome(check):
 
 def pages(path):
     """The examples of a page of the documentation: what stands in its blocks of `pycon` is typed, one after another."""
-    told, names = path.read_text(encoding="utf-8"), {}
-    blocks = list(re.finditer(r"^```pycon\n(.*?)^```$", told, re.MULTILINE | re.DOTALL))
+    text, names = path.read_text(encoding="utf-8"), {}
+    blocks = list(re.finditer(r"^```pycon\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
     for block in blocks:
-        line = told.count("\n", 0, block.start(1))
+        line = text.count("\n", 0, block.start(1))
         example = doctest.DocTestParser().get_doctest(block[1], names, path.name, str(path), line)
-        said = []
-        failed = runner.run(example, out=said.append, clear_globs=False).failed
+        output = []
+        failed = runner.run(example, out=output.append, clear_globs=False).failed
         names.update(example.globs)
-        yield {"name": f"{path.stem}::line {line}", **({"failed": "".join(said)} if failed else {"passed": True})}
+        yield {"name": f"{path.stem}::line {line}", **({"failed": "".join(output)} if failed else {"passed": True})}
 
 
 def main():
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
     for path in map(Path, sys.argv[1:]):
-        for told in pages(path) if path.suffix == ".md" else outcomes(path):
-            print(json.dumps(told), flush=True)
+        for result in pages(path) if path.suffix == ".md" else outcomes(path):
+            print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

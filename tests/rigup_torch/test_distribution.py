@@ -112,9 +112,9 @@ def files(wheel):
 def metadata(wheel):
     with zipfile.ZipFile(wheel) as packed:
         name = next(name for name in packed.namelist() if name.endswith(".dist-info/METADATA"))
-        told = HeaderParser().parsestr(packed.read(name).decode())
+        headers = HeaderParser().parsestr(packed.read(name).decode())
     return {
-        key: told[key]
+        key: headers[key]
         for key in ("Name", "Version", "Summary", "License-Expression", "Requires-Python", "Requires-Dist")
     }
 
@@ -129,12 +129,12 @@ def test_alone_it_is_all_that_a_program_needs(environment, part):
 @pytest.mark.torch
 def test_alone_it_passes_the_same_checks(environment):
     environment.install(rigup_torch.wheel_folder(Path(environment.python).parent) / rigup_torch.wheel_name())
-    told = environment.output(
+    output = environment.output(
         environment.python, str(HERE / "run_checks.py"), *(str(HERE / "checks" / name) for name in ("moving.py", "containers.py")),
         PYTHONPATH=environment.torch,
     )  # fmt: skip
-    assert told.count('"passed": true') > 30
-    assert '"failed"' not in told
+    assert output.count('"passed": true') > 30
+    assert '"failed"' not in output
 
 
 @pytest.mark.torch
@@ -162,8 +162,8 @@ def test_both_say_that_they_are_typed(whole, part):
 
 
 def test_it_is_for_older_pythons_and_asks_for_nothing(part):
-    told = metadata(part)
-    assert (told["Requires-Python"], told["Requires-Dist"], told["Version"]) == (">=3.9", None, __version__)
+    headers = metadata(part)
+    assert (headers["Requires-Python"], headers["Requires-Dist"], headers["Version"]) == (">=3.9", None, __version__)
 
 
 def test_the_wheel_that_rigup_makes_itself_is_that_of_the_build(part, tmp_path):
@@ -188,9 +188,9 @@ def test_an_installed_rigup_makes_the_same_wheel(whole, tmp_path):
     code = "from rigup.plan.environments import rigup_torch as r; print(r.sha256(), r.__file__)"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True,
                           env={**os.environ, "PYTHONPATH": str(tmp_path)})  # fmt: skip
-    told, place = done.stdout.split()
+    digest, place = done.stdout.split()
     assert place.startswith(str(tmp_path))
-    assert told == rigup_torch.sha256()
+    assert digest == rigup_torch.sha256()
 
 
 def test_the_requirement_names_a_file_that_is_there(tmp_path, monkeypatch):
@@ -203,7 +203,7 @@ def test_the_requirement_names_a_file_that_is_there(tmp_path, monkeypatch):
     path.write_bytes(b"half of it")
     assert rigup_torch.wheel_folder() == path.parent
     assert path.read_bytes() == rigup_torch.wheel()
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
 def test_the_wheel_records_every_file_with_its_hash():

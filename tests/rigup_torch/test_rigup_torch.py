@@ -42,38 +42,38 @@ def run_checks(path):
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
-    told = {one["name"]: one for one in map(json.loads, filter(None, done.stdout.splitlines()))}
+    outcomes_ = {outcome["name"]: outcome for outcome in map(json.loads, filter(None, done.stdout.splitlines()))}
     assert done.returncode == 0, done.stderr[-3000:]
-    return told
+    return outcomes_
 
 
 def names(path):
-    return [one.name for one in ast.parse(path.read_text()).body if getattr(one, "name", "").startswith("test_")]
+    return [node.name for node in ast.parse(path.read_text()).body if getattr(node, "name", "").startswith("test_")]
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize(("path", "name"), [pytest.param(p, n, id=f"{p.stem}-{n}") for p in CHECKS for n in names(p)])
 def test_in_torch(outcomes, path, name):
-    told = outcomes(path)[path.stem + "::" + name]
-    if "skipped" in told:
-        pytest.skip(told["skipped"])
-    assert told.get("passed"), told["failed"]
+    outcome = outcomes(path)[path.stem + "::" + name]
+    if "skipped" in outcome:
+        pytest.skip(outcome["skipped"])
+    assert outcome.get("passed"), outcome["failed"]
 
 
 @pytest.mark.torch
 def test_every_example_of_the_page_prints_what_it_shows(outcomes):
-    told = outcomes(PAGE)
-    assert len(told) == PAGE.read_text().count("```pycon") > 8
-    assert [one["failed"] for one in told.values() if "failed" in one] == []
+    outcomes_ = outcomes(PAGE)
+    assert len(outcomes_) == PAGE.read_text().count("```pycon") > 8
+    assert [outcome["failed"] for outcome in outcomes_.values() if "failed" in outcome] == []
 
 
 def imported(path):
     """What a file imports from elsewhere, as (module, name)."""
-    for one in ast.walk(ast.parse(path.read_text())):
-        if isinstance(one, ast.Import):
-            yield from ((name.name, "") for name in one.names)
-        elif isinstance(one, ast.ImportFrom) and not one.level:
-            yield from ((one.module, name.name) for name in one.names)
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((name.name, "") for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield from ((node.module, name.name) for name in node.names)
 
 
 def test_nothing_but_torch_is_imported():
@@ -147,8 +147,8 @@ def test_every_python_sees_how_a_call_is_written(version, tmp_path):
         "print(part.same_device(\n    x,\n    items,\n))\nprint(part.same_device(*items))\nprint(eval('part.same_device(x)'))\n"
     )
     done = subprocess.run([program, "main.py"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-    told = ["['x', 'items[0]', 'x + 1']", "['x', 'items']", "[None, None]", "[None]"]
-    assert (done.stdout.splitlines(), done.stderr) == (told, "")
+    expected = ["['x', 'items[0]', 'x + 1']", "['x', 'items']", "[None, None]", "[None]"]
+    assert (done.stdout.splitlines(), done.stderr) == (expected, "")
 
 
 @pytest.mark.parametrize("isa", ["sm_50", "sm_61", "sm_75", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx90a",

@@ -54,7 +54,7 @@ _ONNX = {
     "Gather of doubles": ("def change(s, g, o): return [x[..., ::-1] if b'Gather' in s.model and x.dtype == 'float64' else x for x in o]" + _ONNX_RUN, "places", "Gather float64"),
     "half precision is a constant": ("def change(s, g, o): return [x * 0 + 1 if x.dtype == 'float16' else x for x in o]" + _ONNX_RUN, "matmul-float16", "float16"),
 }  # fmt: skip
-_SABOTAGED = [(framework, name, *told) for framework, table in (("numpy", _NUMPY), ("jax", _JAX), ("onnxruntime", _ONNX)) for name, told in table.items()]  # fmt: skip
+_SABOTAGED = [(framework, name, *fields) for framework, table in (("numpy", _NUMPY), ("jax", _JAX), ("onnxruntime", _ONNX)) for name, fields in table.items()]  # fmt: skip
 
 
 def batches():
@@ -63,15 +63,15 @@ def batches():
     What changes all sessions of onnxruntime stands alone.
     """
     found = []
-    for framework, name, *told in _SABOTAGED:
+    for framework, name, *fields in _SABOTAGED:
         room = (
             rows for of, rows in found
-            if of == framework != "onnxruntime" and told[1] not in {check for _name, _body, check, _word in rows}
+            if of == framework != "onnxruntime" and fields[1] not in {check for _name, _body, check, _word in rows}
         )  # fmt: skip
         rows = next(room, None)
         if rows is None:
             found.append((framework, rows := []))
-        rows.append((name, *told))
+        rows.append((name, *fields))
     return found
 
 

@@ -43,8 +43,8 @@ def torch(*events):
     return seen
 
 
-def checked(device, name, **told):
-    return [{"say": "begin", "device": device, "check": name}, {"say": "end", "measured": {"wrong": []}, **told}]
+def checked(device, name, **fields):
+    return [{"say": "begin", "device": device, "check": name}, {"say": "end", "measured": {"wrong": []}, **fields}]
 
 
 def told(seen, machine, facts=None, wanted=()):
@@ -52,8 +52,8 @@ def told(seen, machine, facts=None, wanted=()):
     return verified(observed, {"accelerators": machine}, facts or Facts(), False, list(wanted))
 
 
-def keep(told, facts):
-    return proof.keep(verify_of(told), facts)
+def keep(answer, facts):
+    return proof.keep(verify_of(answer), facts)
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_card_that_was_not_asked_for_fails_nothing(good):
 def test_a_framework_that_died_before_its_devices():
     seen = torch()
     seen.deaths.append(Death("", "", "signal", 11))
-    seen.said = b"rigup: nothing\nterminate called after throwing\n"
+    seen.stderr = b"rigup: nothing\nterminate called after throwing\n"
     found = told(seen, [BIG])
     assert found["verdict"] == "failed"
     assert found["frameworks"][0]["said"] == "terminate called after throwing"
@@ -166,7 +166,7 @@ def test_what_was_not_covered_is_told(good):
         good.hear(event)
     for event in checked("cpu", "linalg", measured={"wrong": [], "left": ["eig bfloat16"]}):
         good.hear(event)
-    left = {one["what"]: one["because"] for one in told(good, [BIG])["not_covered"]}
+    left = {part["what"]: part["because"] for part in told(good, [BIG])["not_covered"]}
     assert left["matmul-float8"] == "none here"
     assert "eig bfloat16" in left["linalg"]
     assert "NCCL" in left["distributed"]
@@ -181,9 +181,9 @@ def test_a_package_beside_a_framework_that_fails_fails_the_environment_and_prove
         other.hear(event)
     observed = Observed("/home/ada/dl/bin/python", "3.12.3", "/home/ada/dl", {"torch": "2.9.1"}, [good], [other])
     found = verified(observed, {"accelerators": [BIG]}, Facts(), False, [])
-    assert (found["verdict"], [one["name"] for one in found["companions"]]) == ("failed", ["torchvision"])
+    assert (found["verdict"], [companion["name"] for companion in found["companions"]]) == ("failed", ["torchvision"])
     kept = json.loads(Path(keep(found, Facts())).read_text())["devices"]
-    assert [(one["framework"], one["uuid"], one["failed"]) for one in kept] == [
+    assert [(proof_["framework"], proof_["uuid"], proof_["failed"]) for proof_ in kept] == [
         ("torch", "GPU-aa", ""), ("torchvision", "environment", "torchvision-nms")]  # fmt: skip
 
 

@@ -22,17 +22,17 @@ def told(python, budget, monkeypatch, full=False):
 def test_without_time_nothing_is_verified_and_each_check_is_named(torch_python, monkeypatch):
     found = told(torch_python, 0.0, monkeypatch)
     assert found["verdict"] != "verified"
-    assert {"small-tensors", "activations", "places"} <= {one["what"] for one in found["not_covered"]}
+    assert {"small-tensors", "activations", "places"} <= {part["what"] for part in found["not_covered"]}
 
 
 def test_operators_that_are_left_of_a_table_are_counted_and_named(torch_python, monkeypatch):
     found = told(torch_python, 0.25, monkeypatch)
-    tables = [one for one in found["not_covered"] if one["what"] in ("activations", "places")]
+    tables = [part for part in found["not_covered"] if part["what"] in ("activations", "places")]
     assert tables
-    assert any("before" in one["because"] for one in tables)
+    assert any("before" in part["because"] for part in tables)
 
 
 def test_with_time_nothing_is_left(torch_python, monkeypatch):
     found = told(torch_python, 1e6, monkeypatch)
     assert found["verdict"] == "verified"
-    assert not [one for one in found["not_covered"] if "before" in one["because"]]
+    assert not [part for part in found["not_covered"] if "before" in part["because"]]

@@ -23,28 +23,28 @@ def probe(tmp_path):
     """A probe of our own making, run by this interpreter; what it said, and how it ended."""
 
     def running(body, limits=PATIENT):
-        path, heard = tmp_path / "probe.py", []
+        path, events = tmp_path / "probe.py", []
         path.write_text(SAY + body)
-        return heard, run(sys.executable, {"only": "a test"}, limits, heard.append, path)
+        return events, run(sys.executable, {"only": "a test"}, limits, events.append, path)
 
     return running
 
 
 def test_it_is_given_its_order_and_heard_to_its_end(probe):
-    heard, ended = probe("say(say='ready', order=sys.argv[1]); sys.stderr.write('words'); say(say='done')")
-    assert [one["say"] for one in heard] == ["ready", "done"]
-    assert json.loads(heard[0]["order"]) == {"only": "a test"}
-    assert (ended.why, ended.status, ended.said) == ("", 0, b"words")
+    events, ended = probe("say(say='ready', order=sys.argv[1]); sys.stderr.write('words'); say(say='done')")
+    assert [event["say"] for event in events] == ["ready", "done"]
+    assert json.loads(events[0]["order"]) == {"only": "a test"}
+    assert (ended.why, ended.status, ended.stderr) == ("", 0, b"words")
 
 
 def test_lines_of_others_are_passed_by(probe):
-    heard, _ended = probe("print('loading'); print('[1]'); print('{\"say\": 3}'); print('{'); say(say='done')")
-    assert [one["say"] for one in heard] == ["done"]
+    events, _ended = probe("print('loading'); print('[1]'); print('{\"say\": 3}'); print('{'); say(say='done')")
+    assert [event["say"] for event in events] == ["done"]
 
 
 def test_silence_is_ended(probe):
-    heard, ended = probe("say(say='begin'); time.sleep(600)", PATIENT._replace(check=0.5))
-    assert (ended.why, len(heard)) == ("hung", 1)
+    events, ended = probe("say(say='begin'); time.sleep(600)", PATIENT._replace(check=0.5))
+    assert (ended.why, len(events)) == ("hung", 1)
     assert ended.status != 0
 
 
@@ -73,9 +73,9 @@ def test_main_memory_has_a_limit(probe):
 
 def test_long_words_are_cut_in_the_middle(probe):
     _heard, ended = probe("sys.stderr.write('first' + 'x' * 900_000 + 'last')")
-    assert ended.said.startswith(b"first")
-    assert ended.said.endswith(b"last")
-    assert len(ended.said) < 600_000
+    assert ended.stderr.startswith(b"first")
+    assert ended.stderr.endswith(b"last")
+    assert len(ended.stderr) < 600_000
 
 
 def test_what_is_no_interpreter_is_told(tmp_path):
@@ -90,7 +90,9 @@ def test_what_is_no_interpreter_is_told(tmp_path):
 
 def test_an_environment_without_frameworks_has_nothing_to_say():
     seen = observe(sys.executable, [], False, PATIENT, only=("small-tensors",))
-    assert "torch" in seen.packages or [one.name for one in seen.frameworks if one.name == "torch"] == []
+    assert (
+        "torch" in seen.packages or [framework.name for framework in seen.frameworks if framework.name == "torch"] == []
+    )
     assert seen.version == sys.version.split()[0]
 
 
@@ -106,9 +108,9 @@ PROBES = sorted((Path(child.__file__).parent / "probe").glob("*.py"))
 def test_the_probe_is_python_of_old_and_needs_nothing_of_rigup(path):
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
     named = {
-        (one.module or "") if isinstance(one, ast.ImportFrom) else one.names[0].name
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Import | ast.ImportFrom)
+        (statement.module or "") if isinstance(statement, ast.ImportFrom) else statement.names[0].name
+        for statement in ast.walk(tree)
+        if isinstance(statement, ast.Import | ast.ImportFrom)
     }
     tops = {name.partition(".")[0] for name in named} - set(sys.stdlib_module_names)
     frameworks = {"torch", "torch_directml", "triton", "tensorflow", "jax", "numpy", "onnxruntime", "xllamacpp"}

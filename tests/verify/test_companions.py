@@ -39,14 +39,14 @@ def built(tmp_path):
             target = site / name / ("_C" + EXTENSION)
             text = SOURCE.format(name="_C", body=body)
             include = sysconfig.get_paths()["include"]
-            made = subprocess.run(
+            completed = subprocess.run(
                 ["cc", "-shared", "-fPIC", "-I", include, "-x", "c", "-", "-o", str(target)],
                 input=text,
                 text=True,
                 capture_output=True,
                 check=False,
             )
-            if made.returncode:
+            if completed.returncode:
                 pytest.skip("nothing here compiles extension modules")
             files.append(name + "/_C" + EXTENSION)
         info = site / (name + "-1.0.dist-info")
@@ -63,27 +63,29 @@ def built(tmp_path):
     return package, found
 
 
-def checks(told):
-    return {check["name"]: check for device in told["devices"] for check in device["checks"]}
+def checks(answer):
+    return {check["name"]: check for device in answer["devices"] for check in device["checks"]}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made by a compiler of Unix")
 def test_a_package_without_a_known_call_is_imported_and_its_extension_loaded(built):
     package, found = built
     package("fused_things")
-    told = found()
-    assert [one["name"] for one in told["companions"]] == ["fused-things"]
-    assert checks(told)["fused-things-import"]["passed"] is checks(told)["fused-things-extensions"]["passed"] is True
-    assert "passed" not in checks(told)["fused-things-call"]
+    answer = found()
+    assert [companion["name"] for companion in answer["companions"]] == ["fused-things"]
+    assert (
+        checks(answer)["fused-things-import"]["passed"] is checks(answer)["fused-things-extensions"]["passed"] is True
+    )
+    assert "passed" not in checks(answer)["fused-things-call"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made by a compiler of Unix")
 def test_an_extension_that_was_built_for_another_torch_is_named(built):
     package, found = built
     package("fused_things", "of_another_torch();")
-    told = found()
-    assert told["verdict"] == "failed"
-    assert "undefined symbol: of_another_torch" in checks(told)["fused-things-extensions"]["because"]
+    answer = found()
+    assert answer["verdict"] == "failed"
+    assert "undefined symbol: of_another_torch" in checks(answer)["fused-things-extensions"]["because"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made by a compiler of Unix")
@@ -91,9 +93,9 @@ def test_one_that_crashes_costs_itself_alone(built):
     package, found = built
     package("crashing", "*(volatile int *)0 = 1;", "import crashing._C")
     package("fused_things")
-    told = found()
-    assert "SIGSEGV" in checks(told)["crashing-import"]["because"]
-    assert checks(told)["fused-things-import"]["passed"] is True
+    answer = found()
+    assert "SIGSEGV" in checks(answer)["crashing-import"]["because"]
+    assert checks(answer)["fused-things-import"]["passed"] is True
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="made by a compiler of Unix")
@@ -115,8 +117,8 @@ def environment():
 
 def test_real_packages_are_called_once(environment):
     seen = observe(environment, [], False, PATIENT, frameworks=("none",), companions=True)
-    told = verified(seen, {"accelerators": []}, Facts(), False, [])
-    assert told["companions"]
-    called = {name: one for name, one in checks(told).items() if not name.endswith(("-import", "-extensions"))}
+    answer = verified(seen, {"accelerators": []}, Facts(), False, [])
+    assert answer["companions"]
+    called = {name: check for name, check in checks(answer).items() if not name.endswith(("-import", "-extensions"))}
     assert called
-    assert {one["passed"] for one in called.values() if "passed" in one} <= {True}, called
+    assert {check["passed"] for check in called.values() if "passed" in check} <= {True}, called

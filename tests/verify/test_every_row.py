@@ -28,10 +28,10 @@ DRAWN = [
 ]
 
 
-def row_of(file, told):
+def row_of(file, fields):
     """The drawn fault of a set that has these fields."""
     rows = [json.loads(line) for line in (BLIND / file).read_text().splitlines()]
-    (found,) = [one for one in rows if told.items() <= one.items()]
+    (found,) = [row for row in rows if fields.items() <= row.items()]
     return found
 
 
@@ -43,17 +43,17 @@ def failing(python, folder, body):
         seen = observe(
             python, [], False, Limits(start=300, check=300), only=CHECKS, frameworks=("torch",), more=broken.UNHURRIED
         )
-    told = verified(seen, {"accelerators": []}, Facts(), False, [])
-    checks = [one for device in told["devices"] for one in device["checks"] if one["name"] in CHECKS]
-    assert {one["name"] for one in checks} == set(CHECKS)
-    bad = [one.get("measured") or {} for one in checks if not one.get("passed", True)]
-    return [str(name) for one in bad for name in (*one.get("failed", []), *one.get("wrong", []))]
+    answer = verified(seen, {"accelerators": []}, Facts(), False, [])
+    checks = [check for device in answer["devices"] for check in device["checks"] if check["name"] in CHECKS]
+    assert {check["name"] for check in checks} == set(CHECKS)
+    bad = [check.get("measured") or {} for check in checks if not check.get("passed", True)]
+    return [str(name) for measured in bad for name in (*measured.get("failed", []), *measured.get("wrong", []))]
 
 
 @pytest.fixture(scope="module")
 def found(torch_python, tmp_path_factory):
     """One torch with all of them."""
-    rows = json.dumps([row_of(*one[:2]) for one in DRAWN])
+    rows = json.dumps([row_of(*drawn[:2]) for drawn in DRAWN])
     body = f"import json; sys.path.insert(0, {str(BLIND)!r}); import faults; faults.lay(torch, json.loads({rows!r}))"
     return failing(torch_python, tmp_path_factory.mktemp("rows"), body)
 
@@ -63,8 +63,8 @@ def test_it_is_named_with_what_was_asked(found, file, told, word):
     sys.path.insert(0, str(BLIND))
     from naming import pattern
 
-    named = [one for one in found if pattern(row_of(file, told)).search(one)]
-    assert any(word in one for one in named)
+    named = [failure for failure in found if pattern(row_of(file, told)).search(failure)]
+    assert any(word in failure for failure in named)
 
 
 def test_a_torch_without_a_fault_is_accused_of_nothing(torch_python, tmp_path):

@@ -14,13 +14,13 @@ MIB = 1 << 20
 GOOD = {"mean": 0.001, "deviation": 1.001, "least": 1e-5, "most": 0.9999, "middle": 0.5, "kept": 1.0}
 
 
-def judge(name, told):
-    return msgspec.to_builtins(judging.judge(name, recorded(told)))
+def judge(name, record):
+    return msgspec.to_builtins(judging.judge(name, recorded(record)))
 
 
 def judged(name, **measured):
-    told = judge(name, {"measured": measured, "seconds": 0.5})
-    return told.get("passed"), told.get("because", "")
+    check = judge(name, {"measured": measured, "seconds": 0.5})
+    return check.get("passed"), check.get("because", "")
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_each_type_has_its_own_room(name, good, bad):
 
 
 def test_the_worst_of_all_errors_decides():
-    told = judge("convolution", {"measured": {"errors": {"plain": 1e-6, "strided": 0.4}}})
-    assert told["measured"] == {"error": 0.4, "of": "strided"}
+    check = judge("convolution", {"measured": {"errors": {"plain": 1e-6, "strided": 0.4}}})
+    assert check["measured"] == {"error": 0.4, "of": "strided"}
 
 
 def test_entries_that_python_summed_count_like_any_other():
@@ -89,9 +89,9 @@ def test_what_the_whole_card_counts_is_others_as_well():
     assert judged("memory", asked=256 * MIB, before={"used": 0}, after={"used": 900 * MIB}, leak=leak)[0] is True
 
 
-def evidence(**told):
+def evidence(**changed):
     return judged(
-        "evidence", **{"asked": 64 * MIB, "taken": {"used": 64 * MIB}, "rate": 1e13, "cpu_rate": 1e12, **told}
+        "evidence", **{"asked": 64 * MIB, "taken": {"used": 64 * MIB}, "rate": 1e13, "cpu_rate": 1e12, **changed}
     )
 
 
@@ -142,8 +142,8 @@ def test_a_framework_whose_use_of_the_processor_is_unknown_is_judged_by_speed():
 
 
 def operators(*cases, **more):
-    told = judge("activations", {"measured": {"cases": list(cases), "raised": [], "without": [], **more}})
-    return told.get("passed"), told.get("because", ""), told.get("measured")
+    check = judge("activations", {"measured": {"cases": list(cases), "raised": [], "without": [], **more}})
+    return check.get("passed"), check.get("because", ""), check.get("measured")
 
 
 def test_an_operator_has_the_room_of_its_type():
@@ -181,24 +181,24 @@ def test_training():
     ("why", "word"), [("hung", "hung"), ("memory", "memory"), ("signal", "SIGSEGV"), ("status", "11")]
 )
 def test_how_a_process_died_is_told(why, word):
-    told = judge("sorting", {"died": why, "number": 11, "seconds": 2.0})
-    assert told["passed"] is False
-    assert word in told["because"]
+    check = judge("sorting", {"died": why, "number": 11, "seconds": 2.0})
+    assert check["passed"] is False
+    assert word in check["because"]
 
 
 def test_an_error_is_told_by_its_first_line():
-    told = judge("attention", {"error": {"type": "RuntimeError", "text": "HIP error: invalid device function\nmore"}})
-    assert (told["passed"], told["because"]) == (False, "RuntimeError: HIP error: invalid device function")
+    check = judge("attention", {"error": {"type": "RuntimeError", "text": "HIP error: invalid device function\nmore"}})
+    assert (check["passed"], check["because"]) == (False, "RuntimeError: HIP error: invalid device function")
 
 
 def test_what_a_device_has_no_part_of_is_not_judged():
-    told = judge("matmul-float8", {"skipped": "the chip has no float8", "seconds": 0.1})
-    assert told == {"name": "matmul-float8", "seconds": 0.1, "because": "the chip has no float8"}
+    check = judge("matmul-float8", {"skipped": "the chip has no float8", "seconds": 0.1})
+    assert check == {"name": "matmul-float8", "seconds": 0.1, "because": "the chip has no float8"}
 
 
-def warned(*said):
-    told = judging.fallbacks({"a": recorded({"warnings": list(said)}), "b": recorded({})})
-    return told and msgspec.to_builtins(told)
+def warned(*warnings):
+    check = judging.fallbacks({"a": recorded({"warnings": list(warnings)}), "b": recorded({})})
+    return check and msgspec.to_builtins(check)
 
 
 def test_operators_that_ran_on_the_cpu_are_named():
@@ -224,22 +224,22 @@ KEYS = st.sampled_from(["errors", "samples", "half", "wrong", "elsewhere", "stat
     st.dictionaries(KEYS, NONSENSE) | NONSENSE,
 )
 def test_whatever_a_probe_says_is_judged(name, measured):
-    told = judge(name, {"measured": measured, "seconds": 0.0})
-    assert told["name"] == name
-    assert told.get("passed") in (True, False, None)
+    check = judge(name, {"measured": measured, "seconds": 0.0})
+    assert check["name"] == name
+    assert check.get("passed") in (True, False, None)
 
 
 @given(st.lists(st.text(max_size=300), max_size=5))
-def test_whatever_warnings_say_is_read(said):
-    told = warned(*said)
-    assert told is None or told["passed"] is False
+def test_whatever_warnings_say_is_read(warnings):
+    check = warned(*warnings)
+    assert check is None or check["passed"] is False
 
 
 def test_all_that_is_off_is_named_and_no_operator_hides_another():
     errors = {"median float64": 2.0, "std float64": 0.5, "std float32": 0.5, "sum float64": 0.0}
-    told = judge("reductions", {"measured": {"errors": errors, "wrong": ["count int8"]}, "seconds": 0.1})
-    assert told["passed"] is False
-    assert told["measured"]["of"] == "median float64"
-    assert told["measured"]["failed"] == ["median float64", "count int8", "std float64", "std float32"]
-    assert all(name in told["because"] for name in ("median float64", "count int8", "std float64"))
-    assert "sum" not in told["because"]
+    check = judge("reductions", {"measured": {"errors": errors, "wrong": ["count int8"]}, "seconds": 0.1})
+    assert check["passed"] is False
+    assert check["measured"]["of"] == "median float64"
+    assert check["measured"]["failed"] == ["median float64", "count int8", "std float64", "std float32"]
+    assert all(name in check["because"] for name in ("median float64", "count int8", "std float64"))
+    assert "sum" not in check["because"]

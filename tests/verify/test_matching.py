@@ -14,12 +14,12 @@ APU = {"vendor": "amd", "name": "AMD Radeon 780M", "isa": "gfx1103", "pci_addres
 
 
 def matched(theirs, ours):
-    known = [{name: value for name, value in one.items() if value is not None} for one in ours]
+    known = [{name: value for name, value in device.items() if value is not None} for device in ours]
     return matching.matched(msgspec.convert(theirs, list[Listed]), msgspec.convert(known, list[SeenDevice]))
 
 
-def theirs(**told):
-    return {"id": "cuda:" + str(told.pop("at", 0)), **told}
+def theirs(**fields):
+    return {"id": "cuda:" + str(fields.pop("at", 0)), **fields}
 
 
 def test_an_address_decides_whatever_the_order():
@@ -68,7 +68,7 @@ DEVICES = st.lists(st.fixed_dictionaries({}, optional={
 
 @given(DEVICES, DEVICES)
 def test_every_match_is_one_of_ours(seen, ours):
-    seen = [{**one, "id": "cuda:" + str(number)} for number, one in enumerate(seen)]
+    seen = [{**device, "id": "cuda:" + str(number)} for number, device in enumerate(seen)]
     found = matched(seen, ours)
-    assert set(found) <= {one["id"] for one in seen}
+    assert set(found) <= {device["id"] for device in seen}
     assert all(0 <= place < len(ours) for place in found.values())

@@ -48,15 +48,15 @@ def measured(python, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("framework", EXPECTED)
 def test_an_unbroken_framework_is_verified(framework, measured):
-    told = measured(framework)
-    assert told["verdict"] == "verified", told
-    (cpu,) = told["devices"]
+    answer = measured(framework)
+    assert answer["verdict"] == "verified", answer
+    (cpu,) = answer["devices"]
     assert {check["name"] for check in cpu["checks"] if check["passed"]} >= EXPECTED[framework]
 
 
 def test_onnxruntime_that_takes_the_cpu_in_place_of_a_provider_is_caught(measured):
-    told = measured("onnxruntime", broken.LISTS_CUDA, ("matmul-float32",))
-    card, cpu = told["devices"]
+    answer = measured("onnxruntime", broken.LISTS_CUDA, ("matmul-float32",))
+    card, cpu = answer["devices"]
     product = next(check for check in card["checks"] if check["name"] == "matmul-float32")
     assert (product["device"], product["passed"]) == ("cuda:0", False)
     assert "CPUExecutionProvider" in product["because"]
@@ -64,8 +64,8 @@ def test_onnxruntime_that_takes_the_cpu_in_place_of_a_provider_is_caught(measure
 
 
 def test_a_product_of_jax_that_is_wrong_in_the_fourth_digit_is_caught(measured):
-    told = measured("jax", broken.WRONG_IN_JAX, ("matmul-float32", "moves"))
-    assert {check["name"]: check["passed"] for check in told["devices"][0]["checks"]} == {
+    answer = measured("jax", broken.WRONG_IN_JAX, ("matmul-float32", "moves"))
+    assert {check["name"]: check["passed"] for check in answer["devices"][0]["checks"]} == {
         "matmul-float32": False,
         "moves": True,
     }

@@ -31,10 +31,10 @@ def test_the_tape_gives_the_slope_of_each_activation(name, at):
     import rigup_probe_tape as tape
 
     function = getattr(reference, name)
-    one = tape.Traced(at)
-    tape.differentiate([function(one)], [1.0])
+    traced = tape.Traced(at)
+    tape.differentiate([function(traced)], [1.0])
     wanted = (function(at + 1e-6) - function(at - 1e-6)) / 2e-6
-    assert one.gradient == pytest.approx(wanted, abs=1e-8)
+    assert traced.gradient == pytest.approx(wanted, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "normal", "root_mean_square"])
@@ -44,10 +44,12 @@ def test_the_tape_gives_the_slopes_of_rows(name):
 
     values, weights = [0.5, -1.25, 2.0], [1.0, -2.0, 0.5]
     function = getattr(reference, name)
-    traced = [tape.Traced(one) for one in values]
+    traced = [tape.Traced(value) for value in values]
     tape.differentiate(function(traced), weights)
     for at in range(3):
-        up, down = ([one + (step if at == place else 0) for place, one in enumerate(values)] for step in (1e-6, -1e-6))
+        up, down = (
+            [value + (step if at == place else 0) for place, value in enumerate(values)] for step in (1e-6, -1e-6)
+        )
         wanted = sum(w * (a - b) for w, a, b in zip(weights, function(up), function(down), strict=True)) / 2e-6
         assert traced[at].gradient == pytest.approx(wanted, abs=1e-8)
 
@@ -120,8 +122,8 @@ def test_the_tape_differentiates_complex_numbers(name):
     import rigup_probe_tape as tape
 
     function, at = getattr(tape, name), 0.5 + 0.75j
-    one = tape.Traced(at)
-    tape.differentiate([function(one) * (2 - 1j)], [1.5])
+    traced = tape.Traced(at)
+    tape.differentiate([function(traced) * (2 - 1j)], [1.5])
     slope = (function(at + 1e-6) - function(at - 1e-6)) / 2e-6 * (2 - 1j)
     # of a real sum of the parts, as torch tells it: the conjugate of the derivative
-    assert one.gradient == pytest.approx(1.5 * slope.conjugate(), abs=1e-7)
+    assert traced.gradient == pytest.approx(1.5 * slope.conjugate(), abs=1e-7)

@@ -88,9 +88,9 @@ def test_how_an_import_ended_is_told_in_words(why: str, number: int, wanted: str
     seen = Seen("torch")
     seen.deaths.append(Death("", "", why, number))
     observed = Observed("/e/bin/python", "3.12", "/e", {}, [seen])
-    made = answer(observed, machine_of({}), Facts(), full=False, wanted=["cpu"])
-    assert re.search(wanted, made.frameworks[0].because or "")
-    assert made.verdict == "failed"
+    answered = answer(observed, machine_of({}), Facts(), full=False, wanted=["cpu"])
+    assert re.search(wanted, answered.frameworks[0].because or "")
+    assert answered.verdict == "failed"
 
 
 def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) -> None:
@@ -98,6 +98,6 @@ def test_a_framework_whose_import_raises_is_told_with_its_words(tmp_path: Path) 
     from rigup.verify.observe import observe
 
     (tmp_path / "__main__.py").write_text("raise ImportError('libcudnn.so.9: no such file')\n")
-    seen = observe(sys.executable, [], False, Limits(), probe=tmp_path, frameworks=("none",), beside=("torch",))
-    made = answer(seen, machine_of({}), Facts(), full=False, wanted=["cpu"])
-    assert "ImportError: libcudnn.so.9: no such file" in " ".join(text(made).split())
+    seen = observe(sys.executable, [], False, Limits(), probe=tmp_path, frameworks=("none",), also=("torch",))
+    answered = answer(seen, machine_of({}), Facts(), full=False, wanted=["cpu"])
+    assert "ImportError: libcudnn.so.9: no such file" in " ".join(text(answered).split())

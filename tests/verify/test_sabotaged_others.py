@@ -40,11 +40,13 @@ def test_what_is_broken_is_caught_and_named(framework, rows, python, tmp_path, m
     seen = observe(python, [], False, PATIENT, only=only, frameworks=(framework,), more=broken.UNHURRIED)
     if not seen.frameworks:
         pytest.skip(framework + " is not in that interpreter")
-    told = verified(seen, {"accelerators": []}, Facts(), False, [])
-    assert told["verdict"] == "failed"
-    (cpu,) = told["devices"]
+    answer = verified(seen, {"accelerators": []}, Facts(), False, [])
+    assert answer["verdict"] == "failed"
+    (cpu,) = answer["devices"]
     bad = {
-        one["name"]: f"{one['because']} {one.get('measured')}" for one in cpu["checks"] if not one.get("passed", True)
+        check["name"]: f"{check['because']} {check.get('measured')}"
+        for check in cpu["checks"]
+        if not check.get("passed", True)
     }
     missed = [name for name, _body, check, word in rows if word not in bad.get(check, "")]
     assert not missed, bad

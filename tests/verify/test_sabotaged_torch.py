@@ -22,9 +22,12 @@ def test_each_broken_part_is_caught_and_named(number, torch_python, tmp_path, mo
         monkeypatch.setenv(name, value)
     only = tuple(dict.fromkeys(row[1] for row in rows))
     seen = observe(torch_python, [], False, PATIENT, only=only, frameworks=("torch",), more=broken.UNHURRIED)
-    told = verified(seen, {"accelerators": []}, Facts(), False, [])
+    answer = verified(seen, {"accelerators": []}, Facts(), False, [])
     bad = {
-        one["name"]: named(one) for device in told["devices"] for one in device["checks"] if not one.get("passed", True)
+        check["name"]: named(check)
+        for device in answer["devices"]
+        for check in device["checks"]
+        if not check.get("passed", True)
     }
     missed = [row[0] for row in rows if not any(re.search(row[2], name) for name in bad.get(row[1], []))]
     assert not missed

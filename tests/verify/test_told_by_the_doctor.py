@@ -19,7 +19,7 @@ def rigup(monkeypatch):
     """The command as a person types it: what it answers as data, under other variables beside."""
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
-    def said(*words, **more):
+    def answer(*words, **more):
         out = io.StringIO()
         with monkeypatch.context() as patch, contextlib.redirect_stdout(out):
             for name, value in more.items():
@@ -27,15 +27,15 @@ def rigup(monkeypatch):
             run([*words, "--json"])
         return json.loads(out.getvalue())
 
-    return said
+    return answer
 
 
 def test_the_next_doctor_tells_what_failed_until_it_passes(torch_python, rigup, tmp_path, monkeypatch):
     few_checks(monkeypatch, "matmul-float32", "sorting", frameworks=("torch",))
     where = str(Path(torch_python).parents[1])
     sabotage = broken.build(tmp_path, broken.FOURTH_DIGIT)
-    told = rigup("verify", where, **sabotage)
-    assert told["verdict"] == "failed"
+    answer = rigup("verify", where, **sabotage)
+    assert answer["verdict"] == "failed"
     after = rigup("doctor", VIRTUAL_ENV=where)
     (failure,) = after["failed_verifications"]
     assert failure["environment"] == where

@@ -13,13 +13,13 @@ from rigup.verify.verify import verify
 
 @pytest.fixture
 def make(tmp_path):
-    def made(path):
+    def link(path):
         target = tmp_path / path / "bin" / "python"
         target.parent.mkdir(parents=True)
         target.symlink_to(sys.executable)
         return target
 
-    return made
+    return link
 
 
 def test_an_environment_is_its_own_link_and_not_what_it_leads_to(make, tmp_path):

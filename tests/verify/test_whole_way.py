@@ -34,22 +34,22 @@ def made(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="libraries have other names there")
 def test_a_library_that_is_missing_is_diagnosed(made):
     text = "libcudnn.so.9: cannot open shared object file: No such file or directory"
-    told = as_data(verify(made(f"raise ImportError({text!r})"), limits=PATIENT))
-    (torch,) = told["frameworks"]
-    assert (told["verdict"], torch["imported"]) == ("failed", False)
+    answer = as_data(verify(made(f"raise ImportError({text!r})"), limits=PATIENT))
+    (torch,) = answer["frameworks"]
+    assert (answer["verdict"], torch["imported"]) == ("failed", False)
     assert torch["said"] == "ImportError: " + text
-    causes = [finding["cause"] for finding in told["diagnosis"]["findings"] if finding["severity"] == "error"]
-    assert causes, told["diagnosis"]
-    assert any("libcudnn.so.9" in str(finding["evidence"]) for finding in told["diagnosis"]["findings"])
+    causes = [finding["cause"] for finding in answer["diagnosis"]["findings"] if finding["severity"] == "error"]
+    assert causes, answer["diagnosis"]
+    assert any("libcudnn.so.9" in str(finding["evidence"]) for finding in answer["diagnosis"]["findings"])
 
 
 def test_a_failure_is_kept_in_the_place_of_an_earlier_proof(made):
     env = made("raise ImportError('broken')")
     kept = Proven(env=env, framework="torch", build="2.9.1", kernel="", override="", checks=3)
     path = record(env, [kept], "quick")
-    told = as_data(verify(env, limits=PATIENT))
-    assert told["packages"] == {"torch": "2.9.1"}
-    assert told["record"] == path
+    answer = as_data(verify(env, limits=PATIENT))
+    assert answer["packages"] == {"torch": "2.9.1"}
+    assert answer["record"] == path
     (kept,) = json.loads(Path(path).read_text())["devices"]
     assert (kept["env"], kept["framework"], kept["failed"]) == (env, "torch", "import")
 

@@ -50,16 +50,16 @@ def seen(torch_python, folder, body, *only, devices=()):
         )
 
 
-def checks(told, device="cpu"):
+def checks(answer, device="cpu"):
     """torch's checks of a device by name: NumPy beside it has some of the same names."""
-    every = [one for each in told["devices"] for one in each["checks"] if one["framework"] == "torch"]
-    return {one["name"]: one for one in every if one["device"] == device}
+    every = [check for each in answer["devices"] for check in each["checks"] if check["framework"] == "torch"]
+    return {check["name"]: check for check in every if check["device"] == device}
 
 
 @pytest.fixture(scope="module")
 def wrong(torch_python, tmp_path_factory):
     """A torch with all of these at once: each shows in a check of its own."""
-    body = "\n    ".join(broken.kernel(*one).strip() for one in KERNELS)
+    body = "\n    ".join(broken.kernel(*kernel).strip() for kernel in KERNELS)
     names = dict.fromkeys(check for check, _name in NAMED)
     return checks(seen(torch_python, tmp_path_factory.mktemp("wrong"), body, *names))
 
@@ -67,13 +67,13 @@ def wrong(torch_python, tmp_path_factory):
 @pytest.mark.parametrize(("check", "name"), NAMED)
 def test_a_wrong_kernel_is_named_with_type_and_direction(wrong, check, name):
     assert wrong[check]["passed"] is False
-    assert any(one.startswith(name) for one in wrong[check]["measured"]["failed"])
+    assert any(name_.startswith(name) for name_ in wrong[check]["measured"]["failed"])
     assert wrong[check]["because"].startswith("Wrong results: ")
 
 
 @pytest.mark.parametrize(("check", "name"), RIGHT)
 def test_its_neighbours_are_not_accused(wrong, check, name):
-    assert not any(one.startswith(name) for one in wrong[check]["measured"]["failed"])
+    assert not any(name_.startswith(name) for name_ in wrong[check]["measured"]["failed"])
 
 
 PATCHED = {
@@ -96,10 +96,10 @@ PATCHED = {
 
 @pytest.mark.parametrize("name", PATCHED)
 def test_a_function_that_was_replaced_is_named(name, torch_python, tmp_path):
-    body, check, said = PATCHED[name]
+    body, check, words = PATCHED[name]
     found = checks(seen(torch_python, tmp_path, body, check))[check]
     assert found["passed"] is False
-    assert said in found["because"]
+    assert words in found["because"]
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ def test_a_dropout_of_another_rate(torch_python, tmp_path):
     ],
 )
 def test_what_an_environment_sets_for_its_programs_is_no_fault(body, torch_python, tmp_path):
-    told = seen(torch_python, tmp_path, body)
-    assert told["verdict"] == "verified"
+    answer = seen(torch_python, tmp_path, body)
+    assert answer["verdict"] == "verified"
 
 
 def test_a_device_that_the_processor_stands_in_for_is_not_verified(torch_python, tmp_path):
-    told = seen(torch_python, tmp_path, broken.ELSEWHERE, "evidence", devices=["elsewhere:0"])
-    assert told["verdict"] != "verified"
-    found = checks(told, "elsewhere:0")["evidence"]
+    answer = seen(torch_python, tmp_path, broken.ELSEWHERE, "evidence", devices=["elsewhere:0"])
+    assert answer["verdict"] != "verified"
+    found = checks(answer, "elsewhere:0")["evidence"]
     assert "same_bits" in found["measured"]["against"]
     assert found.get("passed") is not True

@@ -31,14 +31,14 @@ class Watched(TorchFunctionMode):
     def __torch_function__(self, function, kinds, args=(), kwargs=None):
         kwargs = kwargs or {}
         name = plain(resolve_name(function) or getattr(function, "__name__", ""))
-        told = self.seen.setdefault(name, {"args": set(), "most": 0, "back": False, "types": set()})
-        told["args"] |= {key for key, one in kwargs.items() if one is not None}
-        told["most"] = max(told["most"], len(args))
-        for one in args[:3]:
-            for part in one if isinstance(one, (tuple, list)) else [one]:
+        record = self.seen.setdefault(name, {"args": set(), "most": 0, "back": False, "types": set()})
+        record["args"] |= {key for key, value in kwargs.items() if value is not None}
+        record["most"] = max(record["most"], len(args))
+        for argument in args[:3]:
+            for part in argument if isinstance(argument, (tuple, list)) else [argument]:
                 if isinstance(part, torch.Tensor):
-                    told["types"].add(str(part.dtype)[6:])
-                    told["back"] |= part.requires_grad
+                    record["types"].add(str(part.dtype)[6:])
+                    record["back"] |= part.requires_grad
         return function(*args, **kwargs)
 
 
@@ -81,20 +81,24 @@ def public():
 
 def arguments(name, functions):
     """Names of its arguments that have a default, and their places."""
-    told = {}
+    places_of = {}
     for function in functions:
         try:
             parameters = inspect.signature(function).parameters.values()
-            told.update(
-                {one.name: at for at, one in enumerate(parameters) if one.default is not inspect.Parameter.empty}
+            places_of.update(
+                {
+                    parameter.name: at
+                    for at, parameter in enumerate(parameters)
+                    if parameter.default is not inspect.Parameter.empty
+                }
             )
         except (ValueError, TypeError):
             pass
     for schema in torch._C._jit_get_schemas_for_operator("aten::" + name.replace(".", "_")):
-        for at, one in enumerate(schema.arguments):
-            if one.has_default_value() and "out" not in [told.name for told in schema.arguments]:
-                told[one.name] = max(at if not one.kwarg_only else 99, told.get(one.name, 0))
-    return {key: at for key, at in told.items() if key not in PLACES and not key.startswith("_")}
+        for at, argument in enumerate(schema.arguments):
+            if argument.has_default_value() and "out" not in [other.name for other in schema.arguments]:
+                places_of[argument.name] = max(at if not argument.kwarg_only else 99, places_of.get(argument.name, 0))
+    return {key: at for key, at in places_of.items() if key not in PLACES and not key.startswith("_")}
 
 
 def watched(folder):
@@ -107,8 +111,10 @@ def watched(folder):
     import rigup_probe_torch as probe
 
     mode = Watched()
-    heard = set()
-    torch.nn.modules.module.register_module_forward_hook(lambda one, _in, _out: heard.add(type(one).__name__))
+    called = set()
+    torch.nn.modules.module.register_module_forward_hook(
+        lambda submodule, _in, _out: called.add(type(submodule).__name__)
+    )
     torch.set_num_threads(1)
     for name, check in probe.checks({"id": "cpu", "type": "cpu"}, False):
         if not name.startswith(("compile", "memory", "copy-", "gradients-held", "matmul-f", "matmul-b")):
@@ -119,13 +125,13 @@ def watched(folder):
                     print("the check", name, "could not be watched:", why, file=sys.stderr)
     for name, plain_name in UNDER.items():
         if name in mode.seen:
-            one, other = (
+            record, other = (
                 mode.seen[name],
                 mode.seen.setdefault(plain_name, {"args": set(), "most": 0, "back": False, "types": set()}),
             )
-            other["back"] |= one["back"]
-            other["types"] |= one["types"]
-    return mode.seen, heard, built
+            other["back"] |= record["back"]
+            other["types"] |= record["types"]
+    return mode.seen, called, built
 
 
 def _constructors():
@@ -144,67 +150,68 @@ def _constructors():
 
 
 def _noted(cls, real, built):
-    def made(self, *args, **kwargs):
+    def patched(self, *args, **kwargs):
         if type(self) is cls:
             try:
-                told = inspect.signature(real).bind(self, *args, **kwargs).arguments
+                arguments_ = inspect.signature(real).bind(self, *args, **kwargs).arguments
             except (TypeError, ValueError):
-                told = kwargs
+                arguments_ = kwargs
             defaults = inspect.signature(real).parameters
             built.setdefault(cls.__name__, set()).update(
-                key for key in told if key in defaults and defaults[key].default is not inspect.Parameter.empty
+                key for key in arguments_ if key in defaults and defaults[key].default is not inspect.Parameter.empty
             )
         real(self, *args, **kwargs)
 
-    made.__signature__ = inspect.signature(real)
-    return made
+    patched.__signature__ = inspect.signature(real)
+    return patched
 
 
 def gaps(folder):
     """Names of operators that are not called; `name(argument)` for what is never given; `name backward` for gradients."""
-    seen, heard, built = watched(folder)
-    functions, missing, there = public(), [], 0
+    seen, called, built = watched(folder)
+    functions, missing, count_ = public(), [], 0
     for name, each in sorted(functions.items()):
         names = [name, name.rstrip("_")] if name.endswith("_") else [name]
         if not names[-1]:
             continue
-        told = seen.get(name) or (None)
-        there += 1
-        if told is None:
+        record = seen.get(name) or (None)
+        count_ += 1
+        if record is None:
             missing.append(name)
             continue
         for argument, at in arguments(name, each).items():
-            there += 1
-            if argument not in told["args"] and told["most"] <= at:
+            count_ += 1
+            if argument not in record["args"] and record["most"] <= at:
                 missing.append(name + "(" + argument + ")")
     for name in sorted(
-        one
-        for one in dir(torch.nn)
-        if isinstance(getattr(torch.nn, one), type) and issubclass(getattr(torch.nn, one), torch.nn.Module)
+        name_
+        for name_ in dir(torch.nn)
+        if isinstance(getattr(torch.nn, name_), type) and issubclass(getattr(torch.nn, name_), torch.nn.Module)
     ):
-        missing_of, count = _made("nn." + name, getattr(torch.nn, name), heard, built)
-        missing, there = missing + missing_of, there + count
+        missing_of, count = _made("nn." + name, getattr(torch.nn, name), called, built)
+        missing, count_ = missing + missing_of, count_ + count
     for name in sorted(
-        one
-        for one in dir(torch.optim)
-        if isinstance(getattr(torch.optim, one), type) and issubclass(getattr(torch.optim, one), torch.optim.Optimizer)
+        name_
+        for name_ in dir(torch.optim)
+        if isinstance(getattr(torch.optim, name_), type)
+        and issubclass(getattr(torch.optim, name_), torch.optim.Optimizer)
     ):
         missing_of, count = _made("optim." + name, getattr(torch.optim, name), set(built), built)
-        missing, there = missing + missing_of, there + count
-    return missing, there
+        missing, count_ = missing + missing_of, count_ + count
+    return missing, count_
 
 
-def _made(name, cls, heard, built):
+def _made(name, cls, called, built):
     short = name.partition(".")[2]
-    told = inspect.signature(cls.__init__)
+    signature = inspect.signature(cls.__init__)
     wanted = [
-        one.name
-        for one in told.parameters.values()
-        if one.default is not inspect.Parameter.empty and one.name not in PLACES
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.default is not inspect.Parameter.empty and parameter.name not in PLACES
     ]
-    if short not in heard or short not in built:
+    if short not in called or short not in built:
         return [name], 1
-    return [name + "(" + one + ")" for one in wanted if one not in built[short]], 1 + len(wanted)
+    return [name + "(" + name_ + ")" for name_ in wanted if name_ not in built[short]], 1 + len(wanted)
 
 
 if __name__ == "__main__":
@@ -212,9 +219,9 @@ if __name__ == "__main__":
     if "--json" in sys.argv:
         print(json.dumps({"missing": found, "of": count}))
     else:
-        whole = [one for one in found if "(" not in one]
+        whole = [name for name in found if "(" not in name]
         print("not called:", *whole, sep="\n  ")
-        print("argument never given:", *(one for one in found if "(" in one), sep="\n  ")
+        print("argument never given:", *(name for name in found if "(" in name), sep="\n  ")
         print(
             f"{count - len(found)} of {count} operators and arguments are covered ({100 * (count - len(found)) / count:.0f} %)"
         )

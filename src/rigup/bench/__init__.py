@@ -1,1 +1,1 @@
-"""How fast the devices are: measured in the environment's own Python, told beside what they should reach."""
+"""Benchmarks in the environment's own Python, compared with data sheets, published results and earlier runs."""

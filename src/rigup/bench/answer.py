@@ -1,4 +1,4 @@
-"""The answer of `rigup bench`: what was measured of each device, beside its sheet, others, and this machine's past."""
+"""Build the answer of `rigup bench`: each device's figures with its data sheet, published results and earlier runs."""
 
 import datetime as dt
 from collections.abc import Iterator, Sequence
@@ -10,18 +10,7 @@ from rigup.bench.records import Run
 from rigup.bench.steadiness import doubt, judged, unsteady
 from rigup.knowledge.speeds import Result, Sheet, data_sheet, results
 from rigup.language import _
-from rigup.schemas.bench import (
-    Bench,
-    Drop,
-    Elsewhere,
-    Failed,
-    Figure,
-    Health,
-    Ill,
-    MeasuredDevice,
-    Sample,
-    Watched,
-)
+from rigup.schemas.bench import Bench, Drop, Elsewhere, Failed, Figure, Health, Ill, MeasuredDevice, Sample, Watched
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import Facts
@@ -32,7 +21,7 @@ from rigup.version import __version__
 
 _UNDER = ("platforms", "distributions", "worlds", "cpus", "memories", "drivers", "toolkits")
 PRODUCTS, MEMORY = ("matmul", "matmul-by-hand"), ("memory-copy", "memory-triad", "memory-read")
-"""Figures that a data sheet tells the peak of."""
+"""Figures for which a data sheet gives a peak."""
 
 _CANNOT_BE, _SHORT_SUMS = (
     1.5,
@@ -45,7 +34,7 @@ _LEAST_DROP, _OF_SPREAD = 0.05, 3.0  # a drop is more than that, and more than t
 
 
 class _Reply(Struct, frozen=True):
-    """What a measurement told: figures, the sizes that were tried before, and whether there was no time for it."""
+    """The reply of one measurement: figures, the sweep over sizes, and whether time ran out."""
 
     results: list[dict[str, Any]] = []
     sweep: list[Sample] = []
@@ -62,7 +51,7 @@ class _Measured:
 
 
 def answer(observed: Observed, doctor: Doctor, watched: dict[str, Watched], full: bool) -> Bench:
-    """What was measured just now, without how long it took. `watched`: what was watched, by PCI address, and "cpu"."""
+    """The answer without its duration. `watched`: sensor summaries by PCI address, and "cpu"."""
     machine = doctor.machine
     devices = [_Measured(MeasuredDevice(**structs.asdict(device), results=[])) for device in machine.accelerators or []]
     cpu = _Measured(MeasuredDevice(name=processor(machine), vendor="cpu", results=[]))
@@ -86,20 +75,20 @@ def _finished(measured: _Measured, watched: dict[str, Watched]) -> MeasuredDevic
     device = measured.device
     where = "cpu" if device.vendor == "cpu" else (device.pci_address or "").lower()[-12:]
     return structs.replace(
-        device, results=_beside(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
+        device, results=_compared(device), failed=measured.failed or UNSET, cut=measured.cut or UNSET,
         watched=watched.get(where, UNSET),
     )  # fmt: skip
 
 
 def _not_begun(observed: Observed) -> Iterator[Failed]:
-    """Frameworks that list nothing: they could not be imported, or took too long."""
+    """Frameworks without devices: import failed, or took too long."""
     for seen in observed.frameworks:
         if not seen.devices:
-            yield Failed(check=seen.name, because=last_line(seen.said) or ("time" if seen.over else ""))
+            yield Failed(check=seen.name, because=last_line(seen.stderr) or ("time" if seen.over else ""))
 
 
 def _facts(machine: Machine) -> dict[str, Facts]:
-    """What a figure depends on, and what another machine's is compared by; without what fills pages."""
+    """Machine facts that figures depend on and are compared by, without the long ones."""
     listed = {name: to_builtins(getattr(machine, name) or [], enc_hook=str) for name in _UNDER}
     return {
         name: [{key: value for key, value in fact.items() if key not in ("flags", "place")} for fact in facts]
@@ -144,8 +133,8 @@ def _take(target: _Measured, framework: str, device: str, check: str, record: Re
 # -- beside what it is compared with -----------------------------------------------------------------
 
 
-def _beside(device: MeasuredDevice) -> list[Figure]:
-    """Whether each figure is steady, its share of the sheet's peak, and what others measured; all by its median."""
+def _compared(device: MeasuredDevice) -> list[Figure]:
+    """Annotate each figure by its median: steadiness, share of the data sheet's peak, published results."""
     name = device.name or ""
     sheet = data_sheet(name, device.memory.vram or None if device.memory else None)
     others = results(name, "cpu" if device.vendor == "cpu" else "gpu")
@@ -180,7 +169,7 @@ def _of_others(result: Figure, others: Sequence[Result]) -> Figure:
 
 
 def peak_of(sheet: Sheet | None, result: Figure) -> float | None:
-    """What the sheet tells of a figure, in the figure's unit; None where it tells nothing."""
+    """The data sheet's peak for a figure, in the figure's unit; None if it gives none."""
     if sheet is None:
         return None
     if result.name in MEMORY:
@@ -189,13 +178,13 @@ def peak_of(sheet: Sheet | None, result: Figure) -> float | None:
 
 
 def implausible(result: Figure, share: float) -> bool:
-    """Whether a figure is beyond what any clock explains: it was not waited for, or the sheet is another device's."""
+    """Whether a figure exceeds the peak by more than any clock explains: an unsynchronised measurement, or a wrong sheet."""
     most = _CANNOT_BE * (_SHORT_SUMS if result.type == "float8" else 1)
     return share > most
 
 
 def drops(now: Bench, before: Sequence[Run]) -> list[Drop]:
-    """Figures that are lower than the best this machine reached before in the same environment, by more than spread explains."""
+    """Figures below this machine's best in the same environment by more than the spread explains."""
     found = []
     for device in now.devices:
         if device.vendor == "cpu" and (now.busy_cores or 0) > BUSY:
@@ -222,7 +211,7 @@ def known(value: str | UnsetType) -> str | None:
 
 
 def good(result: Figure) -> float:
-    """More is better: of what is told in seconds, its inverse."""
+    """The value for which more is better: the inverse of seconds."""
     return 1 / result.median if result.unit == "s" else result.median
 
 
@@ -233,6 +222,6 @@ def _past_results(run: Run, device: MeasuredDevice, result: Figure) -> Iterator[
 
 
 def same_figure(result: Figure, other: Figure) -> bool:
-    """Whether both measured one thing; a table's figures tell no framework."""
+    """Whether both figures measure the same thing; figures of tables have no framework."""
     both = (result.name, result.type or "", result.unit) == (other.name, other.type or "", other.unit)
     return both and (not other.framework or other.framework == result.framework)

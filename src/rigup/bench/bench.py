@@ -1,4 +1,4 @@
-"""The whole of `rigup bench`: measure in the environment's own Python, watch, and set beside."""
+"""The workflow of `rigup bench`: measure in the environment's own Python, sample sensors, compare."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ def bench(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), only: tuple[str, ...] = (),
     model: str = "", prove: bool = False, progress: Progress = lambda _name: None,
 ) -> Bench:  # fmt: skip
-    """Measure.
+    """Run the benchmarks.
 
     Args:
         environment: as `rigup verify` takes it; "" for the active one.
@@ -57,13 +57,13 @@ def bench(
     with Sensors(Local()) as sensors:
         seen = observe(python, list(devices), full, limits, progress, only, _PROBE, _FRAMEWORKS, _outside(), more)
     measurement = structs.replace(
-        answer(_with_devices(seen, python), doctor, sensors.told(), full), verify=proven, **busy
+        answer(_with_devices(seen, python), doctor, sensors.summary(), full), verify=proven, **busy
     )
     return _kept(measurement, seen, only, began)
 
 
 def _with_devices(seen: Observed, python: str) -> Observed:
-    """What was seen; raises VerifyError where nothing could be measured at all."""
+    """The observation; raises VerifyError if nothing could be measured."""
     if not seen.frameworks:
         raise VerifyError(_no_framework(python))
     if not any(framework.devices for framework in seen.frameworks):
@@ -77,7 +77,7 @@ def _outside() -> tuple[str, ...]:
 
 
 def _kept(measured: Bench, seen: Observed, only: tuple[str, ...], began: float) -> Bench:
-    """Beside this machine's past, and made a part of it."""
+    """Compare with this machine's earlier runs, and store the answer as one of them."""
     lost = drops(measured, [run_of(run) for run in earlier(seen.prefix)])
     measured = structs.replace(measured, drops=lost, seconds=round(time.monotonic() - began, 1))
     kept = keep(seen.prefix, measured) if not only and measured.devices else None
@@ -85,12 +85,12 @@ def _kept(measured: Bench, seen: Observed, only: tuple[str, ...], began: float) 
 
 
 def _no_devices(seen: Seen) -> str:
-    """Why a framework that is there lists nothing."""
+    """Why an installed framework lists no devices."""
     if seen.over:
         template = _("{framework} was not imported within {seconds} seconds, so nothing was measured. Run it again, when its files have been read once, or with `--full`, which has no limit.")  # fmt: skip
         return template.format(framework=seen.name, seconds=round(LIMIT))
     template = _("{framework} could not be imported, so nothing was measured; `rigup verify` looks for the cause. It said: {said}")  # fmt: skip
-    return template.format(framework=seen.name, said=last_line(seen.said))
+    return template.format(framework=seen.name, said=last_line(seen.stderr))
 
 
 def _no_framework(python: str) -> str:

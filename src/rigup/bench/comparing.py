@@ -1,4 +1,4 @@
-"""What a run is set beside: another run, an earlier one, another machine's, or a card as the tables know it."""
+"""Find what a run is compared with: another run, an earlier one, another machine's, or a card of the tables."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ _SHOWN = 6  # names in one sentence
 
 
 class CompareError(Exception):
-    """There is nothing that could be compared with; the text says what to give instead."""
+    """Nothing to compare with; the message says what to name instead."""
 
 
 def other(word: str, prefix: str = "") -> Run:
@@ -68,7 +68,7 @@ def _of_file(path: str) -> Run:
 
 
 def _decoded(path: str) -> Document:
-    """The object of a JSON file; {} where it is none."""
+    """The object in a JSON file; {} if it holds none."""
     with open(path, "rb") as file:
         body = file.read(_MOST_BYTES)
     with contextlib.suppress(msgspec.DecodeError, RecursionError):
@@ -78,7 +78,7 @@ def _decoded(path: str) -> Document:
 
 
 def _of_capture(path: str) -> Run:
-    """What the tables know of each device of a machine that was captured."""
+    """Table figures for each device of a captured machine."""
     from rigup.diagnosis.answer import diagnose
     from rigup.machine.sources import SourceError
 
@@ -131,7 +131,7 @@ def as_device(name: str, kind: str = "gpu", memory: int | None = None) -> Measur
 
 
 def _measured(name: str, kind: str) -> Iterator[Figure]:
-    """Of what several people measured the best, which is the one that the report shows beside a figure."""
+    """The best of several published results, which the report shows."""
     found = results(name, kind)
     for figure in dict.fromkeys((result.name, result.type, result.unit) for result in found):
         result = max(
@@ -161,7 +161,7 @@ def _on_paper(name: str, memory: int | None) -> Iterator[Figure]:
 
 
 def compared(now: Bench, reference: Run) -> list[ComparedFigure]:
-    """Each figure that both have, by its median, with how many times as good it is here."""
+    """Figures of both runs by their medians, with the ratio in favour of the first."""
     pairs = [*_pairs(now.devices, reference.devices)] or zip(now.devices, reference.devices, strict=False)
     return [
         _pair(device, another, here, theirs)
@@ -207,7 +207,7 @@ def _pair(device: MeasuredDevice, another: MeasuredDevice, result: Figure, their
 
 
 def listed(prefix: str = "") -> BenchList:
-    """This machine's earlier runs, the machines whose results are kept, and the devices that others measured.
+    """Earlier runs of this machine, machines with stored results, and devices with published results.
 
     Args:
         prefix: the environment whose runs are wanted; "" for all.

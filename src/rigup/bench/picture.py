@@ -29,7 +29,7 @@ class PictureError(Exception):
 
 
 def drawn(answer: Bench, path: Path) -> None:
-    """Write a picture of the answer; the form follows the name (.png, .svg, .pdf).
+    """Draw the answer; the format follows the file name (.png, .svg, .pdf).
 
     Raises:
         PictureError: matplotlib is not there, or the form is none that it knows.

@@ -101,11 +101,7 @@ def _products(axes: Any, products: list[Figure]) -> None:
         color, mark = _LOOK.get(result.type or "", _OTHER)
         sweep = result.sweep or []
         axes.plot(
-            [point.size for point in sweep],
-            [point.rate for point in sweep],
-            color=color,
-            linewidth=1.3,
-            alpha=0.8,
+            [point.size for point in sweep], [point.rate for point in sweep], color=color, linewidth=1.3, alpha=0.8
         )
         label = None if result.name == "matmul-by-hand" else _label(result)
         _mark(axes, result.size or 0, result, color=color, marker=mark, label=label, upright=True)
@@ -120,14 +116,7 @@ def _products(axes: Any, products: list[Figure]) -> None:
     _plain(axes)
     look = {"frameon": False, "fontsize": 7.5, "title_fontsize": 9, "borderaxespad": 0.2, "handletextpad": 0.3,
             "columnspacing": 1.0}  # fmt: skip
-    axes.legend(
-        title=name_of("matmul"),
-        alignment="left",
-        loc="lower left",
-        bbox_to_anchor=(-0.08, 1),
-        ncols=2,
-        **look,
-    )
+    axes.legend(title=name_of("matmul"), alignment="left", loc="lower left", bbox_to_anchor=(-0.08, 1), ncols=2, **look)
 
 
 def _swept(result: Figure) -> list[float]:

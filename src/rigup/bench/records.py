@@ -1,4 +1,4 @@
-"""What this machine reached before: one file an environment, each run a line, readable by its owner alone."""
+"""Earlier runs: one file per environment, one line per run, readable by the owner alone."""
 
 import contextlib
 import os
@@ -36,7 +36,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_of(document: Document) -> Run:
-    """A run of what was written; a device or a figure that cannot be read is left out."""
+    """Decode a stored run; invalid devices and figures are left out."""
     where = document.get("environment")
     return Run(
         recorded_at=str(document.get("recorded_at") or ""),

@@ -1,4 +1,4 @@
-"""Clocks, temperature, power and what holds a device back, watched while it is measured."""
+"""Sample clocks, temperature, power and throttling reasons during a measurement."""
 
 import contextlib
 import importlib
@@ -24,7 +24,7 @@ _HELD_BACK = {
 
 
 class Sensors:
-    """Looks at all devices now and then, in a thread of its own; what cannot be read is left out."""
+    """Samples all devices periodically in a thread; unreadable sensors are left out."""
 
     def __init__(self, host: Host) -> None:
         self._host, self._done = host, threading.Event()
@@ -41,9 +41,9 @@ class Sensors:
         self._done.set()
         self._thread.join(5)
 
-    def told(self) -> dict[str, Watched]:
-        """What was seen of each device, by its PCI address, and of the "cpu"."""
-        return {where: watched(samples) for where, samples in self.samples.items()}
+    def summary(self) -> dict[str, Watched]:
+        """The summary of each device's samples, by PCI address, and of "cpu"."""
+        return {where: summarize(samples) for where, samples in self.samples.items()}
 
     def _watch(self) -> None:
         nvml = _nvml()
@@ -57,8 +57,8 @@ class Sensors:
                 nvml.nvmlShutdown()
 
 
-def watched(samples: list[Sample]) -> Watched:
-    """What the samples come to: least, median and most of each reading, and what held the device back how often."""
+def summarize(samples: list[Sample]) -> Watched:
+    """Summarise samples: minimum, median and maximum of each reading, and the share of each throttling reason."""
     readings = {}
     for name in ("clock_mhz", "memory_clock_mhz", "temperature_c", "power_w"):
         values = sorted(float(sample[name]) for sample in samples if name in sample)
@@ -73,7 +73,7 @@ def watched(samples: list[Sample]) -> Watched:
 
 
 def _nvml() -> Any:
-    """The library, started; None where there is none."""
+    """The initialised NVML; None if it is missing."""
     with contextlib.suppress(Exception):
         nvml: Any = importlib.import_module("pynvml")
         nvml.nvmlInit()
@@ -140,7 +140,7 @@ def _of_processor(host: Host) -> Iterator[tuple[str, Sample]]:
 
 
 def busy_cores(host: Host, seconds: float = 0.3) -> dict[str, float]:
-    """How many cores others keep busy now, under that name; nothing where the system does not tell."""
+    """`busy_cores`: cores used by other processes now; empty where the system does not report it."""
     before = _times(host)
     time.sleep(seconds if before else 0.0)
     after = _times(host)
@@ -153,7 +153,7 @@ def busy_cores(host: Host, seconds: float = 0.3) -> dict[str, float]:
 
 
 def _times(host: Host) -> list[int]:
-    """What all cores did since the start, in ticks: user, nice, system, idle, waiting, interrupts."""
+    """CPU time since boot, in ticks: user, nice, system, idle, iowait, interrupts."""
     line = (host.read("/proc/stat", 1000).body or "").partition("\n")[0].split()
     return [int(word) for word in line[1:9] if word.isdecimal()] if line[:1] == ["cpu"] else []
 

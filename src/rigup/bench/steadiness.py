@@ -1,4 +1,4 @@
-"""Whether a figure can be relied on: one rule, by which the report, the data and the picture all go."""
+"""Whether a figure is steady: one rule for report, data and picture."""
 
 from msgspec import UNSET
 
@@ -13,7 +13,7 @@ _DRIFT = 0.1  # by which the second half of the samples may be faster or slower 
 
 
 def unsteady(result: Figure) -> list[str]:
-    """Why the median of a figure tells little; nothing where it does tell, or where the samples are too few to say.
+    """Why a figure is unsteady; empty if it is steady or has too few samples.
 
     Returns:
         "spread": the middle half of the samples reaches far; "best": the best sample is far from the typical one;
@@ -36,12 +36,12 @@ def judged(result: Figure) -> bool:
 
 
 def doubt(result: Figure) -> float:
-    """The share of a figure that may be chance: the farthest that its samples give reason to think."""
+    """The share of a figure that may be noise, by its samples."""
     return max(result.spread or 0.0, _times(result) - 1, abs(result.drift or 0.0))
 
 
 def _times(result: Figure) -> float:
-    """How many times as good the best is; of seconds the fewest are."""
+    """The ratio of the best value to this one; of seconds the smallest is best."""
     if not result.median or not result.best:
         return 1.0
     return result.median / result.best if result.unit == "s" else result.best / result.median

@@ -1,4 +1,4 @@
-"""Figures in words and numbers, as the report and the picture show them."""
+"""Format figures for the report and the picture."""
 
 from rigup.language import _
 from rigup.schemas.bench import Failed

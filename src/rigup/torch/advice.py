@@ -1,4 +1,4 @@
-"""The lines that bring what is elsewhere to one device: Python that runs where the failing call stands."""
+"""Statements that move tensors to one device: Python that runs at the failing call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UNKNOWN = object()
 
 
 class Argument(NamedTuple):
-    """What a call was given.
+    """An argument of a call.
 
     Attributes:
         called: what it is called in the error.
@@ -37,32 +37,32 @@ def lines(wrong: list[Argument], goal: torch.device, frame: FrameType | None) ->
         frame: the one that makes the call, by which it is seen what can be assigned to.
 
     """
-    told = list(dict.fromkeys(_line(one, str(goal), frame) for one in wrong))
-    used = [name for name in ("to", "to_empty") if any(f"{name}(" in _without_methods(line) for line in told)]
+    statements = list(dict.fromkeys(_line(argument, str(goal), frame) for argument in wrong))
+    used = [name for name in ("to", "to_empty") if any(f"{name}(" in _without_methods(line) for line in statements)]
     needed = [f"from rigup.torch import {', '.join(used)}"] if used else []
-    return "\n".join([*needed, *told])
+    return "\n".join([*needed, *statements])
 
 
-def _line(one: Argument, goal: str, frame: FrameType | None) -> str:
-    empty = any(part.tensor.device.type == "meta" for part in held(one.value))
+def _line(argument: Argument, goal: str, frame: FrameType | None) -> str:
+    empty = any(part.tensor.device.type == "meta" for part in held(argument.value))
     call, note = ("to_empty", "  # then give it values") if empty else ("to", "")
-    if one.written is None:
-        return f"# {one.called} of the call: give {call}(..., {goal!r}) in its place"
-    if isinstance(one.value, torch.nn.Module):
-        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", it=one.written) + note
-    if isinstance(one.value, torch.nn.Parameter) and (owner := _module_of(one.written, frame)) is not None:
-        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", it=owner) + note
-    target = _target(one.written, frame)
+    if argument.written is None:
+        return f"# {argument.called} of the call: give {call}(..., {goal!r}) in its place"
+    if isinstance(argument.value, torch.nn.Module):
+        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", expression=argument.written) + note
+    if isinstance(argument.value, torch.nn.Parameter) and (owner := _module_of(argument.written, frame)) is not None:
+        return _code(f"{call}(it, {goal!r})" if empty else f"it.to({goal!r})", expression=owner) + note
+    target = _target(argument.written, frame)
     if target is None:
-        return _code(f"moved = {call}(it, {goal!r})", it=one.written) + "  # and give this in its place"
-    whole = target is not one.written  # what holds it is moved instead, for it takes no new items
-    plain = type(one.value) is torch.Tensor and not whole and not empty
-    return _code(f"it = it.to({goal!r})" if plain else f"it = {call}(it, {goal!r})", it=target) + note
+        return _code(f"moved = {call}(it, {goal!r})", expression=argument.written) + "  # and give this in its place"
+    whole = target is not argument.written  # what holds it is moved instead, for it takes no new items
+    plain = type(argument.value) is torch.Tensor and not whole and not empty
+    return _code(f"it = it.to({goal!r})" if plain else f"it = {call}(it, {goal!r})", expression=target) + note
 
 
-def _code(pattern: str, it: ast.expr) -> str:
+def _code(pattern: str, expression: ast.expr) -> str:
     """A statement with an expression in place of the name `it`."""
-    put = _Put(it).visit(ast.parse(pattern))
+    put = _Put(expression).visit(ast.parse(pattern))
     return ast.unparse(ast.fix_missing_locations(put))
 
 
@@ -79,7 +79,7 @@ def _without_methods(line: str) -> str:
 
 
 def _target(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
-    """What can be assigned to: the expression, or the nearest of what holds it; None where nothing can."""
+    """The expression that can be assigned to, or the nearest container of it; None if there is none."""
     if isinstance(written, ast.Name):
         return written
     if isinstance(written, (ast.Subscript, ast.Attribute)):
@@ -89,7 +89,7 @@ def _target(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
 
 
 def _takes(owner: Any, written: ast.expr) -> bool:
-    """Whether an object takes another item, or another value of an attribute."""
+    """Whether an item or attribute of the object can be assigned."""
     if owner is _UNKNOWN:
         return False
     if isinstance(written, ast.Subscript):
@@ -109,7 +109,7 @@ def _module_of(written: ast.expr, frame: FrameType | None) -> ast.expr | None:
 
 
 def _value(written: ast.expr, frame: FrameType | None) -> Any:
-    """What a name, an attribute or an item is, without running anything that it is not known to run."""
+    """Evaluate a name, attribute or item without running user code."""
     if isinstance(written, ast.Name) and frame is not None:
         return frame.f_locals.get(written.id, frame.f_globals.get(written.id, _UNKNOWN))
     if isinstance(written, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What each of torch's backends tells: one class a backend, asked only when somebody wants to know.
+"""Torch's backends, one class each; queried lazily.
 
 Only what torch has had since 2.0 is taken for granted; what came later is used where it is there.
 """
@@ -23,27 +23,27 @@ class Backend:
     type = ""
 
     def count(self) -> int:
-        """How many there are; 0 also where the build has none of it."""
+        """The number of devices; 0 if the build lacks the backend."""
         raise NotImplementedError
 
     def facts(self, index: int) -> DeviceFacts:
-        """What is known of one, without occupying it."""
+        """Facts of one device, without creating a context on it."""
         raise NotImplementedError
 
     def memory(self, index: int) -> Memory:
-        """Its memory now, in bytes. This may occupy some of it."""
+        """Memory of one device now, in bytes. This may create a context."""
         raise NotImplementedError
 
     def synchronize(self, index: int) -> None:
-        """Wait until all that was started on it is done."""
+        """Wait for all work queued on it."""
         raise NotImplementedError
 
     def in_use(self) -> bool:
-        """Whether this process has touched one."""
+        """Whether this process has initialised the backend."""
         raise NotImplementedError
 
     def used(self, count: int) -> list[int]:  # noqa: ARG002
-        """Which of so many this process has touched, as far as it can be told without touching them."""
+        """Indices of devices that this process uses, as far as known without initialising them."""
         return []
 
 
@@ -58,12 +58,16 @@ class Cuda(Backend):
 
     def facts(self, index: int) -> DeviceFacts:
         """From the properties that the runtime gives."""
-        told = torch.cuda.get_device_properties(index)
+        properties = torch.cuda.get_device_properties(index)
         amd = bool(torch.version.hip)
-        isa = str(getattr(told, "gcnArchName", "")).split(":")[0] if amd else f"sm_{told.major}{told.minor}"
+        isa = (
+            str(getattr(properties, "gcnArchName", "")).split(":")[0]
+            if amd
+            else f"sm_{properties.major}{properties.minor}"
+        )
         return DeviceFacts(
-            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(told.name), isa,
-            int(told.total_memory), int(told.multi_processor_count), _flag(told, "is_integrated"),
+            torch.device("cuda", index), "rocm" if amd else "cuda", "amd" if amd else "nvidia", str(properties.name), isa,
+            int(properties.total_memory), int(properties.multi_processor_count), _flag(properties, "is_integrated"),
             runs_on(isa, torch.cuda.get_arch_list()),
         )  # fmt: skip
 
@@ -71,7 +75,7 @@ class Cuda(Backend):
         """The driver's count of the card, and the allocator's of this process."""
         free, total = torch.cuda.mem_get_info(index)
         kept = (torch.cuda.memory_allocated, torch.cuda.memory_reserved, torch.cuda.max_memory_allocated)
-        return Memory(int(total), int(free), *(int(one(index)) for one in kept))
+        return Memory(int(total), int(free), *(int(count_of(index)) for count_of in kept))
 
     def synchronize(self, index: int) -> None:
         """Wait for all streams of the card."""
@@ -99,11 +103,11 @@ class Xpu(Backend):
 
     def facts(self, index: int) -> DeviceFacts:
         """From the properties that the runtime gives."""
-        told = torch.xpu.get_device_properties(index)
-        units = getattr(told, "gpu_subslice_count", None) or getattr(told, "max_compute_units", None)
+        properties = torch.xpu.get_device_properties(index)
+        units = getattr(properties, "gpu_subslice_count", None) or getattr(properties, "max_compute_units", None)
         return DeviceFacts(
-            torch.device("xpu", index), "xpu", "intel", str(told.name), "", _whole(getattr(told, "total_memory", None)),
-            _whole(units), _flag(told, "is_integrated"),
+            torch.device("xpu", index), "xpu", "intel", str(properties.name), "", _whole(getattr(properties, "total_memory", None)),
+            _whole(units), _flag(properties, "is_integrated"),
         )  # fmt: skip
 
     def memory(self, index: int) -> Memory:
@@ -157,7 +161,7 @@ class Mps(Backend):
 
 
 class PrivateUse(Backend):
-    """DirectML, or another backend that is no part of torch, by torch's own door for such."""
+    """DirectML, or another out-of-tree backend through torch's PrivateUse1."""
 
     @property
     def type(self) -> str:  # type: ignore[override]
@@ -234,8 +238,8 @@ class Cpu(Backend):
 BACKENDS: tuple[Backend, ...] = (Cuda(), Xpu(), Mps(), PrivateUse(), Cpu())
 
 
-def _flag(told: Any, name: str) -> bool | None:
-    value = getattr(told, name, None)
+def _flag(properties: Any, name: str) -> bool | None:
+    value = getattr(properties, name, None)
     return None if value is None else bool(value)
 
 
@@ -244,7 +248,7 @@ def _whole(value: Any) -> int | None:
 
 
 def _called(module: Any, name: str, *given: int) -> Any:
-    """What a function of a module says that not every release has; None where it has none, or cannot tell."""
+    """The result of a module's function that not every release has; None if it is missing or fails."""
     try:
         return getattr(module, name)(*given)
     except (AttributeError, RuntimeError, NotImplementedError):

@@ -1,4 +1,4 @@
-"""How a call of ours is written in the calling program, for errors that name its arguments."""
+"""The source of a call in the calling program, for errors that name its arguments."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ class Written(NamedTuple):
     call: ast.Call | None
 
     def positional(self, count: int) -> list[ast.expr | None]:
-        """The expressions of so many positional arguments; Nones where they cannot be told apart."""
+        """Expressions of the positional arguments; Nones where they cannot be assigned to the values."""
         import ast
 
         given = self.call.args if self.call else []
-        plain = len(given) == count and not any(isinstance(one, ast.Starred) for one in given)
+        plain = len(given) == count and not any(isinstance(expression, ast.Starred) for expression in given)
         return [*given] if plain else [None] * count
 
     def keyword(self, name: str) -> ast.expr | None:
         """The expression of a keyword's value."""
-        return next((one.value for one in (self.call.keywords if self.call else []) if one.arg == name), None)
+        return next((item.value for item in (self.call.keywords if self.call else []) if item.arg == name), None)
 
 
 def written(called: str) -> Written:
-    """The call of one of our functions that the program outside of this package makes now.
+    """The call by which the program outside this package entered one of our functions.
 
     Args:
         called: the function's name, by which the call is found where an interpreter before 3.11 tells its line alone.
@@ -50,10 +50,10 @@ def written(called: str) -> Written:
     if frame is None:
         return Written(None, None)
     try:
-        told = at_position(frame) if hasattr(frame.f_code, "co_positions") else at_line(frame, called)
+        call = at_position(frame) if hasattr(frame.f_code, "co_positions") else at_line(frame, called)
     except (SyntaxError, ValueError, IndexError, RecursionError):
-        told = None
-    return Written(frame, told)
+        call = None
+    return Written(frame, call)
 
 
 def _ours(frame: FrameType) -> bool:
@@ -62,7 +62,7 @@ def _ours(frame: FrameType) -> bool:
 
 
 def at_position(frame: FrameType) -> ast.Call | None:
-    """The call that runs in a frame, by the columns that Python 3.11 and later keep of it."""
+    """The call that a frame executes, by the column positions of Python 3.11 and later."""
     import ast
     import linecache
 
@@ -84,10 +84,10 @@ def at_line(frame: FrameType, called: str) -> ast.Call | None:
 
     tree = ast.parse("".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals)))
     found = [
-        one
-        for one in ast.walk(tree)
-        if isinstance(one, ast.Call)
-        and getattr(one.func, "id", getattr(one.func, "attr", "")) == called
-        and one.lineno <= frame.f_lineno <= (one.end_lineno or one.lineno)
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", getattr(node.func, "attr", "")) == called
+        and node.lineno <= frame.f_lineno <= (node.end_lineno or node.lineno)
     ]
     return found[0] if len(found) == 1 else None

@@ -1,4 +1,4 @@
-"""Which device: the best one, or by wish."""
+"""Choose a device: the best one, or by request."""
 
 from __future__ import annotations
 
@@ -67,23 +67,23 @@ def try_gpu(i: int = 0) -> torch.device:
 
 def try_all_gpus() -> list[torch.device]:
     """Return all GPUs that this torch has code for; `[device(type="cpu")]` where there is none."""
-    return [one.device for one in gpus() if _usable(one)] or [torch.device("cpu")]
+    return [facts.device for facts in gpus() if _usable(facts)] or [torch.device("cpu")]
 
 
-def _usable(one: DeviceFacts) -> bool:
-    return one.has_code is not False
+def _usable(facts: DeviceFacts) -> bool:
+    return facts.has_code is not False
 
 
 def _best() -> torch.device:
     """The best of all."""
-    found = [one for one in gpus() if _usable(one)]
-    same = [one for one in found if one.kind == found[0].kind]
+    found = [facts for facts in gpus() if _usable(facts)]
+    same = [facts for facts in found if facts.kind == found[0].kind]
     return _own(same) if same else torch.device("cpu")
 
 
 def _own(found: list[DeviceFacts]) -> torch.device:
-    """The best of some; of a node's several processes, each has its own."""
-    usable = [one for one in found if _usable(one)]
+    """The best of some devices; each of a node's processes gets its own."""
+    usable = [facts for facts in found if _usable(facts)]
     if len(usable) < 2:
         return _first(found)
     from .ranks import local_rank
@@ -97,17 +97,17 @@ def _own(found: list[DeviceFacts]) -> torch.device:
 
 
 def _too_many(rank: Rank, count: int) -> str:
-    told = "There is no device for {0}={1} here: this process sees {2}. {3} Start at most {2} processes on a node, or name a device."
-    return told.format(rank.variable, rank.number, count, listed())
+    template = "There is no device for {0}={1} here: this process sees {2}. {3} Start at most {2} processes on a node, or name a device."
+    return template.format(rank.variable, rank.number, count, listed())
 
 
 def _first(found: list[DeviceFacts]) -> torch.device:
-    """The best of some. Backends come in the order in which they are preferred."""
-    return max(found, key=lambda one: (_usable(one), not one.integrated, *_strength(one))).device
+    """The best of some devices. Backends are in order of preference."""
+    return max(found, key=lambda facts: (_usable(facts), not facts.integrated, *_strength(facts))).device
 
 
-def _strength(one: DeviceFacts) -> tuple[int, int, int]:
-    return one.multiprocessors or 0, one.memory_total or 0, -(one.device.index or 0)
+def _strength(facts: DeviceFacts) -> tuple[int, int, int]:
+    return facts.multiprocessors or 0, facts.memory_total or 0, -(facts.device.index or 0)
 
 
 def _by_word(wish: str) -> torch.device:
@@ -116,7 +116,7 @@ def _by_word(wish: str) -> torch.device:
         raise DeviceError(f"{wish!r} names no device. {listed()}")
     if word == "most-free":
         return _most_free()
-    found = [one for one in gpus() if word == "gpu" or word in (one.device.type, one.kind, one.vendor)]
+    found = [facts for facts in gpus() if word == "gpu" or word in (facts.device.type, facts.kind, facts.vendor)]
     if word == "cpu" or not found:
         return _other(word + colon + index)
     return _nth(found, int(index), wish) if colon else _own(found)
@@ -129,16 +129,16 @@ def _nth(found: list[DeviceFacts], index: int, called: str) -> torch.device:
 
 
 def _most_free() -> torch.device:
-    """A backend that does not tell what is free counts as having none."""
-    found = [one.device for one in gpus() if _usable(one)]
+    """The device with most free memory; a backend without that count has 0 free."""
+    found = [facts.device for facts in gpus() if _usable(facts)]
     if not found:
         return torch.device("cpu")
-    return max(found, key=lambda one: backend_of(one).memory(one.index or 0).free or 0)
+    return max(found, key=lambda gpu: backend_of(gpu).memory(gpu.index or 0).free or 0)
 
 
 def _exactly(wanted: torch.device) -> torch.device:
-    """The same device, once it is known to be there."""
-    found = [one for one in gpus() if one.device.type == wanted.type]
+    """The device itself, after a check that it exists."""
+    found = [facts for facts in gpus() if facts.device.type == wanted.type]
     if not found:
         return _other(str(wanted))
     return _own(found) if wanted.index is None else _nth(found, wanted.index, str(wanted))

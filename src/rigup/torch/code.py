@@ -21,15 +21,15 @@ def runs_on(isa: str, code: Iterable[str]) -> bool | None:
     if chip is None:
         return any(entry.split(":")[0] in (isa, _generic(isa)) for entry in listed)
     major, minor = int(chip[2]), int(chip[3])
-    return any(_sm_runs(major, minor, made) for entry in listed if (made := re.fullmatch(_SM, entry)))
+    return any(_sm_runs(major, minor, match) for entry in listed if (match := re.fullmatch(_SM, entry)))
 
 
-def _sm_runs(major: int, minor: int, made: re.Match[str]) -> bool:
-    theirs = (int(made[2]), int(made[3]))
-    if made[4] == "a":
+def _sm_runs(major: int, minor: int, match: re.Match[str]) -> bool:
+    theirs = (int(match[2]), int(match[3]))
+    if match[4] == "a":
         return theirs == (major, minor)
     same = theirs[0] == major and theirs[1] <= minor
-    return same or (made[1] == "compute" and not made[4] and theirs <= (major, minor))
+    return same or (match[1] == "compute" and not match[4] and theirs <= (major, minor))
 
 
 def _generic(isa: str) -> str:

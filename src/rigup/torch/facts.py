@@ -51,8 +51,8 @@ class DeviceFacts(NamedTuple):
         return self.kind != "cpu"
 
     def __str__(self) -> str:
-        told = [self.name, self.isa] if self.name != self.isa else [self.name]
-        return str(self.device) + (" (" + ", ".join(filter(None, told)) + ")" if any(told) else "")
+        labels = [self.name, self.isa] if self.name != self.isa else [self.name]
+        return str(self.device) + (" (" + ", ".join(filter(None, labels)) + ")" if any(labels) else "")
 
 
 class Memory(NamedTuple):

@@ -70,10 +70,10 @@ def _trees(mounts: str) -> Iterator[tuple[_Version, str, str]]:
     """Where trees of groups are mounted, and which group stands there at the top."""
     for line in mounts.splitlines():
         before, _dash, after = line.partition(" - ")
-        told, kind = before.split(), after.split()
-        if len(told) < 5 or not kind:
+        fields, kind = before.split(), after.split()
+        if len(fields) < 5 or not kind:
             continue
-        root, mount = map(_plain, told[3:5])
+        root, mount = map(_plain, fields[3:5])
         if kind[0] == "cgroup2":
             yield _SECOND, mount, root
         elif kind[0] == "cgroup" and "memory" in kind[-1].split(","):

@@ -25,8 +25,8 @@ def held(obj: Any, name: str = "", above: tuple[int, ...] = ()) -> Iterator[Held
         yield Held(name, "parameter" if isinstance(obj, torch.nn.Parameter) else "tensor", obj)
     elif isinstance(obj, torch.nn.Module):
         dot = name + "." if name else ""
-        yield from (Held(dot + one, "parameter", tensor) for one, tensor in obj.named_parameters())
-        yield from (Held(dot + one, "buffer", tensor) for one, tensor in obj.named_buffers())
+        yield from (Held(dot + part, "parameter", tensor) for part, tensor in obj.named_parameters())
+        yield from (Held(dot + part, "buffer", tensor) for part, tensor in obj.named_buffers())
     elif id(obj) not in above:
         for part, inner in _parts(obj):
             yield from held(inner, name + part, (*above, id(obj)))
@@ -57,7 +57,7 @@ def state_of(optimizer: torch.optim.Optimizer) -> Iterator[tuple[int, dict[str, 
     The count of steps stays on the CPU, unless the step itself runs on the device (torch.optim.Optimizer's
     `load_state_dict` keeps it so).
     """
-    groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
+    groups = {id(parameter): group for group in optimizer.param_groups for parameter in group["params"]}
     for number, (parameter, state) in enumerate(optimizer.state.items()):
         group = groups.get(id(parameter), {})
         stays = () if group.get("capturable") or group.get("fused") else ("step",)
@@ -74,9 +74,9 @@ def slots_of(module: torch.nn.Module) -> list[dict[str, Any]]:
     """The tables, by name, in which a module and all below it keep their parameters and buffers."""
     waiting: list[Any] = [module]
     seen, found = {id(module)}, []
-    for one in waiting:
-        found += [slots for slots in (one._parameters, one._buffers) if slots]
-        if below := one._modules:
+    for submodule in waiting:
+        found += [slots for slots in (submodule._parameters, submodule._buffers) if slots]
+        if below := submodule._modules:
             new = [inner for inner in below.values() if inner is not None and id(inner) not in seen]
             seen.update(map(id, new))
             waiting += new

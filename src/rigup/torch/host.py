@@ -32,7 +32,7 @@ def host_memory(read: Read | None = None) -> Memory:
 
     read = read or text_of
     total, free = _machine(read)
-    for limit, used in [one for one in limits(read) if total is None or one[0] < total]:
+    for limit, used in [pair for pair in limits(read) if total is None or pair[0] < total]:
         left = max(0, limit - used)
         total = limit if total is None else min(total, limit)
         free = left if free is None else min(free, left)
@@ -41,10 +41,10 @@ def host_memory(read: Read | None = None) -> Memory:
 
 def _machine(read: Read) -> tuple[int | None, int | None]:
     """All and free memory; on a Mac all of it alone is told."""
-    told: dict[str, str] = dict(re.findall(r"^(\w{1,40}): {1,20}(\d{1,15}) kB$", read("/proc/meminfo"), re.MULTILINE))
-    if "MemTotal" in told:
-        free = told.get("MemAvailable") or told.get("MemFree")
-        return int(told["MemTotal"]) * 1024, None if free is None else int(free) * 1024
+    fields: dict[str, str] = dict(re.findall(r"^(\w{1,40}): {1,20}(\d{1,15}) kB$", read("/proc/meminfo"), re.MULTILINE))
+    if "MemTotal" in fields:
+        free = fields.get("MemAvailable") or fields.get("MemFree")
+        return int(fields["MemTotal"]) * 1024, None if free is None else int(free) * 1024
     return _of_windows() if sys.platform == "win32" else (_of_posix(), None)
 
 
@@ -59,10 +59,10 @@ def _of_windows() -> tuple[int | None, int | None]:
     """By GlobalMemoryStatusEx: nine numbers, of which the third and the fourth are wanted."""
     import ctypes
 
-    told = (ctypes.c_uint64 * 8)(64)  # its first four bytes are its own size
-    if not ctypes.windll.kernel32.GlobalMemoryStatusEx(told):  # type: ignore[attr-defined,unused-ignore]
+    status = (ctypes.c_uint64 * 8)(64)  # its first four bytes are its own size
+    if not ctypes.windll.kernel32.GlobalMemoryStatusEx(status):  # type: ignore[attr-defined,unused-ignore]
         return None, None
-    return int(told[1]), int(told[2])
+    return int(status[1]), int(status[2])
 
 
 def text_of(path: str) -> str:

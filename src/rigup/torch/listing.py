@@ -22,8 +22,8 @@ def _facts(backend: Backend, index: int) -> DeviceFacts:
     try:
         return backend.facts(index)
     except (RuntimeError, AssertionError, OSError) as error:
-        told = f"torch lists {backend.type}:{index} and cannot tell what it is: {error}"
-        raise DeviceError(f"{told}\n`rigup doctor` tells what is wrong with it.") from error
+        problem = f"torch lists {backend.type}:{index} and cannot tell what it is: {error}"
+        raise DeviceError(f"{problem}\n`rigup doctor` tells what is wrong with it.") from error
 
 
 def backend_of(device: torch.device) -> Backend:
@@ -33,7 +33,7 @@ def backend_of(device: torch.device) -> Backend:
         DeviceError: torch has none that could be asked, as for `meta`.
 
     """
-    found = next((one for one in BACKENDS if one.type == device.type and one.count()), None)
+    found = next((backend for backend in BACKENDS if backend.type == device.type and backend.count()), None)
     if found is None:
         if device.type == "meta":
             raise DeviceError(
@@ -45,5 +45,5 @@ def backend_of(device: torch.device) -> Backend:
 
 def listed() -> str:
     """All devices, and what to do, as sentences of an error."""
-    told = "torch lists: " + ", ".join(map(str, devices())) + ". Name one of these, or none for the best."
-    return told + (" `rigup doctor` tells why a GPU is missing." if len(devices()) == 1 else "")
+    sentence = "torch lists: " + ", ".join(map(str, devices())) + ". Name one of these, or none for the best."
+    return sentence + (" `rigup doctor` tells why a GPU is missing." if len(devices()) == 1 else "")

@@ -102,8 +102,8 @@ class Mover:
         try:
             return self.moved(obj)
         except RecursionError as error:
-            told = "A {0} is nested deeper than Python can follow, so its tensors cannot be moved. Move its parts one by one."
-            raise DeviceError(told.format(type(obj).__name__)) from error
+            template = "A {0} is nested deeper than Python can follow, so its tensors cannot be moved. Move its parts one by one."
+            raise DeviceError(template.format(type(obj).__name__)) from error
 
     def moved(self, obj: Any) -> Any:
         """Move a part of it."""
@@ -140,8 +140,8 @@ class Mover:
             return tensor
         if id(tensor) not in self._copies:
             self._copies[id(tensor)] = (tensor, self._by_memory(tensor))
-        there: torch.Tensor = self._copies[id(tensor)][1]
-        return there
+        copied: torch.Tensor = self._copies[id(tensor)][1]
+        return copied
 
     def _by_memory(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy that shares memory with the copies of those that share its own."""
@@ -151,18 +151,18 @@ class Mover:
         view = (memory, tensor.storage_offset(), tensor.size(), tensor.stride(), tensor.dtype, type(tensor))
         if view not in self._views:
             self._views[view] = tensor, self._view(tensor, memory)
-        there = self._views[view][1]
-        return there if self._views[view][0] is tensor else there.view_as(there)
+        copied = self._views[view][1]
+        return copied if self._views[view][0] is tensor else copied.view_as(copied)
 
     def _view(self, tensor: torch.Tensor, memory: int) -> torch.Tensor:
         """A part of the copy of the whole, where the whole is moved too; else a copy of its own."""
         whole = self._wholes.setdefault(memory, tensor) if _covers(tensor) else self._whole(memory)
         if whole is None or whole is tensor or (whole.dtype, type(whole)) != (tensor.dtype, type(tensor)):
             return self._copy(tensor)
-        there = self._tensor(whole)
-        if there is whole or there.stride() != whole.stride():
+        copied = self._tensor(whole)
+        if copied is whole or copied.stride() != whole.stride():
             return self._copy(tensor)
-        return there.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        return copied.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
 
     def _whole(self, memory: int) -> torch.Tensor | None:
         """The tensor of what is moved that covers a piece of memory, if there is one."""
@@ -170,19 +170,19 @@ class Mover:
             from .holding import held
 
             self._looked = True
-            for one in (one.tensor for one in held(self._root) if not one.tensor.requires_grad):
-                if _covers(one) and (key := _memory(one)) is not None:
-                    self._wholes.setdefault(key, one)
+            for candidate in (part.tensor for part in held(self._root) if not part.tensor.requires_grad):
+                if _covers(candidate) and (key := _memory(candidate)) is not None:
+                    self._wholes.setdefault(key, candidate)
         return self._wholes.get(memory)
 
     def _copy(self, tensor: torch.Tensor) -> torch.Tensor:
-        there = self._tried(tensor, lambda: self._there(tensor))
-        if isinstance(tensor, torch.nn.Parameter) and not isinstance(there, torch.nn.Parameter):
-            there = torch.nn.Parameter(there.detach(), requires_grad=tensor.requires_grad)
-            vars(there).update(vars(tensor))
-        return there
+        copied = self._with_errors(tensor, lambda: self._on_device(tensor))
+        if isinstance(tensor, torch.nn.Parameter) and not isinstance(copied, torch.nn.Parameter):
+            copied = torch.nn.Parameter(copied.detach(), requires_grad=tensor.requires_grad)
+            vars(copied).update(vars(tensor))
+        return copied
 
-    def _there(self, tensor: torch.Tensor) -> torch.Tensor:
+    def _on_device(self, tensor: torch.Tensor) -> torch.Tensor:
         """Its values on the device, or room for them where it has none."""
         if tensor.device.type == "meta" and self.device.type != "meta":
             if not self.empty:
@@ -204,9 +204,9 @@ class Mover:
                 raise self._without_values(tensor)
         ties = _ties(module)
         if self.empty:
-            self._tried(module, lambda: module._apply(self._there))
+            self._with_errors(module, lambda: module._apply(self._on_device))
         else:
-            self._tried(module, lambda: module.to(self.device, non_blocking=self.non_blocking))
+            self._with_errors(module, lambda: module.to(self.device, non_blocking=self.non_blocking))
         for (table, name), *others in ties:  # torch makes new parameters where it cannot keep the old, each by itself
             for other, called in others:
                 other[called] = table[name]
@@ -223,8 +223,8 @@ class Mover:
     def _by_itself(self, obj: Any) -> Any:
         """By its own method, which may move it in place and return nothing."""
         given = {"non_blocking": True} if self.non_blocking and _takes_non_blocking(obj.to) else {}
-        there = self._tried(obj, lambda: obj.to(self.device, **given))
-        return obj if there is None else there
+        result = self._with_errors(obj, lambda: obj.to(self.device, **given))
+        return obj if result is None else result
 
     # -- containers ----------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class Mover:
             for key, value in new.items():
                 twin[key] = value
         except TypeError:  # one that cannot be changed is made of a dict
-            return self._tried(values, lambda: type(values)(new))
+            return self._with_errors(values, lambda: type(values)(new))
         return twin
 
     def _fields(self, record: Any, names: list[str]) -> Any:
@@ -269,8 +269,8 @@ class Mover:
 
     def _within(self, container: Any, go: Callable[[], Any]) -> Any:
         if id(container) in self._open:
-            told = "A {0} contains itself, so its tensors cannot be moved. Take it out of itself, or move its parts one by one."
-            raise DeviceError(told.format(type(container).__name__))
+            template = "A {0} contains itself, so its tensors cannot be moved. Take it out of itself, or move its parts one by one."
+            raise DeviceError(template.format(type(container).__name__))
         self._open.add(id(container))
         try:
             return go()
@@ -279,7 +279,7 @@ class Mover:
 
     # -- errors --------------------------------------------------------------------------------------
 
-    def _tried(self, obj: Any, go: Callable[[], Any]) -> Any:
+    def _with_errors(self, obj: Any, go: Callable[[], Any]) -> Any:
         try:
             return go()
         except (DeviceError, RecursionError):
@@ -327,7 +327,7 @@ def _ties(module: torch.nn.Module) -> list[list[tuple[dict[str, Any], str]]]:
         for name, tensor in table.items():
             if tensor is not None:
                 places.setdefault(id(tensor), []).append((table, name))
-    return [one for one in places.values() if len(one) > 1]
+    return [slots for slots in places.values() if len(slots) > 1]
 
 
 def _memory(tensor: torch.Tensor) -> int | None:
@@ -354,4 +354,6 @@ def _takes_non_blocking(call: Any) -> bool:
         taken = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return False
-    return any(one.name == "non_blocking" or one.kind is inspect.Parameter.VAR_KEYWORD for one in taken)
+    return any(
+        parameter.name == "non_blocking" or parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken
+    )

@@ -58,9 +58,9 @@ class DifferentDevices(DeviceError):
 
     def __init__(self, placements: dict[str, dict[torch.device, Placement]], line: str) -> None:
         self.placements, self.line = placements, line
-        told = [f"  {name} is on {_told(parts)}" for name, parts in placements.items() if parts]
-        added = "".join(f"\n  {one}" for one in line.splitlines())
-        super().__init__("These are on different devices:\n" + "\n".join(told) + "\nAdd before it:" + added)
+        placed_lines = [f"  {name} is on {_described(parts)}" for name, parts in placements.items() if parts]
+        added = "".join(f"\n  {statement}" for statement in line.splitlines())
+        super().__init__("These are on different devices:\n" + "\n".join(placed_lines) + "\nAdd before it:" + added)
 
 
 def where(obj: Any) -> dict[torch.device, Placement]:
@@ -77,10 +77,10 @@ def where(obj: Any) -> dict[torch.device, Placement]:
     from .holding import held
 
     groups: dict[torch.device, list[Held]] = {}
-    for one in held(obj):
-        groups.setdefault(one.tensor.device, []).append(one)
-    made = {device: _placement(device, found) for device, found in groups.items()}
-    return dict(sorted(made.items(), key=lambda pair: -pair[1].bytes))
+    for part in held(obj):
+        groups.setdefault(part.tensor.device, []).append(part)
+    placements = {device: _placement(device, found) for device, found in groups.items()}
+    return dict(sorted(placements.items(), key=lambda pair: -pair[1].bytes))
 
 
 def same_device(*objects: Any, **named: Any) -> torch.device:
@@ -96,7 +96,7 @@ def same_device(*objects: Any, **named: Any) -> torch.device:
 
     """
     values = [*objects, *named.values()]
-    placed = [where(one) for one in values]
+    placed = [where(value) for value in values]
     found = {device for parts in placed for device in parts}
     if len(found) == 1:
         return found.pop()
@@ -110,7 +110,7 @@ def same_device(*objects: Any, **named: Any) -> torch.device:
     call = written("same_device")
     expressions = [*call.positional(len(objects)), *map(call.keyword, named)]
     called = _called(len(objects), expressions, list(named))
-    arguments = [Argument(*one) for one in zip(called, expressions, values)]
+    arguments = [Argument(*fields) for fields in zip(called, expressions, values)]
     raise DifferentDevices(dict(zip(called, placed)), _line(arguments, placed, call.frame))
 
 
@@ -119,17 +119,19 @@ def _called(positional: int, expressions: list[ast.expr | None], named: list[str
     import ast
 
     written = [
-        f"argument {n}" if one is None else ast.unparse(one) for n, one in enumerate(expressions[:positional], 1)
+        f"argument {n}" if expression is None else ast.unparse(expression)
+        for n, expression in enumerate(expressions[:positional], 1)
     ]
-    told = [*written, *named]
-    return [name if told.count(name) == 1 else f"{name} (argument {n})" for n, name in enumerate(told, 1)]
+    names = [*written, *named]
+    return [name if names.count(name) == 1 else f"{name} (argument {n})" for n, name in enumerate(names, 1)]
 
 
 def _placement(device: torch.device, found: list[Held]) -> Placement:
     named = {
-        kind: tuple(one.name or "it" for one in found if one.kind == kind) for kind in ("parameter", "buffer", "tensor")
+        kind: tuple(part.name or "it" for part in found if part.kind == kind)
+        for kind in ("parameter", "buffer", "tensor")
     }
-    sizes = {_memory(one.tensor): one.tensor for one in found}
+    sizes = {_memory(part.tensor): part.tensor for part in found}
     taken = sum(_size(tensor) for tensor in sizes.values())
     return Placement(device, named["parameter"], named["buffer"], named["tensor"], taken)
 
@@ -150,11 +152,11 @@ def _size(tensor: torch.Tensor) -> int:
         return int(tensor.numel() * tensor.element_size())
 
 
-def _told(parts: dict[torch.device, Placement]) -> str:
+def _described(parts: dict[torch.device, Placement]) -> str:
     """`cuda:0`; with the names where it is on several devices or has several parts."""
     if len(parts) == 1 and next(iter(parts.values())).names == ("it",):
         return str(next(iter(parts)))
-    return "; ".join(f"{one.device} ({str(one).partition(': ')[2]})" for one in parts.values())
+    return "; ".join(f"{placement.device} ({str(placement).partition(': ')[2]})" for placement in parts.values())
 
 
 def _line(arguments: list[Argument], placed: list[dict[torch.device, Placement]], frame: FrameType | None) -> str:
@@ -162,8 +164,8 @@ def _line(arguments: list[Argument], placed: list[dict[torch.device, Placement]]
     from .advice import lines
 
     sizes: dict[torch.device, int] = {}
-    for device, one in itertools.chain.from_iterable(parts.items() for parts in placed):
-        sizes[device] = sizes.get(device, 0) + one.bytes
+    for device, placement in itertools.chain.from_iterable(parts.items() for parts in placed):
+        sizes[device] = sizes.get(device, 0) + placement.bytes
     goal = max(sizes, key=lambda device: (device.type != "meta", device.type != "cpu", sizes[device]))
-    wrong = [one for one, parts in zip(arguments, placed) if set(parts) - {goal}]
+    wrong = [argument for argument, parts in zip(arguments, placed) if set(parts) - {goal}]
     return lines(wrong, goal, frame)

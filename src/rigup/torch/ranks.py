@@ -49,25 +49,25 @@ def local_rank(variables: Mapping[str, str] | None = None) -> Rank | None:
         variables: by default this process's.
 
     """
-    told = os.environ if variables is None else variables
+    environ = os.environ if variables is None else variables
     for name, size in _STARTERS:
-        number = told.get(name, "").strip()
+        number = environ.get(name, "").strip()
         if not number.isdecimal():
             continue  # unset, or -1, by which some starters say that there is only one
-        alone = _alone(told, name, told.get(size, "").strip())
-        return None if alone else Rank(int(number), name, name == "SLURM_LOCALID" and _bound_by_slurm(told))
+        alone = _alone(environ, name, environ.get(size, "").strip())
+        return None if alone else Rank(int(number), name, name == "SLURM_LOCALID" and _bound_by_slurm(environ))
     return None
 
 
-def _alone(told: Mapping[str, str], name: str, size: str) -> bool:
+def _alone(environ: Mapping[str, str], name: str, size: str) -> bool:
     """Whether it is the only process of the node: then it takes the best device like any other program."""
-    if name == "SLURM_LOCALID" and "SLURM_STEP_TASKS_PER_NODE" not in told:
-        size = told.get("SLURM_NTASKS", "")  # a batch script is one process, with no step of its own
+    if name == "SLURM_LOCALID" and "SLURM_STEP_TASKS_PER_NODE" not in environ:
+        size = environ.get("SLURM_NTASKS", "")  # a batch script is one process, with no step of its own
     return re.fullmatch(r"1(?:\(x\d{1,9}\))?", size) is not None
 
 
-def _bound_by_slurm(told: Mapping[str, str]) -> bool:
+def _bound_by_slurm(environ: Mapping[str, str]) -> bool:
     """Whether srun gave each task devices that the others do not see."""
-    asked = (told.get("SLURM_GPUS_PER_TASK"), "gpu" in told.get("SLURM_TRES_PER_TASK", ""))
-    bind = told.get("SLURM_GPU_BIND", "") + told.get("SLURM_GPUS_BIND", "")
+    asked = (environ.get("SLURM_GPUS_PER_TASK"), "gpu" in environ.get("SLURM_TRES_PER_TASK", ""))
+    bind = environ.get("SLURM_GPU_BIND", "") + environ.get("SLURM_GPUS_BIND", "")
     return any(asked) or re.search(r"per_task|single|map_gpu|mask_gpu", bind) is not None

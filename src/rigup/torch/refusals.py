@@ -23,21 +23,21 @@ def refused(obj: Any, root: Any, goal: torch.device, error: Exception) -> Device
         error: what was said.
 
     """
-    said = (str(error).strip() or type(error).__name__).splitlines()[0]
-    told = f"{_described(obj, root)} cannot be moved to {goal}: {said}"
-    told += "" if told.endswith((".", "!", "?")) else "."
-    if isinstance(error, _OUT_OF_MEMORY) or "out of memory" in said.lower():
+    error_text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    sentence = f"{_described(obj, root)} cannot be moved to {goal}: {error_text}"
+    sentence += "" if sentence.endswith((".", "!", "?")) else "."
+    if isinstance(error, _OUT_OF_MEMORY) or "out of memory" in error_text.lower():
         ways = "Free tensors that are no longer needed, move a smaller batch, or use a smaller dtype."
-        return OutOfDeviceMemory(f"{told}\n{ways}")
-    return DeviceError(f"{told}\n{_ways(obj, root, goal)}")
+        return OutOfDeviceMemory(f"{sentence}\n{ways}")
+    return DeviceError(f"{sentence}\n{_ways(obj, root, goal)}")
 
 
 def without_values(tensor: torch.Tensor, root: Any, goal: torch.device) -> DeviceError:
     """The error of a tensor that was made on `meta`."""
     name = _root() or "model"
     lines = f"  from rigup.torch import to_empty\n  {name} = to_empty({name}, {str(goal)!r})"
-    told = f"{_described(tensor, root)} is on meta and has no values to move."
-    return DeviceError(f"{told}\nGive it room first, then load or initialise it:\n{lines}")
+    sentence = f"{_described(tensor, root)} is on meta and has no values to move."
+    return DeviceError(f"{sentence}\nGive it room first, then load or initialise it:\n{lines}")
 
 
 def _described(obj: Any, root: Any) -> str:
@@ -50,7 +50,7 @@ def _described(obj: Any, root: Any) -> str:
 
 def _name(tensor: torch.Tensor, root: Any) -> str:
     """How one gets at it; "" where that cannot be seen."""
-    part = next((one.name for one in held(root) if one.tensor is tensor), "")
+    part = next((part.name for part in held(root) if part.tensor is tensor), "")
     name = _root()
     dot = "." if name and isinstance(root, torch.nn.Module) and part else ""
     return name + dot + part
@@ -68,8 +68,8 @@ def _root() -> str:
 
 
 def _ways(obj: Any, root: Any, goal: torch.device) -> str:
-    wide = next((one for one in held(obj if isinstance(obj, torch.nn.Module) else root)
-                 if one.tensor.dtype in (torch.float64, torch.complex128)), None)  # fmt: skip
+    wide = next((part for part in held(obj if isinstance(obj, torch.nn.Module) else root)
+                 if part.tensor.dtype in (torch.float64, torch.complex128)), None)  # fmt: skip
     if wide is not None and goal.type != "cpu":
         return "Not every device has numbers of 64 bits: convert it first, for a tensor or a module by `.float()`."
     return f"Convert it to a dtype and a layout that {goal.type} has, or leave it on the CPU."

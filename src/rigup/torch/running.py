@@ -32,9 +32,9 @@ def memory(of: Wish = None) -> Memory:
     try:
         return backend.memory(wanted.index or 0)
     except (RuntimeError, AssertionError) as error:
-        told = f"{wanted} does not tell its memory: {error}"
+        problem = f"{wanted} does not tell its memory: {error}"
         raise DeviceError(
-            f"{told}\nIf it is full, end a program that uses it; else `rigup doctor` tells what is wrong."
+            f"{problem}\nIf it is full, end a program that uses it; else `rigup doctor` tells what is wrong."
         ) from error
 
 
@@ -65,7 +65,7 @@ def _used(backend: Backend) -> list[int]:
     if not count:
         return []
     current = torch.empty(0, device=backend.type).device.index or 0
-    chosen = {one.index or 0 for one in CHOSEN if one.type == backend.type}
+    chosen = {chosen_device.index or 0 for chosen_device in CHOSEN if chosen_device.type == backend.type}
     return sorted(index for index in {current, *chosen, *backend.used(count)} if index < count)
 
 
@@ -73,9 +73,9 @@ def _wait(backend: Backend, index: int) -> None:
     try:
         backend.synchronize(index)
     except RuntimeError as error:
-        told = f"What ran on {torch.device(backend.type, index)} has failed: {error}"
+        problem = f"What ran on {torch.device(backend.type, index)} has failed: {error}"
         way = "It was started before this line: let each call wait, by CUDA_LAUNCH_BLOCKING=1 on NVIDIA's and AMD's cards, to see which."
-        raise DeviceError(f"{told}\n{way}") from error
+        raise DeviceError(f"{problem}\n{way}") from error
 
 
 def seed_everything(seed: int = 0, deterministic: bool = False) -> int:

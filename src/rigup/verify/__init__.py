@@ -1,1 +1,1 @@
-"""The proof: an environment's own Python computes on every device, and what it measured is judged here."""
+"""Verification: an environment's own Python computes on each device, and the measurements are judged here."""

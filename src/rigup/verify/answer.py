@@ -1,4 +1,4 @@
-"""The answer of `rigup verify`, as `rigup.schemas.verify` has it. Nothing is printed here."""
+"""Build the answer of `rigup verify` (`rigup.schemas.verify`). Nothing is printed here."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -33,7 +33,7 @@ _MASKS = {"nvidia": ("CUDA_VISIBLE_DEVICES",), "amd": ("HIP_VISIBLE_DEVICES", "R
 
 
 def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wanted: list[str]) -> Verify:
-    """What was proven, without how long it took. `machine` is the doctor's, with the state of each of its devices."""
+    """The answer without its duration. `machine` comes from the doctor, with the state of each device."""
     devices = [CheckedDevice(**structs.asdict(device), checks=[]) for device in machine.accelerators or []]
     cpu = CheckedDevice(name=processor(machine), checks=[])
     for seen in (*observed.frameworks, *observed.companions):
@@ -51,7 +51,7 @@ def answer(observed: Observed, machine: Machine, facts: Facts, full: bool, wante
 
 
 def environment_of(observed: Observed) -> Environment:
-    """Where it was measured."""
+    """The environment in which it was measured."""
     return Environment(prefix=observed.prefix, interpreter=observed.python, python=observed.version)
 
 
@@ -62,71 +62,71 @@ def processor(machine: Machine) -> str:
 
 
 def _framework(seen: Seen) -> Framework:
-    """What was seen of a framework as a whole: its version, and whether it could be imported at all."""
+    """One framework: its version, and whether it could be imported."""
     about, failed = seen.about, not seen.listed or bool(seen.deaths and not seen.deaths[-1].device)
     return Framework(
         name=seen.name, imported=bool(about), listed=seen.listed, version=about.version if about else UNSET,
         import_seconds=round(about.seconds, 2) if about else UNSET, build=about.build or UNSET if about else UNSET,
         exit_status=seen.status if seen.done and seen.status else UNSET,
         because=(_ended(seen.deaths[-1]) if seen.deaths else "") if failed else UNSET,
-        said=last_line(seen.said) if failed else UNSET,
+        said=last_line(seen.stderr) if failed else UNSET,
     )  # fmt: skip
 
 
 def _ended(last: Death) -> str:
-    """How it ended; status 1 is how Python ends after an error."""
+    """How the child ended; status 1 is how Python exits after an exception."""
     if (last.why, last.number) == ("status", 1):
         return _("Python ended with an error.")
     return died(last.why, last.number)
 
 
-def last_line(said: bytes) -> str:
-    """What it said last that is no mark of ours, nor of a stack's."""
-    lines = [line.strip() for line in said.decode("utf-8", "replace").splitlines()]
+def last_line(stderr: bytes) -> str:
+    """The last line of standard error that is neither a progress mark of the probe nor part of a traceback."""
+    lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
     return next((line[:500] for line in reversed(lines) if line and not line.startswith(_NO_WORDS)), "")
 
 
 def _add(seen: Seen, devices: list[CheckedDevice], cpu: CheckedDevice) -> None:
-    """The checks of one framework, each at the device that it was made on."""
-    places = matched([one for one in seen.devices if one.id != "cpu"], devices)
-    for one in seen.devices:
-        checks = [structs.replace(check, framework=seen.name, device=one.id) for check in _checks(seen, one.id)]
-        if one.id == "cpu":
+    """Add the checks of one framework to the devices on which they ran."""
+    places = matched([listed for listed in seen.devices if listed.id != "cpu"], devices)
+    for listed in seen.devices:
+        checks = [structs.replace(check, framework=seen.name, device=listed.id) for check in _checks(seen, listed.id)]
+        if listed.id == "cpu":
             cpu.checks.extend(checks)
         elif checks:
-            if one.id not in places:  # nobody else has seen it
-                places[one.id] = len(devices)
+            if listed.id not in places:  # nobody else has seen it
+                places[listed.id] = len(devices)
                 devices.append(CheckedDevice(index=len(devices), checks=[]))
-                told = _("This machine shows no such device: what it is cannot be told.")
+                because = _("This machine shows no such device: what it is cannot be told.")
                 checks.append(
-                    Check(framework=seen.name, device=one.id, name=_OF_THIS_MACHINE, seconds=0.0, because=told)
+                    Check(framework=seen.name, device=listed.id, name=_OF_THIS_MACHINE, seconds=0.0, because=because)
                 )
-            devices[places[one.id]] = _completed(devices[places[one.id]], one)
-            devices[places[one.id]].checks.extend(checks)
+            devices[places[listed.id]] = _completed(devices[places[listed.id]], listed)
+            devices[places[listed.id]].checks.extend(checks)
 
 
-def _completed(target: CheckedDevice, one: Listed) -> CheckedDevice:
-    """A device with what the framework knows of it and the machine's facts do not."""
+def _completed(target: CheckedDevice, listed: Listed) -> CheckedDevice:
+    """The device, completed with what the framework reports and the machine's facts lack."""
     return structs.replace(
-        target, vendor=target.vendor or one.vendor or UNSET, name=target.name or one.name or UNSET,
-        isa=target.isa or one.isa or UNSET, pci_address=target.pci_address or one.pci_address or UNSET,
-        properties=target.properties or one.properties or UNSET,
+        target, vendor=target.vendor or listed.vendor or UNSET, name=target.name or listed.name or UNSET,
+        isa=target.isa or listed.isa or UNSET, pci_address=target.pci_address or listed.pci_address or UNSET,
+        properties=target.properties or listed.properties or UNSET,
     )  # fmt: skip
 
 
 def _checks(seen: Seen, device: str) -> Iterator[Check]:
-    """All of one device, in the order in which they were made."""
-    mine = {name: record for (one, name), record in seen.records.items() if one == device}
+    """The checks of one device, in the order in which they ran."""
+    mine = {name: record for (checked_device, name), record in seen.records.items() if checked_device == device}
     yield from (judge(name, record) for name, record in mine.items())
-    if device != "cpu" and (told := fallbacks(mine)):
-        yield told
+    if device != "cpu" and (fallback_check := fallbacks(mine)):
+        yield fallback_check
     if device in seen.left:
-        said = _("What comes after it was not tried: this device has ended the process.")
-        yield Check(name="rest", seconds=0.0, because=said)
+        because = _("What comes after it was not tried: this device has ended the process.")
+        yield Check(name="rest", seconds=0.0, because=because)
 
 
 def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) -> None:
-    """A GPU that no framework lists, where one ought to: its build is for this maker, or it serves no GPU at all."""
+    """Mark GPUs that no framework lists although a build here is for that vendor, or for no GPU at all."""
     from rigup.diagnosis.states import made_for
     from rigup.machine.kinds import Torch, Variable
 
@@ -140,42 +140,46 @@ def _unlisted(observed: Observed, devices: list[CheckedDevice], facts: Facts) ->
         if device.checks or not any(seen.listed for seen in observed.frameworks if seen.name not in FOR_CPUS):
             continue
         if hidden:
-            told = _("{variable} hides it from this process.").format(variable=hidden[0])
-            devices[place] = structs.replace(device, because=told)
+            because = _("{variable} hides it from this process.").format(variable=hidden[0])
+            devices[place] = structs.replace(device, because=because)
         elif ought:
-            told = _("No framework of this environment lists this GPU.")
-            device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=told))
+            because = _("No framework of this environment lists this GPU.")
+            device.checks.append(Check(name="listed", passed=False, seconds=0.0, because=because))
 
 
-def _untold(device: CheckedDevice) -> list[Check]:
-    """Checks that were to show whether the device itself did the work, and do not."""
+def _undecided(device: CheckedDevice) -> list[Check]:
+    """Checks of where the work was done that came to no verdict."""
     return [check for check in device.checks if check.name in _NEEDED and check.passed is UNSET]
 
 
 def _state(device: CheckedDevice) -> CheckedDevice:
-    """Verified where all was passed; what was not judged keeps the doctor's word."""
+    """State "verified" where all judged checks passed; a device without judged checks keeps the doctor's state."""
     judged = [check for check in device.checks if check.passed is not UNSET]
     bad = [check for check in judged if not check.passed]
     if bad:
-        told = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
-        return structs.replace(device, state="no", because=told, next="rigup doctor")
-    if untold := _untold(device):
-        told = _("it computes right; whether the device did it cannot be told. {because}")
-        return structs.replace(device, state="expected", because=told.format(because=untold[0].because or ""), next="")
+        because = _("it did not pass: {names}").format(names=", ".join(dict.fromkeys(check.name for check in bad)))
+        return structs.replace(device, state="no", because=because, next="rigup doctor")
+    if open_checks := _undecided(device):
+        because = _("it computes right; whether the device did it cannot be told. {because}")
+        return structs.replace(
+            device, state="expected", because=because.format(because=open_checks[0].because or ""), next=""
+        )
     if judged:
         frameworks = ", ".join(dict.fromkeys(check.framework for check in judged if check.framework))
-        told = _("all checks were passed ({count}, with {frameworks})").format(count=len(judged), frameworks=frameworks)
-        return structs.replace(device, state="verified", because=told, next="")
+        because = _("all checks were passed ({count}, with {frameworks})").format(
+            count=len(judged), frameworks=frameworks
+        )
+        return structs.replace(device, state="verified", because=because, next="")
     return device
 
 
 def _verdict(
     devices: list[CheckedDevice], frameworks: list[Framework]
 ) -> Literal["verified", "failed", "nothing-to-verify"]:
-    """Verified needs something that was proven, nothing that failed, and no device of which it cannot be told."""
+    """Verdict "verified" needs at least one passed check, no failed one, and no device without a verdict."""
     judged = [check.passed for device in devices for check in device.checks if check.passed is not UNSET]
-    if not all(judged) or any(one.because is not UNSET for one in frameworks):
+    if not all(judged) or any(framework.because is not UNSET for framework in frameworks):
         return "failed"
-    if any(map(_untold, devices)):
+    if any(map(_undecided, devices)):
         return "nothing-to-verify"  # something was asked whose part in it cannot be told
     return "verified" if judged else "nothing-to-verify"

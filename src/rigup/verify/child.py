@@ -1,4 +1,4 @@
-"""The probe in a child process with limits: it may hang, crash or eat memory, and we are still told how far it came."""
+"""Run the probe in a child process with limits on time and memory; its progress is known even if it hangs or crashes."""
 
 import contextlib
 import json
@@ -44,45 +44,45 @@ class Ended(NamedTuple):
     Attributes:
         why: "" where it went by itself; "hung", "memory" or "over" (its time was) where we ended it.
         status: its exit status; minus the signal's number where one ended it.
-        said: its standard error, the middle left out where that was long.
+        stderr: its standard error, the middle left out where that was long.
         seconds: how long it ran.
 
     """
 
     why: str
     status: int
-    said: bytes
+    stderr: bytes
     seconds: float
 
 
-def run(python: str, order: Event, limits: Limits, heard: Callable[[Event], None], probe: Path = PROBE) -> Ended:
-    """Run a probe in an interpreter; `heard` is called with each thing that it says.
+def run(python: str, order: Event, limits: Limits, on_event: Callable[[Event], None], probe: Path = PROBE) -> Ended:
+    """Run a probe in an interpreter; `on_event` is called with each event that it writes.
 
     Raises:
         OSError: the interpreter cannot be started.
 
     """
     began = time.monotonic()
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(
-            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said,
+            [python, str(probe), json.dumps(order)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,
             env=_variables(), start_new_session=os.name == "posix",
         )  # fmt: skip
         try:
-            why = _attended(process, limits, heard)
+            why = _attended(process, limits, on_event)
         finally:
             _end(process)
         status = process.poll()  # one that waits in a driver is not gone yet, and nobody can end it
-        return Ended(why, -9 if status is None else status, _kept(said), time.monotonic() - began)
+        return Ended(why, -9 if status is None else status, _kept(stderr), time.monotonic() - began)
 
 
 def _variables() -> dict[str, str]:
-    """Those of the person who asks; and a crash is to tell where it was."""
+    """The environment variables of the child: the caller's, with faulthandler enabled."""
     return {**os.environ, "PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONIOENCODING": "utf-8"}
 
 
-def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callable[[Event], None]) -> str:
-    """Listen until it is at its end, or over one of its limits."""
+def _attended(process: "subprocess.Popen[bytes]", limits: Limits, on_event: Callable[[Event], None]) -> str:
+    """Read events until the child ends or exceeds a limit; the reason why it was stopped, "" if it ended by itself."""
     lines: queue.Queue[bytes | None] = queue.Queue()
     threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
     until = time.monotonic() + limits.start
@@ -92,7 +92,7 @@ def _attended(process: "subprocess.Popen[bytes]", limits: Limits, heard: Callabl
             if line is None:
                 return _last_breath(process, limits)
             for event in _event(line):
-                heard(event)
+                on_event(event)
                 until = time.monotonic() + (limits.check if event["say"] != "ready" else limits.start)
         if time.monotonic() > min(until, limits.until):
             return "over" if limits.until < until else "hung"
@@ -110,7 +110,7 @@ def _listen(out: "IO[bytes] | None", lines: "queue.Queue[bytes | None]") -> None
 
 
 def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
-    """It has said its last word; the end of an interpreter with drivers in it takes a while."""
+    """Wait for the exit of a child that has closed its output; an interpreter with loaded drivers takes a while."""
     try:
         process.wait(timeout=min(limits.check, 30))
     except subprocess.TimeoutExpired:
@@ -119,28 +119,30 @@ def _last_breath(process: "subprocess.Popen[bytes]", limits: Limits) -> str:
 
 
 def _event(line: bytes) -> Iterator[Event]:
-    """What a line says; nothing where it is none of ours."""
+    """The event on a line of output; nothing if the line is no event."""
     with contextlib.suppress(ValueError, RecursionError):
-        told = json.loads(line)
-        if isinstance(told, dict) and isinstance(told.get("say"), str):
-            yield told
+        event = json.loads(line)
+        if isinstance(event, dict) and isinstance(event.get("say"), str):
+            yield event
 
 
 def resident(pid: int) -> int:
-    """Bytes of main memory that a process takes; 0 where the system does not tell us."""
+    """Resident memory of a process in bytes; 0 where the system does not report it."""
     try:
         if sys.platform == "linux":
             return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         if os.name == "posix":
-            told = subprocess.run(["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False)
-            return int(told.stdout or 0) * 1024
+            completed = subprocess.run(
+                ["ps", "-o", "rss=", "-p", str(pid)], capture_output=True, timeout=5, check=False
+            )
+            return int(completed.stdout or 0) * 1024
     except (OSError, ValueError, IndexError, subprocess.SubprocessError):
         return 0
     return 0
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End it with all that it has started; what hangs in a driver may take its time to go."""
+    """Kill the child and its process group; a process that hangs in a driver may outlive this."""
     with contextlib.suppress(OSError):
         os.killpg(process.pid, 9) if os.name == "posix" else process.kill()
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -149,12 +151,12 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
         process.stdout.close()
 
 
-def _kept(said: IO[bytes]) -> bytes:
-    """The beginning and the end."""
-    size = said.seek(0, os.SEEK_END)
-    said.seek(0)
+def _kept(stderr: IO[bytes]) -> bytes:
+    """The head and the tail of a file, with a mark between them where it was cut."""
+    size = stderr.seek(0, os.SEEK_END)
+    stderr.seek(0)
     if size <= _HEAD + _TAIL:
-        return said.read()
-    head = said.read(_HEAD)
-    said.seek(-_TAIL, os.SEEK_END)
-    return head + b"\n[...]\n" + said.read()
+        return stderr.read()
+    head = stderr.read(_HEAD)
+    stderr.seek(-_TAIL, os.SEEK_END)
+    return head + b"\n[...]\n" + stderr.read()

@@ -1,4 +1,4 @@
-"""Which Python to ask: that of a folder, of a name, or the one that is active."""
+"""Find the interpreter of an environment: by folder, by name, or the active one."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ _ROOTS = ("miniconda3", "miniforge3", "mambaforge", "anaconda3", "micromamba", "
 
 
 class VerifyError(Exception):
-    """There is nothing that could be verified; the text says what to give instead."""
+    """There is nothing to verify; the message says what to name instead."""
 
 
 def interpreter(wish: str, variables: Mapping[str, str]) -> str:
@@ -36,16 +36,16 @@ def interpreter(wish: str, variables: Mapping[str, str]) -> str:
     places = [path, *(path / name for name in _USUAL)] if path.is_dir() else list(_named(wish, variables))
     found = next(filter(None, map(_inside, places)), None)
     if found is None:
-        told = _(
+        template = _(
             "There is no Python environment at {path}. Give the folder of an environment, its interpreter, or the name "
             "of a conda environment."
         )
-        raise VerifyError(told.format(path=wish))
+        raise VerifyError(template.format(path=wish))
     return found
 
 
 def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]) -> str:
-    """Why what an interpreter computed with is not the environment that was asked for; "" where it is.
+    """Why the interpreter's packages are not those of the environment asked for; "" if they are.
 
     Args:
         wish: as `interpreter` took it.
@@ -61,17 +61,17 @@ def of_another(wish: str, python: str, prefix: str, variables: Mapping[str, str]
     folder = folder.parent if folder.name in ("bin", "Scripts") else folder
     if os.path.realpath(folder) == os.path.realpath(prefix):
         return ""
-    told = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
-    return told.format(path=folder, prefix=prefix)
+    template = _("The interpreter in {path} computes with the packages of {prefix}, and not with those that lie beside it. Make the environment anew, or name that one.")  # fmt: skip
+    return template.format(path=folder, prefix=prefix)
 
 
 def _active(variables: Mapping[str, str]) -> str:
-    """Of an environment that is active, else the one on the path."""
+    """The interpreter of the active environment, else the one on PATH."""
     folder = next((variables[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if variables.get(name)), "")
     inside = _inside(Path(folder)) if folder else None
     if folder and inside is None:  # another Python would be near, and not the one that is asked about
-        told = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
-        raise VerifyError(told.format(path=folder))
+        template = _("The active environment {path} has no interpreter: it was moved or removed. Make it anew, or name another one.")  # fmt: skip
+        raise VerifyError(template.format(path=folder))
     found = inside or shutil.which("python3") or shutil.which("python")
     if found is None:
         raise VerifyError(_("No environment is active and there is no Python on the path. Name an environment."))
@@ -79,13 +79,13 @@ def _active(variables: Mapping[str, str]) -> str:
 
 
 def _inside(folder: Path) -> str | None:
-    """The interpreter of an environment's folder, by the path that makes it that environment's."""
+    """The interpreter in an environment's folder, by the path through which Python finds that environment."""
     found = next((folder / name for name in _INSIDE if (folder / name).is_file()), None)
     return os.path.abspath(found) if found else None
 
 
 def _named(name: str, variables: Mapping[str, str]) -> Iterator[Path]:
-    """Where conda keeps environments by name."""
+    """Folders in which conda keeps named environments."""
     if "/" in name or "\\" in name:
         return
     known = [Path(variables["MAMBA_ROOT_PREFIX"])] if variables.get("MAMBA_ROOT_PREFIX") else []

@@ -1,4 +1,4 @@
-"""What was measured, judged: pure, from records to checks. Errors are in units of the wanted values' size."""
+"""Judge measurements: pure functions from records to checks. Errors are relative to the size of the expected values."""
 
 import math
 import re
@@ -11,14 +11,14 @@ from rigup.language import _
 from rigup.schemas.verify import Check
 from rigup.verify.observe import Record
 from rigup.verify.words import (
-    copies_said,
+    copies_sentence,
     died,
-    elsewhere_said,
-    fallback_said,
+    elsewhere_sentence,
+    fallback_sentence,
     inexact,
-    operators_said,
+    operators_sentence,
     slow,
-    wrong_said,
+    wrong_sentence,
 )
 
 Measured = dict[str, Any]
@@ -56,7 +56,7 @@ _STATISTICS = {"mean": (0.0, 0.02), "deviation": (1.0, 0.02), "least": (0.0, 1e-
 
 
 class Judged(NamedTuple):
-    """A judgement: None where it cannot be told."""
+    """A verdict; `passed` is None where there is none."""
 
     passed: bool | None
     measured: Any = None
@@ -65,12 +65,12 @@ class Judged(NamedTuple):
 
 
 def judge(name: str, record: Record) -> Check:
-    """One check of the contract, from what the probe recorded of it."""
-    told = _judged(name, record)
+    """The check for one record of the probe."""
+    judged = _judged(name, record)
     return Check(
-        name=name, passed=UNSET if told.passed is None else told.passed, seconds=round(record.seconds, 3),
-        measured=UNSET if told.measured is None else told.measured,
-        expected=UNSET if told.expected is None else told.expected, because=told.because or UNSET,
+        name=name, passed=UNSET if judged.passed is None else judged.passed, seconds=round(record.seconds, 3),
+        measured=UNSET if judged.measured is None else judged.measured,
+        expected=UNSET if judged.expected is None else judged.expected, because=judged.because or UNSET,
     )  # fmt: skip
 
 
@@ -82,18 +82,18 @@ def _judged(name: str, record: Record) -> Judged:
     if record.skipped is not None:
         return Judged(None, None, None, record.skipped)
     try:
-        return _told(name, record)
+        return _by_error_or_kind(name, record)
     except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError):  # a framework wrote between our lines
         return Judged(False, {"answer": repr(record.measured)[:500]}, None, _("The probe's answer cannot be read."))
 
 
-def _told(name: str, record: Record) -> Judged:
-    """As the probe told it, whatever it told."""
+def _by_error_or_kind(name: str, record: Record) -> Judged:
+    """The verdict by the recorded error, by results on another device, or by the kind of check."""
     if record.error is not None:
         return Judged(False, record.error, None, _first_line(record.error))
     measured = record.measured
     if measured.get("elsewhere"):
-        return Judged(False, {"elsewhere": measured["elsewhere"]}, {"elsewhere": []}, elsewhere_said(measured))
+        return Judged(False, {"elsewhere": measured["elsewhere"]}, {"elsewhere": []}, elsewhere_sentence(measured))
     return _of_kind(name)(name, measured)
 
 
@@ -108,34 +108,34 @@ def _first_line(error: dict[str, Any]) -> str:
 
 
 def _operators(measured: Measured) -> Judged:
-    """Each operator of a table, in each type, forward and backward; the worst are told first."""
-    told = [_Operator(*one) for one in measured["cases"]]
-    bad = _each_first(sorted((one for one in told if not one.share <= 1), key=lambda one: -one.share))
-    raised = [" ".join(map(str, one[:3])) + ": " + str(one[3]) for one in measured.get("raised", [])]
+    """Judge each operator of a table by type and direction; the largest deviations come first."""
+    operators = [_Operator(*case) for case in measured["cases"]]
+    bad = _each_first(sorted((row for row in operators if not row.share <= 1), key=lambda row: -row.share))
+    raised = [" ".join(map(str, row[:3])) + ": " + str(row[3]) for row in measured.get("raised", [])]
     more = {key: measured[key] for key in ("without", "left") if measured.get(key)}
     if bad or raised:
-        failed = [*dict.fromkeys([*(one.name for one in bad), *raised])]
-        shown = {"failed": failed, "operators": len(told), **more}
+        failed = [*dict.fromkeys([*(row.name for row in bad), *raised])]
+        shown = {"failed": failed, "operators": len(operators), **more}
         if bad:
             shown |= {"error": bad[0].error, "of": bad[0].name}
         if raised:
             shown["type"] = str(measured["raised"][0][3]).partition(":")[0]
         expected = {"error": bad[0].allowed if bad else 0.0, "failed": []}
         return Judged(
-            False, shown, expected, operators_said([(one.name, one.error, one.allowed) for one in bad], raised)
+            False, shown, expected, operators_sentence([(row.name, row.error, row.allowed) for row in bad], raised)
         )
-    worst = max(told, key=lambda one: one.share, default=None)
+    worst = max(operators, key=lambda row: row.share, default=None)
     if worst is None:
         return Judged(None, more or None, None, _("Nothing of it can be computed on this device."))
     return Judged(
-        True, {"error": worst.error, "of": worst.name, "operators": len(told), **more}, {"error": worst.allowed}
+        True, {"error": worst.error, "of": worst.name, "operators": len(operators), **more}, {"error": worst.allowed}
     )
 
 
 def _each_first(bad: "list[_Operator]") -> "list[_Operator]":
-    """The worst of every operator, and then the rest: one that fails in many ways does not hide another."""
-    firsts = {one.name.partition(" ")[0]: one for one in reversed(bad)}
-    return sorted(bad, key=lambda one: firsts[one.name.partition(" ")[0]] is not one)
+    """Order failures: the worst of each operator first, so that one operator's many failures do not hide another's."""
+    firsts = {row.name.partition(" ")[0]: row for row in reversed(bad)}
+    return sorted(bad, key=lambda row: firsts[row.name.partition(" ")[0]] is not row)
 
 
 class _Operator:
@@ -157,15 +157,15 @@ class _Operator:
 
     @property
     def share(self) -> float:
-        """The error in units of what is allowed; of what has one right answer, anything else is infinitely wrong."""
+        """The error relative to the allowed one; infinite for a wrong exact result."""
         return self.error / self.allowed if self.allowed else math.inf if self.error else 0.0
 
 
 def _exact_and_near(name: str, measured: Measured) -> Judged:
-    """What has one right answer, and what may be off by so much."""
-    wrong = [str(one) for one in measured.get("wrong") or []]
+    """Judge exact results and results with a tolerance."""
+    wrong = [str(part) for part in measured.get("wrong") or []]
     if wrong and measured.get("copies"):
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_said(wrong))
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, copies_sentence(wrong))
     if "cases" in measured and not wrong:
         return _operators(measured)
     errors = {**measured.get("errors", {}), **_samples(measured), **_halves(measured)}
@@ -174,7 +174,7 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
     if bad:
         return _inexact(name, bad, allowed, wrong)
     if wrong:
-        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_said(_each_kind_first(wrong)))
+        return Judged(False, {"wrong": wrong}, {"wrong": []}, wrong_sentence(_each_kind_first(wrong)))
     if not errors:
         return Judged(True, {key: measured[key] for key in ("compiler", "direct") if key in measured} or None)
     worst = max(errors, key=lambda part: _number(errors[part]) / allowed[part])
@@ -182,21 +182,21 @@ def _exact_and_near(name: str, measured: Measured) -> Judged:
 
 
 def _inexact(name: str, bad: Measured, allowed: dict[str, float], wrong: list[str]) -> Judged:
-    """The worst of what is off with its figure, and the names of all else that is not right."""
+    """The largest deviation with its size, and the names of all other failures."""
     worst = max(bad, key=lambda part: _number(bad[part]))
-    said = inexact(worst, _number(bad[worst]), allowed[worst], name)
+    sentence = inexact(worst, _number(bad[worst]), allowed[worst], name)
     others = _each_kind_first([*wrong, *(part for part in bad if part != worst)])
     if not others:
-        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, said)
+        return Judged(False, {"error": bad[worst], "of": worst}, {"error": allowed[worst]}, sentence)
     shown = {"error": bad[worst], "of": worst, "failed": [worst, *others]}
-    told = _("{first} {second}").format(first=said, second=wrong_said(others))
-    return Judged(False, shown, {"error": allowed[worst], "failed": []}, told)
+    because = _("{first} {second}").format(first=sentence, second=wrong_sentence(others))
+    return Judged(False, shown, {"error": allowed[worst], "failed": []}, because)
 
 
 def _each_kind_first(names: list[str]) -> list[str]:
-    """One of each operator, and then the rest: one that fails in every type does not hide another."""
-    firsts = {one.partition(" ")[0]: one for one in reversed(names)}
-    return sorted(names, key=lambda one: firsts[one.partition(" ")[0]] is not one)
+    """Order names: one of each operator first, so that an operator that fails in every type does not hide another."""
+    firsts = {part.partition(" ")[0]: part for part in reversed(names)}
+    return sorted(names, key=lambda part: firsts[part.partition(" ")[0]] is not part)
 
 
 def _samples(measured: Measured) -> Measured:
@@ -208,9 +208,9 @@ def _halves(measured: Measured) -> Measured:
 
 
 def _allowed(name: str, part: str) -> float:
-    told = part.rpartition(" ")[2]
-    if told in _OPERATORS:
-        return {**_OPERATORS, **_TYPES}[told] if name.startswith("matmul-") else _OPERATORS[told]
+    dtype = part.rpartition(" ")[2]
+    if dtype in _OPERATORS:
+        return {**_OPERATORS, **_TYPES}[dtype] if name.startswith("matmul-") else _OPERATORS[dtype]
     if name.startswith("matmul-"):
         return _TYPES.get(name.partition("-")[2], _SINGLE)
     if part.startswith("half "):
@@ -219,42 +219,44 @@ def _allowed(name: str, part: str) -> float:
 
 
 def _number(value: Any) -> float:
-    """A number; what is none counts as infinitely wrong."""
+    """The value as a float; infinity for what is no finite number."""
     plain = value if isinstance(value, int | float) else math.inf
     return math.inf if math.isnan(plain) else float(plain)
 
 
 def _random(_name: str, measured: Measured) -> Judged:
-    """Distributed as they should be, the same from one seed, others from another."""
-    told = measured.get("statistics", {})
-    off = [name for name, (right, room) in _STATISTICS.items() if not abs(_number(told.get(name)) - right) <= room]
-    off += [str(one) for one in measured.get("wrong", [])]
+    """Judge random numbers: their distribution, equal for one seed, different for another."""
+    statistics = measured.get("statistics", {})
+    off = [
+        name for name, (right, room) in _STATISTICS.items() if not abs(_number(statistics.get(name)) - right) <= room
+    ]
+    off += [str(part) for part in measured.get("wrong", [])]
     off += [] if measured.get("repeats") else ["repeats"]
     off += [] if measured.get("differs") else ["differs"]
     expected = {name: right for name, (right, _room) in _STATISTICS.items()}
-    return Judged(not off, told, expected, wrong_said(off) if off else "")
+    return Judged(not off, statistics, expected, wrong_sentence(off) if off else "")
 
 
 def _memory(_name: str, measured: Measured) -> Judged:
-    """What was written is read, and what was taken is given back, once and many times."""
+    """Judge memory: contents are read back as written, and freed memory is returned, once and repeatedly."""
     if measured.get("wrong"):
-        return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_said(measured["wrong"]))
+        return Judged(False, {"wrong": measured["wrong"]}, {"wrong": []}, wrong_sentence(measured["wrong"]))
     asked, leak = measured.get("asked", 0), measured.get("leak", {})
     kept = _growth(measured.get("before", {}), measured.get("after", {}))
-    grown = max((_number(one) for name, one in leak.get("grown", {}).items() if name != "used"), default=0.0)
+    grown = max((_number(size) for name, size in leak.get("grown", {}).items() if name != "used"), default=0.0)
     shown = {"taken": asked, "kept": kept, "made": leak.get("made"), "grown": grown}
     expected = {"kept": 0, "grown": 0}
     if grown > max(leak.get("made", 0) * _KEPT, _ROOM / 2):
-        said = _("Memory leaks: {size} MiB of the {made} MiB that were computed and dropped are still held.")
-        return Judged(False, shown, expected, said.format(size=_mib(grown), made=_mib(leak["made"])))
+        template = _("Memory leaks: {size} MiB of the {made} MiB that were computed and dropped are still held.")
+        return Judged(False, shown, expected, template.format(size=_mib(grown), made=_mib(leak["made"])))
     if kept > max(asked * _KEPT, _ROOM):
-        said = _("Memory is not given back: {size} MiB of {asked} MiB are still held after they were freed.")
-        return Judged(False, shown, expected, said.format(size=_mib(kept), asked=_mib(asked)))
+        template = _("Memory is not given back: {size} MiB of {asked} MiB are still held after they were freed.")
+        return Judged(False, shown, expected, template.format(size=_mib(kept), asked=_mib(asked)))
     return Judged(True, shown, expected)
 
 
 def _growth(before: Measured, after: Measured) -> float:
-    """The most by which a counter of this process grew; what the whole card counts is others' as well."""
+    """The largest growth of this process's own counters; the card's total also counts other processes."""
     return max((after.get(name, 0) - value for name, value in before.items() if name != "used"), default=0)
 
 
@@ -263,15 +265,15 @@ def _mib(size: float) -> int:
 
 
 def _evidence(_name: str, measured: Measured) -> Judged:
-    """The device's counters moved, its clock ran, and it was not absurdly slow."""
+    """Judge whether the device itself did the work, by its memory counters, its clock and its rate."""
     taken, asked = measured.get("taken", {}), measured.get("asked", 0)
     ratio = _number(measured.get("rate", 0)) / max(_number(measured.get("cpu_rate", 1)), 1e-9)
     events = measured.get("events") or {}
     shown = {"taken": taken, "asked": asked, "times_the_cpu": round(ratio, 2), "rate": measured.get("rate"), **events}
     expected = {"taken": asked, "times_the_cpu": _SLOWEST}
     if taken and max(map(_number, taken.values())) < asked * _TAKEN:
-        said = _("The device's memory did not grow by what was put there: the work was done elsewhere.")
-        return Judged(False, shown, expected, said)
+        because = _("The device's memory did not grow by what was put there: the work was done elsewhere.")
+        return Judged(False, shown, expected, because)
     if "device" in events and not _number(events["device"]) > 0:
         return Judged(False, shown, expected, _("The device's own clock did not move while it was to compute."))
     if ratio < _SLOWEST:
@@ -279,8 +281,8 @@ def _evidence(_name: str, measured: Measured) -> Judged:
     against = _against(measured)
     shown["against"] = against
     if len(against) == len(_SIGNS):
-        said = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
-        return Judged(False, shown, expected, said)
+        because = _("The processor did the work under this device's name: the results are its own to the last bit, its time and its memory were taken for them.")  # fmt: skip
+        return Judged(False, shown, expected, because)
     if len(against) > 1 or not _supported(measured, ratio, against):
         return Judged(
             None, shown, expected, _("Nothing shows that this device did the work: whether it did cannot be told.")
@@ -289,7 +291,7 @@ def _evidence(_name: str, measured: Measured) -> Judged:
 
 
 def _against(measured: Measured) -> list[str]:
-    """What speaks for the processor instead of the device; what was not measured does not."""
+    """Signs that the CPU did the work instead of the device; a value that was not measured is no sign."""
     grown, share = measured.get("host_grown"), measured.get("cpu_share")
     found = {
         "same_bits": measured.get("same_bits") is True,
@@ -300,7 +302,7 @@ def _against(measured: Measured) -> list[str]:
 
 
 def _supported(measured: Measured, ratio: float, against: list[str]) -> bool:
-    """Whether something speaks for the device: the processor had too little time, or memory was taken that is not its own.
+    """Whether something shows that the device did the work: too little CPU time, or memory other than the host's grew.
 
     Counters that a further backend keeps itself are believed where the processor's memory was measured and did not grow.
     """
@@ -317,19 +319,19 @@ def _training(_name: str, measured: Measured) -> Judged:
     reached = measured.get("accuracy", 0.0)
     if isinstance(reached, int | float) and _ACCURACY <= reached <= 1:
         return Judged(True, measured, {"accuracy": _ACCURACY})
-    said = _("The network learnt to tell {reached} of the test pictures; {wanted} is expected.")
-    told = said.format(reached=f"{100 * min(_number(reached), 1):.0f} %", wanted=f"{100 * _ACCURACY:.0f} %")
-    return Judged(False, measured, {"accuracy": _ACCURACY}, told)
+    template = _("The network learnt to tell {reached} of the test pictures; {wanted} is expected.")
+    because = template.format(reached=f"{100 * min(_number(reached), 1):.0f} %", wanted=f"{100 * _ACCURACY:.0f} %")
+    return Judged(False, measured, {"accuracy": _ACCURACY}, because)
 
 
 def fallbacks(records: dict[str, Record]) -> Check | None:
-    """The check that no operator ran on the CPU in silence, from the warnings of all; None where there were none."""
-    found = sorted({said for record in records.values() for said in _fell_back(record)})
+    """The failed check for operators that fell back to the CPU, by the warnings of all records; None without such warnings."""
+    found = sorted({row for record in records.values() for row in _fell_back(record)})
     if not found:
         return None
     return Check(
         name="no-fallback", passed=False, measured={"operators": found}, expected={"operators": []}, seconds=0.0,
-        because=fallback_said(found),
+        because=fallback_sentence(found),
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What the probe saw of every framework in an environment, with a new child for what a dead one left undone."""
+"""Run the probe for each framework of an environment; a new child continues where one died."""
 
 import math
 import time
@@ -19,7 +19,7 @@ _RESERVE = 1.0  # seconds between the end that a child is told of and the one th
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
-    """What an environment has.
+    """The survey of an environment.
 
     Attributes:
         python: the version of its Python.
@@ -38,7 +38,7 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Build(msgspec.Struct, frozen=True, kw_only=True):
-    """A framework that was imported: its version, what it tells of its build, and the seconds that it took."""
+    """An imported framework: its version, its build information, and the import time in seconds."""
 
     version: str
     seconds: float
@@ -46,7 +46,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True):
-    """A device as a framework lists it; None where the framework does not tell.
+    """A device as a framework lists it; None where the framework does not report a value.
 
     Attributes:
         id: as the framework calls it ("cuda:0", "cpu").
@@ -66,7 +66,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What is on record of one check.
+    """The record of one check.
 
     Attributes:
         measured: in the form of the check, whatever a framework wrote there; None where it came to no measurement.
@@ -88,24 +88,24 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
-def _listed(told: Any) -> Listed | None:
-    """A device of which a probe told, by its id alone where the rest cannot be read; None for what is none."""
+def _listed(item: Any) -> Listed | None:
+    """A device from the probe's event, by its id alone if the rest is invalid; None if it has no id."""
     try:
-        return msgspec.convert(told, Listed)
+        return msgspec.convert(item, Listed)
     except msgspec.ValidationError:
-        return Listed(id=told["id"]) if isinstance(told, dict) and isinstance(told.get("id"), str) else None
+        return Listed(id=item["id"]) if isinstance(item, dict) and isinstance(item.get("id"), str) else None
 
 
-def recorded(told: Event) -> Record:
-    """What a probe recorded; what cannot be read is a measurement that nobody can judge."""
+def recorded(event: Event) -> Record:
+    """The record in an `end` event; an invalid one becomes a measurement without a verdict."""
     try:
-        return msgspec.convert(told, Record)
+        return msgspec.convert(event, Record)
     except msgspec.ValidationError:
-        return Record(measured=repr(told)[:500])
+        return Record(measured=repr(event)[:500])
 
 
 class Death(NamedTuple):
-    """A child that did not come to its end.
+    """The death of a child process.
 
     Attributes:
         device, check: what it was at; "" where it had not begun with any.
@@ -121,7 +121,7 @@ class Death(NamedTuple):
 
 
 class Seen:
-    """What was seen of one framework."""
+    """The events of one framework's children, gathered."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -132,26 +132,26 @@ class Seen:
         self.deaths: list[Death] = []
         self.left: set[str] = set()  # devices whose checks were given up
         self.over = False  # whether it was ended because its time was
-        self.said = b""
+        self.stderr = b""
         self.status = 0
         self._at: tuple[str, str] = ("", "")
 
     def hear(self, event: Event) -> None:
-        """Take one thing that the probe says."""
-        what = event["say"]
-        if what == "ready":
+        """Take one event of the probe."""
+        event_name = event["say"]
+        if event_name == "ready":
             self.about = msgspec.convert(event, Build)
-        elif what == "devices":
+        elif event_name == "devices":
             self.devices, self.listed = [*filter(None, map(_listed, event.get("devices", [])))], True
-        elif what == "begin":
+        elif event_name == "begin":
             self._at = (str(event.get("device")), str(event.get("check")))
-        elif what == "end":
+        elif event_name == "end":
             self.records[self._at], self._at = recorded(event), ("", "")
-        elif what == "done":
+        elif event_name == "done":
             self.done = True
 
     def died(self, ended: Ended) -> None:
-        """Note how a child ended that had not said that it was done."""
+        """Record how a child ended before its `done` event."""
         why = ended.why or ("signal" if ended.status < 0 else "status")
         self.deaths.append(Death(*self._at, why, abs(ended.status)))
         if self._at[0]:
@@ -159,22 +159,24 @@ class Seen:
         self._at = ("", "")
 
     def ended_by_time(self) -> None:
-        """Note that its time was over: that is no fault of the device."""
+        """Record that the time limit ended the child; this is no failure of the device."""
         self.over = True
 
     def give_up(self, full: bool) -> None:
-        """Leave a device alone whose check killed a child: at once, or after some where all is to be tried."""
+        """Give up a device whose checks killed children: after the first death, in full mode after several."""
         last = self.deaths[-1].device
         if not full or sum(death.device == last for death in self.deaths) >= _MOST_DEATHS:
             self.left.add(last)
 
     def remaining(self, wanted: list[str]) -> list[str]:
-        """Devices that are still to be judged, wholly or in part."""
-        return [one.id for one in self.devices if one.id not in self.left and (not wanted or one.id in wanted)]
+        """Ids of devices with checks still to run."""
+        return [
+            device.id for device in self.devices if device.id not in self.left and (not wanted or device.id in wanted)
+        ]
 
 
 class Observed(NamedTuple):
-    """An environment: its packages, and what was seen of each framework."""
+    """An environment: its packages, and the gathered events of each framework."""
 
     python: str
     version: str
@@ -186,10 +188,10 @@ class Observed(NamedTuple):
 
 def observe(
     python: str, wanted: list[str], full: bool, limits: Limits, progress: Progress = lambda _name: None,
-    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), beside: tuple[str, ...] = (),
+    only: tuple[str, ...] = (), probe: Path = PROBE, frameworks: tuple[str, ...] = (), also: tuple[str, ...] = (),
     more: Order | None = None, companions: bool = False,
 ) -> Observed:  # fmt: skip
-    """Measure all that an environment has.
+    """Measure all frameworks of an environment.
 
     Args:
         python: its interpreter.
@@ -200,7 +202,7 @@ def observe(
         probe: the program that measures.
         only: names of checks; () for all.
         frameworks: those that are wanted; () for all.
-        beside: what is measured in any case, as a program that lies outside of the environment.
+        also: what is measured in any case, as a program that lies outside of the environment.
         more: what the program is ordered beside that.
         companions: whether packages with compiled code beside a framework are to be measured too.
 
@@ -209,8 +211,8 @@ def observe(
 
     """
     survey = _survey(python, limits._replace(until=math.inf))
-    names = [one for one in survey.frameworks if not frameworks or one in frameworks]
-    names += [one for one in beside if one not in names]
+    names = [framework for framework in survey.frameworks if not frameworks or framework in frameworks]
+    names += [framework for framework in also if framework not in names]
     order = {"full": full, "devices": wanted, **({"only": only} if only else {}), **(more or {})}
     seen = [_framework(name, python, order, _part(limits, name == names[-1]), probe, progress) for name in names]
     beside_them = survey.companions if companions else []
@@ -220,20 +222,20 @@ def observe(
 
 
 def _part(limits: Limits, last: bool) -> Limits:
-    """The time of one framework: all that is left for the last, most of it for another."""
+    """The deadline of one framework: all remaining time for the last, most of it for any other."""
     now = time.monotonic()
     return limits if last else limits._replace(until=now + (limits.until - now) * _PART)
 
 
 def _survey(python: str, limits: Limits) -> Survey:
-    heard: list[Event] = []
+    events: list[Event] = []
     try:
-        ended = run(python, {"survey": True}, limits, heard.append)
+        ended = run(python, {"survey": True}, limits, events.append)
     except OSError as error:
         raise VerifyError(_cannot(python, error.strerror or str(error))) from error
-    found = next((event for event in heard if event["say"] == "survey"), None)
+    found = next((event for event in events if event["say"] == "survey"), None)
     if found is None:
-        words = ended.said.decode("utf-8", "replace").strip().splitlines()
+        words = ended.stderr.decode("utf-8", "replace").strip().splitlines()
         raise VerifyError(_cannot(python, words[-1][:300] if words else f"exit status {ended.status}"))
     return msgspec.convert(found, Survey)
 
@@ -241,18 +243,18 @@ def _survey(python: str, limits: Limits) -> Survey:
 def _cannot(python: str, why: str) -> str:
     from rigup.language import _
 
-    told = _("{python} could not be asked: {why}. Name the interpreter of an environment with Python 3.8 or later.")
-    return told.format(python=python, why=why)
+    template = _("{python} could not be asked: {why}. Name the interpreter of an environment with Python 3.8 or later.")
+    return template.format(python=python, why=why)
 
 
 def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path, progress: Progress) -> Seen:
-    """One framework, child after child, until each device is judged or given up."""
+    """Run children for one framework until each device is finished or given up."""
     progress(name)
     seen, wanted = Seen(name), order["devices"]
     order = {**order, "framework": name}
     while not seen.done:
         ended = run(python, {**order, **_time(limits)}, limits, seen.hear, probe)
-        seen.said, seen.status = seen.said + ended.said, seen.status or ended.status
+        seen.stderr, seen.status = seen.stderr + ended.stderr, seen.status or ended.status
         if seen.done or ended.why == "over":
             seen.ended_by_time() if not seen.done else None
             break
@@ -267,6 +269,6 @@ def _framework(name: str, python: str, order: Order, limits: Limits, probe: Path
 
 
 def _time(limits: Limits) -> Order:
-    """What the child is told of its time: it shall end by itself, a little before it is ended."""
+    """The time budget in the child's order: it ends by itself shortly before its deadline."""
     left = limits.until - time.monotonic()
     return {"seconds": max(left - _RESERVE, 0.0)} if math.isfinite(left) else {}

@@ -1,4 +1,4 @@
-"""The whole of `rigup verify`: look, measure, judge; keep the proof, or ask the doctor why there is none."""
+"""The workflow of `rigup verify`: measure, judge, store the record; on failure ask the doctor for causes."""
 
 import os
 import time
@@ -23,7 +23,7 @@ def verify(
     environment: str = "", full: bool = False, devices: tuple[str, ...] = (), limits: Limits | None = None,
     progress: Progress = lambda _name: None,
 ) -> schema.Verify:  # fmt: skip
-    """Prove what an environment computes.
+    """Verify an environment.
 
     Args:
         environment: as `interpreter` takes it; "" for the active one.
@@ -46,32 +46,32 @@ def verify(
         machine = examined(_sources(observed, began))
     finally:
         close_sources()
-    told = _judged(observed, machine, full, devices)
-    return structs.replace(told, seconds=round(time.monotonic() - clock, 1))
+    judged = _judged(observed, machine, full, devices)
+    return structs.replace(judged, seconds=round(time.monotonic() - clock, 1))
 
 
 def _judged(observed: Observed, machine: Diagnosis, full: bool, devices: tuple[str, ...]) -> schema.Verify:
-    """The answer, with the doctor's findings where it failed; its proof is kept, or an earlier one taken back."""
+    """The answer, with the doctor's findings on failure; its record is stored, or an earlier one withdrawn."""
     doctor = diagnosed(machine)
-    told = answer(observed, doctor.machine, machine.facts, full, list(devices))
-    if told.verdict == "failed":
+    judged = answer(observed, doctor.machine, machine.facts, full, list(devices))
+    if judged.verdict == "failed":
         found = schema.Diagnosis(findings=doctor.findings, skipped=doctor.skipped, unexplained=doctor.unexplained)
-        told = structs.replace(told, diagnosis=found)
-    kept = None if devices else keep(told, machine.facts)  # of some devices alone nothing is kept
-    return structs.replace(told, record=kept) if kept else told
+        judged = structs.replace(judged, diagnosis=found)
+    kept = None if devices else keep(judged, machine.facts)  # of some devices alone nothing is kept
+    return structs.replace(judged, record=kept) if kept else judged
 
 
 def _expect(wanted: tuple[str, ...], observed: Observed) -> None:
-    """Raise VerifyError for a device that was asked for and is not there."""
-    listed = [one.id for seen in observed.frameworks for one in seen.devices]
+    """Raise VerifyError for a requested device that no framework lists."""
+    listed = [device.id for seen in observed.frameworks for device in seen.devices]
     missing = [name for name in wanted if name not in listed]
     if missing and listed:
-        told = _("There is no device {name} here. The frameworks of this environment list: {names}.")
-        raise VerifyError(told.format(name=missing[0], names=", ".join(dict.fromkeys(listed))))
+        template = _("There is no device {name} here. The frameworks of this environment list: {names}.")
+        raise VerifyError(template.format(name=missing[0], names=", ".join(dict.fromkeys(listed))))
 
 
 def usual_limits(full: bool) -> Limits:
-    """Half of the main memory, and time enough for a machine that has other things to do."""
+    """Default limits: half of the main memory, and time for a busy machine."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     except (AttributeError, OSError, ValueError):
@@ -80,24 +80,24 @@ def usual_limits(full: bool) -> Limits:
 
 
 def _since_start() -> float:
-    """Seconds since the kernel's start, as its log counts them."""
+    """Seconds since boot, as in the kernel's log."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _sources(observed: Observed, began: float) -> list[Source]:
-    """This machine; with what the first framework that failed said, and the kernel's messages of that time."""
+    """The diagnosed machine, with the output of the first failed framework and the kernel's messages of that time."""
     failed = next((seen for seen in observed.frameworks if _went_wrong(seen)), None)
     if failed is None:
         return open_source(None)
     death = failed.deaths[0] if failed.deaths else None
     status = -death.number if death and death.why == "signal" else failed.status if death else 1
     argv = (observed.python, failed.name)
-    return witnessed(Program(argv, status, failed.said, observed.python, dict(os.environ), began))
+    return witnessed(Program(argv, status, failed.stderr, observed.python, dict(os.environ), began))
 
 
 def _went_wrong(seen: Seen) -> bool:
     records = seen.records.values()
-    return bool(seen.deaths) or any(one.error is not None or _raised(one) for one in records)
+    return bool(seen.deaths) or any(record.error is not None or _raised(record) for record in records)
 
 
 def _raised(record: Record) -> bool:

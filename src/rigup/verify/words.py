@@ -1,4 +1,4 @@
-"""Sentences of checks that were not passed."""
+"""Sentences about failed checks."""
 
 import math
 import signal
@@ -12,7 +12,7 @@ _SHORTER = (3e-5, 2e-2)  # errors of float32 that are those of a shorter type
 
 
 def died(why: str, number: int) -> str:
-    """How the child ended that was at a check; `number` is the signal's, or the exit status."""
+    """How the child ended during a check; `number` is the signal number or the exit status."""
     if why == "hung":
         return _("It hung: there was no answer within the limit of time, and the process was ended.")
     if why == "memory":
@@ -29,60 +29,60 @@ def _named(number: int) -> str:
         return "?"
 
 
-def elsewhere_said(measured: dict[str, Any]) -> str:
-    """Results that lie on another device than the one that was to compute them."""
-    told = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
-    return told.format(places=_some(measured["elsewhere"]))
+def elsewhere_sentence(measured: dict[str, Any]) -> str:
+    """Results on another device than the one that was to compute them."""
+    template = _("Results lie on another device than the one that was asked: {places}. They were moved in silence.")
+    return template.format(places=_some(measured["elsewhere"]))
 
 
-def wrong_said(names: Any) -> str:
-    """What has one right answer and got another."""
+def wrong_sentence(names: Any) -> str:
+    """Wrong exact results."""
     return _("Wrong results: {names}.").format(names=_some(names))
 
 
-def copies_said(names: Any) -> str:
-    """Copies that are none."""
-    told = _("A copy or an assignment does nothing, or does something else: {names}.")
-    return told.format(names=_some(names))
+def copies_sentence(names: Any) -> str:
+    """Copies that copy nothing, or something else."""
+    template = _("A copy or an assignment does nothing, or does something else: {names}.")
+    return template.format(names=_some(names))
 
 
-def operators_said(off: list[tuple[str, float, float]], raised: list[str]) -> str:
-    """Operators of a table that gave something else than Python's own sums, and those that ended with an error."""
-    said = [_off(*one) for one in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
-    more = len(off) + len(raised) - len(said)
+def operators_sentence(off: list[tuple[str, float, float]], raised: list[str]) -> str:
+    """Operators of a table with deviating results, and those that raised an error."""
+    parts = [_off(*row) for row in off[:_OPERATORS]] + raised[: max(_OPERATORS - len(off), 0)]
+    more = len(off) + len(raised) - len(parts)
     return _("Wrong results: {names}.").format(
-        names="; ".join(said) + (_(" and {count} more").format(count=more) if more else "")
+        names="; ".join(parts) + (_(" and {count} more").format(count=more) if more else "")
     )
 
 
 def _off(name: str, error: float, allowed: float) -> str:
     if math.isinf(error):
         return _("{name} has another shape or type, or holds what is no number").format(name=name) if allowed else name
-    told = _("{name} is off by {error}, and rounding explains {allowed}")
-    return told.format(name=name, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
+    template = _("{name} is off by {error}, and rounding explains {allowed}")
+    return template.format(name=name, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
 
 
 def inexact(part: str, error: float, allowed: float, check: str) -> str:
-    """A deviation beyond what the type explains."""
+    """A deviation beyond the rounding of its type."""
     if math.isinf(error):
         return _("The result ({part}) has another shape, or holds what is no number.").format(part=part)
-    told = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
-    said = told.format(part=part, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
+    template = _("The result ({part}) is off by {error}; rounding explains {allowed}.")
+    sentence = template.format(part=part, error=f"{error:.1e}", allowed=f"{allowed:.0e}")
     if check == "matmul-float32" and _SHORTER[0] < error < _SHORTER[1]:
-        return _("{first} {second}").format(first=said, second=_("It is as inexact as a shorter type would be."))
-    return said
+        return _("{first} {second}").format(first=sentence, second=_("It is as inexact as a shorter type would be."))
+    return sentence
 
 
 def slow(ratio: float) -> str:
-    """A device that cannot have done the work."""
-    told = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
-    return told.format(times=f"{ratio:.3f}")
+    """A device too slow to have done the work."""
+    template = _("It was {times} times as fast as the CPU: this device did not do the work, or is throttled.")
+    return template.format(times=f"{ratio:.3f}")
 
 
-def fallback_said(names: list[str]) -> str:
-    """Operators that ran on the CPU without an error."""
-    told = _("These ran on the CPU instead, without an error: {names}.")
-    return told.format(names=_some(names))
+def fallback_sentence(names: list[str]) -> str:
+    """Operators that fell back to the CPU without an error."""
+    template = _("These ran on the CPU instead, without an error: {names}.")
+    return template.format(names=_some(names))
 
 
 def _some(names: Any) -> str:

@@ -22,10 +22,10 @@ STARTERS = ("LOCAL_", "OMPI_", "MV2_", "MVP_", "MPI_", "PMI_", "PALS_", "JSM_", 
 
 
 @contextmanager
-def variables(**told):
+def variables(**changed):
     """The variables of whoever started this process, and of nobody else."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(STARTERS)}
-    with patch.dict(os.environ, {**kept, **told}, clear=True):
+    with patch.dict(os.environ, {**kept, **changed}, clear=True):
         yield
 
 
@@ -109,8 +109,8 @@ def test_on_rocm_cards_are_amds_and_integrated_ones_come_last():
 def test_the_most_free_card_is_asked_for():
     with cards(BIG, SMALL, free=(2 * GIB, 11 * GIB)):
         assert device("most-free") == cuda(1)
-        told = memory("cuda:1")
-        assert (told.free, told.total, told.allocated, told.reserved, told.peak) == (11 * GIB, 12 * GIB, 5, 7, 6)
+        found = memory("cuda:1")
+        assert (found.free, found.total, found.allocated, found.reserved, found.peak) == (11 * GIB, 12 * GIB, 5, 7, 6)
     assert device("most-free") == CPU
 
 
@@ -129,36 +129,36 @@ def test_each_rank_of_torchrun_gets_its_own_card():
 
 
 def test_each_starter_tells_the_rank_by_its_own_variable():
-    told = (
+    environments = (
         {"LOCAL_RANK": "1", "SLURM_LOCALID": "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"},
         {"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"}, {"PMI_LOCAL_RANK": "1"}, {"MV2_COMM_WORLD_LOCAL_RANK": "1"},
         {"MVP_COMM_WORLD_LOCAL_RANK": "1"}, {"LOCAL_RANK": "-1", "SLURM_LOCALID": "1", "SLURM_NTASKS": "2"},
         {"SLURM_LOCALID": "1", "SLURM_STEP_TASKS_PER_NODE": "2(x3)"}, {"PALS_LOCAL_RANKID": "1"},
     )  # fmt: skip
     with cards(BIG, BIG):
-        for one in told:
-            with variables(**one):
-                assert device() == cuda(1), one
+        for environment in environments:
+            with variables(**environment):
+                assert device() == cuda(1), environment
 
 
 def test_who_is_alone_on_its_node_takes_the_best():
-    told = (
+    environments = (
         {"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "1(x4)"}, {"SLURM_LOCALID": "0", "SLURM_NTASKS": "1"},
         {"OMPI_COMM_WORLD_LOCAL_RANK": "0", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1"}, {},
     )  # fmt: skip
     with cards(SMALL, BIG):
-        for one in told:
-            with variables(**one):
-                assert device() == cuda(1), one
+        for environment in environments:
+            with variables(**environment):
+                assert device() == cuda(1), environment
         with variables(LOCAL_RANK="0", LOCAL_WORLD_SIZE="2"):
             assert device() == cuda(0)
 
 
 def test_a_task_that_slurm_bound_to_its_own_cards_takes_the_best_of_them():
     own = ({"SLURM_GPUS_PER_TASK": "2"}, {"SLURM_TRES_PER_TASK": "cpu=4,gres/gpu=2"}, {"SLURM_GPU_BIND": "per_task:2"})
-    for one in own:
-        with cards(SMALL, BIG), variables(SLURM_LOCALID="3", SLURM_STEP_TASKS_PER_NODE="4", **one):
-            assert device() == cuda(1), one
+    for environment in own:
+        with cards(SMALL, BIG), variables(SLURM_LOCALID="3", SLURM_STEP_TASKS_PER_NODE="4", **environment):
+            assert device() == cuda(1), environment
     with cards(BIG), variables(SLURM_LOCALID="3", SLURM_STEP_TASKS_PER_NODE="4"):
         assert device() == cuda(0)
     with cards(SMALL, BIG), variables(LOCAL_RANK="0", LOCAL_WORLD_SIZE="2", SLURM_GPUS_PER_TASK="2", SLURM_LOCALID="0"):
@@ -216,8 +216,8 @@ def test_an_apple_chip_has_one():
         patch.object(torch.mps, "recommended_max_memory", lambda: 20 * GIB, create=True),
     ):
         assert device() == device("apple") == device("mps") == torch.device("mps", 0)
-        told = memory()
-        assert (told.total, told.free, told.allocated, told.reserved) == (20 * GIB, 17 * GIB, 2 * GIB, 3 * GIB)
+        found = memory()
+        assert (found.total, found.free, found.allocated, found.reserved) == (20 * GIB, 17 * GIB, 2 * GIB, 3 * GIB)
         assert devices()[0].integrated is True
 
 

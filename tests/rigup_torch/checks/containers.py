@@ -25,9 +25,9 @@ class Named(tuple):
     """A tuple with attributes and a constructor of its own."""
 
     def __new__(cls, first, second, name):
-        made = super().__new__(cls, (first, second))
-        made.name = name
-        return made
+        instance = super().__new__(cls, (first, second))
+        instance.name = name
+        return instance
 
 
 class Tagged(list):
@@ -131,7 +131,7 @@ def test_records_of_every_make_are_moved():
 
 
 def test_attrs_pydantic_and_msgspec():
-    told = []
+    tried_names = []
     for name, make in (("attrs", of_attrs), ("pydantic", of_pydantic), ("msgspec", of_msgspec)):
         try:
             given = make(module_of(name))
@@ -139,8 +139,8 @@ def test_attrs_pydantic_and_msgspec():
             continue
         moved = to(given, "meta")
         assert (type(moved), moved.x.device, given.x.device, moved.n) == (type(given), META, CPU, 3), name
-        told.append(name)
-    if not told:
+        tried_names.append(name)
+    if not tried_names:
         raise unittest.SkipTest("neither attrs nor pydantic nor msgspec is here")
 
 
@@ -198,8 +198,8 @@ def test_caches_are_copied_with_their_layers():
     given = Cache()
     moved = to(given, "meta")
     assert type(moved) is Cache
-    assert [(one.keys.device, one.device) for one in moved.layers] == [(META, META)] * 2
-    assert [(one.keys.device, one.device) for one in given.layers] == [(CPU, CPU)] * 2
+    assert [(layer.keys.device, layer.device) for layer in moved.layers] == [(META, META)] * 2
+    assert [(layer.keys.device, layer.device) for layer in given.layers] == [(CPU, CPU)] * 2
     assert to(given, "cpu") is given
     assert where(given)[CPU].tensors == (".layers[0].keys", ".layers[1].keys")
 
@@ -262,8 +262,8 @@ def test_the_state_of_an_optimizer_is_moved_and_its_count_of_steps_is_not():
     assert same_device(model, optimizer) == CPU
     assert to(optimizer, "meta") is optimizer
     states = list(optimizer.state.values())
-    assert [one["exp_avg"].device for one in states] == [META, META]
-    assert [one["step"].device for one in states] == [CPU, CPU]
+    assert [state["exp_avg"].device for state in states] == [META, META]
+    assert [state["step"].device for state in states] == [CPU, CPU]
     assert set(where(optimizer)) == {META}
     moved = to(optimizer.state_dict(), "meta")
     assert moved["state"][0]["exp_avg_sq"].device == META
@@ -308,8 +308,8 @@ def test_memory_that_is_shared_is_shared_there():
     state = {"a": base, "b": base.detach(), "part": base[2:4], "turned": base.view(2, 3).t()}
     for order in (list(state), list(state)[::-1]):
         moved = to({name: state[name] for name in order}, "meta")
-        told = {one.untyped_storage()._cdata for one in moved.values()}
-        assert len(told) == 1, order
+        storages = {tensor.untyped_storage()._cdata for tensor in moved.values()}
+        assert len(storages) == 1, order
         assert [(moved[name].shape, moved[name].stride(), moved[name].storage_offset()) for name in state] == [
             (state[name].shape, state[name].stride(), state[name].storage_offset()) for name in state
         ]
@@ -347,10 +347,10 @@ def test_room_is_given_only_to_what_has_no_values():
     x = torch.arange(3.0)
     shared = torch.empty(4, device="meta")
     given = {"x": x, "a": shared, "b": shared.view(2, 2), "w": torch.nn.Parameter(torch.empty(2, device="meta"))}
-    made = to_empty(given, "cpu")
-    assert made["x"] is x
-    assert made["a"].untyped_storage().data_ptr() == made["b"].untyped_storage().data_ptr()
-    assert isinstance(made["w"], torch.nn.Parameter)
+    filled = to_empty(given, "cpu")
+    assert filled["x"] is x
+    assert filled["a"].untyped_storage().data_ptr() == filled["b"].untyped_storage().data_ptr()
+    assert isinstance(filled["w"], torch.nn.Parameter)
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2, device="meta"))
     before = model[0].weight.detach().clone()
     assert torch.equal(to_empty(model, "cpu")[0].weight, before)

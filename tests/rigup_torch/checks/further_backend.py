@@ -24,17 +24,17 @@ def needs_it():
 
 def test_it_is_listed_and_chosen():
     needs_it()
-    assert [one.kind for one in devices()] == ["elsewhere", "cpu"]
+    assert [facts.kind for facts in devices()] == ["elsewhere", "cpu"]
     assert device() == device("gpu") == device("elsewhere") == device("elsewhere:0") == try_gpu() == THERE
 
 
 def test_everything_moves_there_and_back():
     needs_it()
     given = {"x": torch.arange(3.0), "rest": (torch.ones(1), "text")}
-    there = to(given, "elsewhere")
-    assert there["x"].device == there["rest"][0].device == THERE
-    assert to(there, THERE) is there
-    assert to(there, "cpu")["x"].tolist() == [0, 1, 2]
+    moved = to(given, "elsewhere")
+    assert moved["x"].device == moved["rest"][0].device == THERE
+    assert to(moved, THERE) is moved
+    assert to(moved, "cpu")["x"].tolist() == [0, 1, 2]
 
 
 def test_a_model_is_moved_and_computes_there():

@@ -165,9 +165,9 @@ def test_the_lines_for_what_has_no_values_run():
     try:
         to(model, "cpu")
     except DeviceError as error:
-        told = str(error)
-    assert "float32 tensor model.weight of shape (2, 2) is on meta" in told, told
-    lines = "\n".join(line.strip() for line in told.splitlines() if line.startswith("  "))
+        text = str(error)
+    assert "float32 tensor model.weight of shape (2, 2) is on meta" in text, text
+    lines = "\n".join(line.strip() for line in text.splitlines() if line.startswith("  "))
     names = {"model": model}
     exec(compile(lines, "<lines>", "exec"), names)
     assert same_device(names["model"]) == device("cpu")

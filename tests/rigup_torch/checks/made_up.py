@@ -18,14 +18,14 @@ ARC = {"name": "Intel(R) Arc(TM) B580 Graphics", "total_memory": 12 * GIB, "gpu_
 
 
 @contextmanager
-def cards(*told, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, backend=None, touched=()):
+def cards(*properties, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, backend=None, touched=()):
     """A CUDA or ROCm runtime that lists these cards; with Intel's, XPU's."""
     backend = backend or torch.cuda
     with ExitStack() as stack:
         for name, answer in {
-            "is_available": lambda: bool(told), "device_count": lambda: len(told), "is_initialized": lambda: False,
-            "get_device_properties": lambda index: SimpleNamespace(**told[index]), "get_arch_list": lambda: list(code),
-            "mem_get_info": lambda index: (free[index], told[index]["total_memory"]),
+            "is_available": lambda: bool(properties), "device_count": lambda: len(properties), "is_initialized": lambda: False,
+            "get_device_properties": lambda index: SimpleNamespace(**properties[index]), "get_arch_list": lambda: list(code),
+            "mem_get_info": lambda index: (free[index], properties[index]["total_memory"]),
             "memory_allocated": lambda _index: 5, "memory_reserved": lambda _index: 7,
             "max_memory_allocated": lambda _index: 6,
         }.items():  # fmt: skip
@@ -40,10 +40,10 @@ def cards(*told, code=("sm_75", "sm_80", "sm_86", "sm_90"), free=(), hip=None, b
 @contextmanager
 def raises(kind, *words):
     """The block fails with an error of this kind whose text has these words."""
-    said = None
+    text = None
     try:
         yield
     except kind as error:
-        said = str(error)
-    assert said is not None, f"no {kind.__name__} was raised"
-    assert [word for word in words if word not in said] == [], said
+        text = str(error)
+    assert text is not None, f"no {kind.__name__} was raised"
+    assert [word for word in words if word not in text] == [], text

@@ -59,9 +59,9 @@ def test_what_is_in_place_comes_back_itself():
     assert to(given["a"][0], torch.device("cpu", 0)) is given["a"][0]
     assert to("text", "cpu") == "text"
     model = torch.nn.Linear(2, 2)
-    held = [id(one) for one in model.parameters()]
+    held = [id(parameter) for parameter in model.parameters()]
     assert to(model, "cpu") is model
-    assert [id(one) for one in model.parameters()] == held
+    assert [id(parameter) for parameter in model.parameters()] == held
 
 
 def test_other_mappings_and_sequences():
@@ -72,7 +72,7 @@ def test_other_mappings_and_sequences():
     assert on(counted["x"][0]) == "cpu"
     assert list(to(collections.OrderedDict(b=torch.ones(1), a=torch.ones(1)), "meta")) == ["b", "a"]
     assert on(to(collections.UserDict(x=torch.ones(1)), "meta")["x"]) == "meta"
-    assert {on(one) for one in to({torch.ones(1), torch.ones(1)}, "meta")} == {"meta"}
+    assert {on(tensor) for tensor in to({torch.ones(1), torch.ones(1)}, "meta")} == {"meta"}
 
 
 def test_dataclasses_are_copied_whole():
@@ -118,7 +118,7 @@ def test_gradients_flow_through_a_moved_tensor():
 def test_a_module_is_moved_in_place_with_its_buffers():
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
     assert to({"model": model}, "meta")["model"] is model
-    assert {on(one) for one in [*model.parameters(), *model.buffers()]} == {"meta"}
+    assert {on(tensor) for tensor in [*model.parameters(), *model.buffers()]} == {"meta"}
 
 
 def test_what_has_no_values_cannot_be_moved():

@@ -60,9 +60,9 @@ def test_one_device_is_returned():
 def test_the_error_names_things_as_the_line_does():
     model, batch = torch.nn.Linear(2, 2, device="meta"), {"x": torch.ones(1)}
     error = caught(lambda: same_device(model, batch["x"]))
-    told = str(error)
-    assert "model is on meta (weight, bias)" in told, told
-    assert "batch['x'] is on cpu" in told, told
+    text = str(error)
+    assert "model is on meta (weight, bias)" in text, text
+    assert "batch['x'] is on cpu" in text, text
     assert list(error.placements) == ["model", "batch['x']"]
 
 
@@ -96,9 +96,9 @@ def test_two_alike_in_one_line_are_told_apart():
 
 def test_a_module_in_two_places_is_told_by_its_parts():
     model = norm()
-    told = str(caught(lambda: same_device(model)))
-    assert "0.weight, 0.bias" in told
-    assert "1.weight, 1.bias, 1.running_mean" in told
+    text = str(caught(lambda: same_device(model)))
+    assert "0.weight, 0.bias" in text
+    assert "1.weight, 1.bias, 1.running_mean" in text
 
 
 def test_without_tensors_there_is_no_device():
@@ -108,5 +108,5 @@ def test_without_tensors_there_is_no_device():
 
 def test_long_lists_are_cut():
     model = torch.nn.Sequential(*(torch.nn.Linear(1, 1) for _ in range(10)))
-    told = str(where(model)[CPU])
-    assert told.endswith("and 14 more")
+    text = str(where(model)[CPU])
+    assert text.endswith("and 14 more")

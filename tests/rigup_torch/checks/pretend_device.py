@@ -26,11 +26,11 @@ class Pretended(torch.Tensor):
             raise TypeError(f"This device has no {str(values.dtype).partition('.')[2]}")
         if LARGEST[0] is not None and values.numel() > LARGEST[0]:
             raise torch.OutOfMemoryError("The device is out of memory")
-        made = torch.Tensor._make_wrapper_subclass(
+        tensor = torch.Tensor._make_wrapper_subclass(
             cls, values.shape, strides=values.stride(), dtype=values.dtype, device=torch.device(_NAME[0], 0)
         )
-        made.values_here = values
-        return made
+        tensor.values_here = values
+        return tensor
 
     @classmethod
     def __torch_dispatch__(cls, called, kinds, given=(), named=None):
@@ -46,20 +46,20 @@ def computed(called, given, named):
     leaves = wanted is not None and torch.device(wanted).type != _NAME[0]
     plain = {name: torch.device("cpu") if name == "device" else value for name, value in named.items()}
     plain.pop("pin_memory", None)
-    made = called(*tree_map(without, given), **tree_map(without, plain))
+    result = called(*tree_map(without, given), **tree_map(without, plain))
     if called is torch.ops.aten.copy_.default or called._schema.is_mutable:
-        return given[0] if isinstance(given[0], torch.Tensor) else made
-    return made if leaves else tree_map(within, made)
+        return given[0] if isinstance(given[0], torch.Tensor) else result
+    return result if leaves else tree_map(within, result)
 
 
-def without(one):
-    if isinstance(one, Pretended):
-        return one.values_here
-    return torch.device("cpu") if isinstance(one, torch.device) else one
+def without(value):
+    if isinstance(value, Pretended):
+        return value.values_here
+    return torch.device("cpu") if isinstance(value, torch.device) else value
 
 
-def within(one):
-    return Pretended(one) if isinstance(one, torch.Tensor) and not isinstance(one, Pretended) else one
+def within(value):
+    return Pretended(value) if isinstance(value, torch.Tensor) and not isinstance(value, Pretended) else value
 
 
 def register(name):

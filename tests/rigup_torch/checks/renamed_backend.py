@@ -23,8 +23,8 @@ def test_its_devices_are_listed_by_its_name():
 
 
 def test_its_memory_is_asked_of_its_module():
-    told = memory("accelerant:1")
-    assert (told.free, told.total, told.allocated) == (2, 8, None)
+    found = memory("accelerant:1")
+    assert (found.free, found.total, found.allocated) == (2, 8, None)
     assert device("most-free") == torch.device("accelerant", 1)
 
 

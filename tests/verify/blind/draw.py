@@ -101,19 +101,19 @@ def main(seed, count):
     for op in ops:
         by_name.setdefault(op.name, []).append(op)
     names = list(by_name)
-    weights = [weight(one.replace("nn.functional.", "")) for one in names]
-    modules = [one for one in module_db if not {one.module_cls.__name__} & {"Dropout", "RReLU"}]
-    heavy = [weight(one.module_cls.__name__) for one in modules]
-    lean = [weight(one.optim_cls.__name__) for one in optim_db]
+    weights = [weight(name.replace("nn.functional.", "")) for name in names]
+    modules = [info for info in module_db if not {info.module_cls.__name__} & {"Dropout", "RReLU"}]
+    heavy = [weight(info.module_cls.__name__) for info in modules]
+    lean = [weight(info.optim_cls.__name__) for info in optim_db]
     while len(rows) < count:
-        what = draw.choices(("op", "module", "optimizer"), (80, 12, 8))[0]
-        if what == "op":
+        owner = draw.choices(("op", "module", "optimizer"), (80, 12, 8))[0]
+        if owner == "op":
             row = _op(draw, draw.choice(by_name[draw.choices(names, weights)[0]]))
-        elif what == "module":
+        elif owner == "module":
             row = _module(draw, draw.choices(modules, heavy)[0])
         else:
             row = _optimizer(draw, draw.choices(optim_db, lean)[0])
-        if row and not any(one["name"] == row["name"] and one["kind"] == row["kind"] for one in rows):
+        if row and not any(other["name"] == row["name"] and other["kind"] == row["kind"] for other in rows):
             rows.append(row)
             print(json.dumps(row), flush=True)
 
@@ -129,8 +129,8 @@ def _inside(name):
     )
 
 
-def _pick(draw, told):
-    return draw.choices(list(told), list(told.values()))[0]
+def _pick(draw, weights):
+    return draw.choices(list(weights), list(weights.values()))[0]
 
 
 def _blank(owner, name, places):
@@ -157,12 +157,12 @@ def _op(draw, op):
 
 def _places(op):
     short = op.name.split(".")[-1]
-    names = {short, short + "_", *UNDER.get(short, ())} | {one.name.split(".")[-1] for one in op.aliases}
-    names |= {one.name.split(".")[-1] + "_" for one in op.aliases}
+    names = {short, short + "_", *UNDER.get(short, ())} | {alias.name.split(".")[-1] for alias in op.aliases}
+    names |= {alias.name.split(".")[-1] + "_" for alias in op.aliases}
     head = op.name.rpartition(".")[0]
     spaces = PLACES if not head or head == "nn.functional" else ("torch." + head,)
     if not head:
-        spaces = [one for one in PLACES if one not in ("torch.linalg", "torch.fft", "torch.special")]
+        spaces = [space for space in PLACES if space not in ("torch.linalg", "torch.fft", "torch.special")]
     found = [(space, name) for space in spaces for name in sorted(names) if _has(space, name)]
     return [space + "." + name for space, name in found]
 
@@ -181,24 +181,24 @@ def _argument(draw, op, row, dtype):
         samples = list(op.sample_inputs("cpu", dtype, requires_grad=False))
     except Exception:
         return False
-    named = sorted({key for one in samples for key in one.kwargs} - {"out", "training"})
+    named = sorted({key for sample in samples for key in sample.kwargs} - {"out", "training"})
     schemas = _schemas(op)
-    for told in schemas:
+    for schema in schemas:
         named += [
-            name for name, default, at in told if at and default is not inspect.Parameter.empty and name not in named
+            name for name, default, at in schema if at and default is not inspect.Parameter.empty and name not in named
         ]
     named = [
-        one
-        for one in named
-        if one not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")
+        name_
+        for name_ in named
+        if name_ not in ("out", "layout", "device", "pin_memory", "generator", "inplace", "memory_format")
     ]
     if not named:
         return False
     row["argument"] = draw.choice(named)
     at = {
         (place, json.dumps(default, default=str))
-        for told in schemas
-        for name, default, place in told
+        for schema in schemas
+        for name, default, place in schema
         if name == row["argument"] and default is not inspect.Parameter.empty
     }
     if len(at) == 1 and not str(next(iter(at))[1]).startswith('"torch.'):
@@ -209,12 +209,12 @@ def _argument(draw, op, row, dtype):
 def _schemas(op):
     """Names, defaults and places of its parameters, for each overload."""
     try:
-        told = inspect.signature(op.op)
+        signature = inspect.signature(op.op)
         return [
             [
-                (one.name, one.default, at)
-                for at, one in enumerate(told.parameters.values())
-                if one.kind == one.POSITIONAL_OR_KEYWORD
+                (parameter.name, parameter.default, at)
+                for at, parameter in enumerate(signature.parameters.values())
+                if parameter.kind == parameter.POSITIONAL_OR_KEYWORD
             ]
         ]
     except (ValueError, TypeError):
@@ -223,14 +223,14 @@ def _schemas(op):
         return [
             [
                 (
-                    one.name,
-                    one.default_value if one.has_default_value() else inspect.Parameter.empty,
-                    None if one.kwarg_only else at,
+                    argument.name,
+                    argument.default_value if argument.has_default_value() else inspect.Parameter.empty,
+                    None if argument.kwarg_only else at,
                 )
-                for at, one in enumerate(told.arguments)
+                for at, argument in enumerate(schema.arguments)
             ]
-            for told in several
-            if not any(one.name == "out" for one in told.arguments)
+            for schema in several
+            if not any(argument.name == "out" for argument in schema.arguments)
         ]
 
 
@@ -246,7 +246,7 @@ def _seen(op, row, dtype):
     except Exception:
         return False
     call = op.op if row["form"] == "all" else op.inplace_variant
-    return call is not None and any(_differs(call, row, one, back) for one in samples)
+    return call is not None and any(_differs(call, row, sample, back) for sample in samples)
 
 
 def _changes(op, dtype):
@@ -254,9 +254,9 @@ def _changes(op, dtype):
     found = {}
     try:
         for sample in list(op.sample_inputs("cpu", dtype, requires_grad=False))[:60]:
-            for one in (sample, *map(sample.transform, map(_of_floats, (_flipped, torch.zeros_like, _with_nan)))):
-                several = faults._tensors(torch, op.op(one.input, *one.args, **one.kwargs))
-                given = faults._tensors(torch, (one.input, one.args, one.kwargs))
+            for variant in (sample, *map(sample.transform, map(_of_floats, (_flipped, torch.zeros_like, _with_nan)))):
+                several = faults._tensors(torch, op.op(variant.input, *variant.args, **variant.kwargs))
+                given = faults._tensors(torch, (variant.input, variant.args, variant.kwargs))
                 key = str([(tuple(x.shape), x.dtype) for x in (*given, *several[:1])])
                 if several and not _same(found.setdefault(key, several[0]), several[0]):
                     return True
@@ -317,17 +317,19 @@ def _result(call, sample, back, row):
             else x
         )
     )
-    told = call(fresh.input, *fresh.args, **fresh.kwargs)
-    outs = faults._tensors(torch, told)
+    output = call(fresh.input, *fresh.args, **fresh.kwargs)
+    outs = faults._tensors(torch, output)
     if not back:
-        return [one.detach() for one in outs]
-    leaves = [one for one in faults._tensors(torch, (fresh.input, fresh.args, fresh.kwargs)) if one.requires_grad]
-    total = sum((one * one).sum() for one in outs if one.requires_grad)
+        return [tensor.detach() for tensor in outs]
+    leaves = [
+        tensor for tensor in faults._tensors(torch, (fresh.input, fresh.args, fresh.kwargs)) if tensor.requires_grad
+    ]
+    total = sum((tensor * tensor).sum() for tensor in outs if tensor.requires_grad)
     slopes = torch.autograd.grad(total, leaves, allow_unused=True, create_graph=row["way"] == "twice")
     if row["way"] == "twice":
-        again = sum((one * one).sum() for one in slopes if one is not None and one.requires_grad)
+        again = sum((slope * slope).sum() for slope in slopes if slope is not None and slope.requires_grad)
         slopes = torch.autograd.grad(again, leaves, allow_unused=True)
-    return [one.detach() for one in slopes if one is not None]
+    return [slope.detach() for slope in slopes if slope is not None]
 
 
 def _module(draw, info):
@@ -340,17 +342,17 @@ def _module(draw, info):
     if not hasattr(torch.nn, cls.__name__) or (row["way"] == "backward" and "Embedding" in cls.__name__):
         return None  # what goes in has no gradient that could be wrong
     if row["kind"] == "argument":
-        told = inspect.signature(cls.__init__).parameters
+        parameters = inspect.signature(cls.__init__).parameters
         named = {
-            one: at
-            for at, one in enumerate(told)
-            if told[one].default not in (inspect.Parameter.empty,)
-            and one not in ("device", "dtype", "inplace", "size_average", "reduce", "self")
+            name_: at
+            for at, name_ in enumerate(parameters)
+            if parameters[name_].default not in (inspect.Parameter.empty,)
+            and name_ not in ("device", "dtype", "inplace", "size_average", "reduce", "self")
         }
         if not named:
             return None
         row["argument"] = draw.choice(sorted(named))
-        row["position"], row["default"] = named[row["argument"]], told[row["argument"]].default
+        row["position"], row["default"] = named[row["argument"]], parameters[row["argument"]].default
         if not isinstance(row["default"], (int, float, str, bool, type(None))):
             return None
         row["dtype"] = ""
@@ -364,7 +366,7 @@ def _seen_in_module(info, row):
         samples = info.module_inputs_func(info, "cpu", dtype, back, True)
     except Exception:
         return False
-    return any(_differs_in_module(info.module_cls, row, one, dtype, back) for one in samples[:12])
+    return any(_differs_in_module(info.module_cls, row, sample, dtype, back) for sample in samples[:12])
 
 
 def _differs_in_module(cls, row, sample, dtype, back):
@@ -406,10 +408,10 @@ def _of_module(module, given, named, back):
     torch.manual_seed(2)
     outs = faults._tensors(torch, module(*given, **named))
     if not back:
-        return [one.detach() for one in outs]
-    leaves = [one for one in faults._tensors(torch, given) if one.requires_grad]
-    total = sum((one * one).sum() for one in outs if one.requires_grad)
-    return [one for one in torch.autograd.grad(total, leaves, allow_unused=True) if one is not None]
+        return [tensor.detach() for tensor in outs]
+    leaves = [tensor for tensor in faults._tensors(torch, given) if tensor.requires_grad]
+    total = sum((tensor * tensor).sum() for tensor in outs if tensor.requires_grad)
+    return [slope for slope in torch.autograd.grad(total, leaves, allow_unused=True) if slope is not None]
 
 
 def _optimizer(draw, info):
@@ -417,20 +419,20 @@ def _optimizer(draw, info):
     row = _blank("optimizer", cls.__name__, ["torch.optim." + cls.__name__])
     row["kind"] = _pick(draw, {"sign": 1, "zeros": 1, "scale": 2, "stale": 1, "argument": 6})
     row["dtype"] = _pick(draw, {"": 4, "float32": 2, "bfloat16": 1, "float64": 1})
-    told = inspect.signature(cls.__init__).parameters
-    switches = [one for one in ("foreach", "fused") if one in told]
+    parameters = inspect.signature(cls.__init__).parameters
+    switches = [switch for switch in ("foreach", "fused") if switch in parameters]
     row["form"] = draw.choice(["all", "all", *switches])
     if row["kind"] == "argument":
         named = {
-            one: at
-            for at, one in enumerate(told)
-            if told[one].default is not inspect.Parameter.empty
-            and one not in ("foreach", "fused", "capturable", "differentiable", "device", "dtype")
+            name_: at
+            for at, name_ in enumerate(parameters)
+            if parameters[name_].default is not inspect.Parameter.empty
+            and name_ not in ("foreach", "fused", "capturable", "differentiable", "device", "dtype")
         }
         row["argument"] = draw.choice(sorted(named))
-        row["position"], row["default"] = named[row["argument"]], told[row["argument"]].default
+        row["position"], row["default"] = named[row["argument"]], parameters[row["argument"]].default
         row["form"], row["dtype"] = "all", ""
-        if told[row["argument"]].kind == inspect.Parameter.KEYWORD_ONLY:
+        if parameters[row["argument"]].kind == inspect.Parameter.KEYWORD_ONLY:
             row["position"] = None
         try:
             json.dumps(row)

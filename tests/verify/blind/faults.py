@@ -48,14 +48,14 @@ def _without(cls, row):
     real = cls.__init__
 
     @functools.wraps(real)
-    def made(self, *a, **k):
+    def patched(self, *a, **k):
         if type(self) is cls:
             k.pop(row["argument"], None)
             if row["position"] is not None and len(a) > row["position"] - 1 >= 0:
                 a = (*a[: row["position"] - 1], row["default"], *a[row["position"] :])
         real(self, *a, **k)
 
-    cls.__init__ = made
+    cls.__init__ = patched
 
 
 def _over_optimizer(torch, row):
@@ -108,10 +108,10 @@ def wrapped(torch, real, row, name, state):
         if row["way"] != "forward" and _writes(name, k):
             return real(*a, **k)
         if row["way"] != "forward":
-            a, k = _map(torch, (a, k), lambda one: _through(torch, one, row))
+            a, k = _map(torch, (a, k), lambda tensor: _through(torch, tensor, row))
             return real(*a, **k)
         if row["kind"] == "argument":
-            return real(*_less(row, name, a), **{key: one for key, one in k.items() if key != row["argument"]})
+            return real(*_less(row, name, a), **{key: value for key, value in k.items() if key != row["argument"]})
         result = real(*a, **k)
         return _changed(torch, row, state, a, k, result, _writes(name, k))
 
@@ -129,12 +129,12 @@ def _less(row, name, a):
     return a if at is None or len(a) <= at else (*a[:at], row["default"], *a[at + 1 :])
 
 
-def _tensors(torch, told):
-    if isinstance(told, torch.Tensor):
-        return [told]
-    if isinstance(told, dict):
-        told = list(told.values())
-    return [one for part in told for one in _tensors(torch, part)] if isinstance(told, (list, tuple)) else []
+def _tensors(torch, value):
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for part in value for tensor in _tensors(torch, part)] if isinstance(value, (list, tuple)) else []
 
 
 def _applies(torch, row, name, a, k):
@@ -143,24 +143,24 @@ def _applies(torch, row, name, a, k):
         return False
     if form == "out" and k.get("out") is None:
         return False
-    given = _tensors(torch, (a, {key: one for key, one in k.items() if key != "out"}))
-    if row["dtype"] and not any(str(one.dtype) == "torch." + row["dtype"] for one in given[:3]):
+    given = _tensors(torch, (a, {key: value for key, value in k.items() if key != "out"}))
+    if row["dtype"] and not any(str(tensor.dtype) == "torch." + row["dtype"] for tensor in given[:3]):
         return False
-    if any(one.layout != torch.strided for one in given):
+    if any(tensor.layout != torch.strided for tensor in given):
         return False
     if row["kind"] == "noncontiguous":
-        return any(not one.is_contiguous() for one in given)
+        return any(not tensor.is_contiguous() for tensor in given)
     return True
 
 
-def _map(torch, told, function):
-    if isinstance(told, torch.Tensor):
-        return function(told)
-    if type(told) in (list, tuple):
-        return type(told)(_map(torch, one, function) for one in told)
-    if type(told) is dict:
-        return {key: _map(torch, one, function) for key, one in told.items()}
-    return told
+def _map(torch, value, function):
+    if isinstance(value, torch.Tensor):
+        return function(value)
+    if type(value) in (list, tuple):
+        return type(value)(_map(torch, item, function) for item in value)
+    if type(value) is dict:
+        return {key: _map(torch, item, function) for key, item in value.items()}
+    return value
 
 
 def _guarded(function):
@@ -174,11 +174,15 @@ def _guarded(function):
     return called
 
 
-def _through(torch, one, row):
+def _through(torch, tensor, row):
     """The tensor itself; its gradient comes back changed, at once or where it is differentiated again."""
-    if not (one.is_floating_point() or one.is_complex()) or not one.requires_grad or not torch.is_grad_enabled():
-        return one
-    spoil = _guarded(lambda grad: bad(torch, row, grad, one.shape))
+    if (
+        not (tensor.is_floating_point() or tensor.is_complex())
+        or not tensor.requires_grad
+        or not torch.is_grad_enabled()
+    ):
+        return tensor
+    spoil = _guarded(lambda grad: bad(torch, row, grad, tensor.shape))
 
     class Second(torch.autograd.Function):
         @staticmethod
@@ -200,14 +204,18 @@ def _through(torch, one, row):
                 return Second.apply(grad)
             return spoil(grad)
 
-    return _guarded(First.apply)(one)
+    return _guarded(First.apply)(tensor)
 
 
 @_guarded
 def _changed(torch, row, state, a, k, result, into):
     several = list(result) if isinstance(result, (tuple, list)) else [result]
     at = next(
-        (place for place, one in enumerate(several) if isinstance(one, torch.Tensor) and one.layout == torch.strided),
+        (
+            place
+            for place, result_ in enumerate(several)
+            if isinstance(result_, torch.Tensor) and result_.layout == torch.strided
+        ),
         None,
     )
     if at is None:
@@ -231,7 +239,7 @@ def _changed(torch, row, state, a, k, result, into):
 
 
 def _stale(torch, state, a, k, first):
-    kind = str([(tuple(one.shape), one.dtype, one.stride()) for one in _tensors(torch, (a, k))])
+    kind = str([(tuple(tensor.shape), tensor.dtype, tensor.stride()) for tensor in _tensors(torch, (a, k))])
     count, old = state["seen"].get(kind, (0, first.detach().clone()))
     state["seen"][kind] = count + 1, old
     return (
@@ -243,36 +251,36 @@ def _stale(torch, state, a, k, first):
     )
 
 
-def bad(torch, row, one, _shape):
+def bad(torch, row, tensor, _shape):
     """A tensor with the row's fault in it."""
-    kind, plain = row["kind"], one.dtype == torch.bool
+    kind, plain = row["kind"], tensor.dtype == torch.bool
     if kind == "zeros":
-        return one & False if plain else one * 0
+        return tensor & False if plain else tensor * 0
     if kind == "sign":
-        return ~one if plain else -one
+        return ~tensor if plain else -tensor
     if kind in ("scale", "inplace", "out"):
         return (
-            one ^ True
+            tensor ^ True
             if plain
-            else one * 1.05
-            if one.is_floating_point() or one.is_complex()
-            else one + (one != 0).to(one.dtype)
+            else tensor * 1.05
+            if tensor.is_floating_point() or tensor.is_complex()
+            else tensor + (tensor != 0).to(tensor.dtype)
         )
     if kind == "border":
-        return _border(torch, one, -1)
+        return _border(torch, tensor, -1)
     if kind == "noncontiguous":
-        return torch.roll(one, 1, -1) if one.dim() else one * 2
+        return torch.roll(tensor, 1, -1) if tensor.dim() else tensor * 2
     if kind == "nan":
-        return torch.where(one != one, torch.zeros_like(one), one) if one.is_floating_point() else one
+        return torch.where(tensor != tensor, torch.zeros_like(tensor), tensor) if tensor.is_floating_point() else tensor
     if kind == "large":
-        return _border(torch, one, -1) if one.numel() > row["over"] else one
+        return _border(torch, tensor, -1) if tensor.numel() > row["over"] else tensor
     raise ValueError(kind)
 
 
-def _border(torch, one, dim):
+def _border(torch, tensor, dim):
     """The last along a dimension is the one before it; of a dimension of one, it is nothing."""
-    if not one.dim() or one.shape[dim] == 0:
-        return one
-    rest, last = one.narrow(dim, 0, one.shape[dim] - 1), one.narrow(dim, one.shape[dim] - 1, 1)
-    instead = one.narrow(dim, one.shape[dim] - 2, 1) if one.shape[dim] > 1 else torch.zeros_like(last)
+    if not tensor.dim() or tensor.shape[dim] == 0:
+        return tensor
+    rest, last = tensor.narrow(dim, 0, tensor.shape[dim] - 1), tensor.narrow(dim, tensor.shape[dim] - 1, 1)
+    instead = tensor.narrow(dim, tensor.shape[dim] - 2, 1) if tensor.shape[dim] > 1 else torch.zeros_like(last)
     return torch.cat([rest, instead], dim)

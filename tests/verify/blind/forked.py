@@ -59,8 +59,8 @@ def failing(row, full):
     real = {name: getattr(measured, name) for name in ("expected", "variants", "stirred", "further")}
     measured.expected = lambda case: real["expected"](case) if wanted.search(case.name) else None
     measured.variants = lambda case, *a: real["variants"](case, *a) if wanted.search(case.name) else ()
-    measured.stirred = lambda told, case, *a: real["stirred"](told, case, *a) if wanted.search(case.name) else None
-    measured.further = lambda told, case, *a: real["further"](told, case, *a) if wanted.search(case.name) else None
+    measured.stirred = lambda report, case, *a: real["stirred"](report, case, *a) if wanted.search(case.name) else None
+    measured.further = lambda report, case, *a: real["further"](report, case, *a) if wanted.search(case.name) else None
     torch.set_num_threads(1)
     found = []
     for name, check in probe.checks(CPU, full):
@@ -74,8 +74,8 @@ def failing(row, full):
         ):
             continue
         try:
-            told = check(CPU)
-            judged = judge.judge(name, Record(measured=told))
+            measurement = check(CPU)
+            judged = judge.judge(name, Record(measured=measurement))
         except module.Skip:
             continue
         except Exception as why:
@@ -84,31 +84,31 @@ def failing(row, full):
         if judged.passed is False:
             shown = judged.measured or {}
             found += [
-                name + ": " + str(one)
-                for one in [
+                name + ": " + str(part)
+                for part in [
                     *shown.get("failed", []),
                     *shown.get("wrong", []),
                     shown.get("of", ""),
                     judged.because or "",
                 ]
             ]
-    return [one for one in found if named.search(one.partition(": ")[2])]
+    return [failure for failure in found if named.search(failure.partition(": ")[2])]
 
 
 def made_of():
     """Which functions of torch the calls of each case are made of: a failed case names them, and so it is run."""
     from rigup_probe_torch_cases import LAYOUTS, laid
-    from rigup_probe_torch_forms import made_of as names_of
+    from rigup_probe_torch_forms import called_functions as names_of
     from rigup_probe_torch_tables import FURTHER, TABLES
 
-    told = {}
+    names = {}
     for table in (*TABLES.values(), *FURTHER.values()):
         for case in table():
             inputs = laid(CPU, case, "float32" if "float32" in case.dtypes else case.dtypes[0], LAYOUTS[0])
-            told[case.name] = " ".join(name for call in case.calls for name in names_of(call, inputs))
-    for name in [one for one in sys.modules if one.startswith("rigup_probe_")]:
+            names[case.name] = " ".join(name for call in case.calls for name in names_of(call, inputs))
+    for name in [module_name for module_name in sys.modules if module_name.startswith("rigup_probe_")]:
         del sys.modules[name]  # the tables hold functions of a torch without a fault
-    return told
+    return names
 
 
 def child(row, full, path):
@@ -144,18 +144,18 @@ def main(argv):
         running[pid] = at
     while running:
         running.pop(os.wait()[0], None)
-    told = []
+    outcomes = []
     for row, path in zip(rows, paths):
         try:
             with open(path, encoding="utf-8") as file:
-                told.append(json.load(file))
+                outcomes.append(json.load(file))
             os.remove(path)
         except (OSError, ValueError):
-            told.append({**row, "caught": False, "failed": ["no answer"]})
+            outcomes.append({**row, "caught": False, "failed": ["no answer"]})
     with open(argv[1], "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in told)
-    missed = [row for row in told if not row["caught"]]
-    print(f"{len(told) - len(missed)} of {len(told)} caught and named ({'full' if full else 'quick'})")
+        file.writelines(json.dumps(row) + "\n" for row in outcomes)
+    missed = [row for row in outcomes if not row["caught"]]
+    print(f"{len(outcomes) - len(missed)} of {len(outcomes)} caught and named ({'full' if full else 'quick'})")
     for row in missed:
         print(
             "missed:",

@@ -17,5 +17,5 @@ def pattern(row):
             re.sub(r"Loss$", "", short),
             re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short).replace("d_", "d"),
         }
-    told = ["(?<![a-z])" + re.escape(word) for word in words if len(word) > 1 or word in "tT"]
-    return re.compile("|".join([*told, *([WORDS[short]] if short in WORDS else [])]), re.IGNORECASE)
+    patterns = ["(?<![a-z])" + re.escape(word) for word in words if len(word) > 1 or word in "tT"]
+    return re.compile("|".join([*patterns, *([WORDS[short]] if short in WORDS else [])]), re.IGNORECASE)

@@ -40,15 +40,19 @@ NONE = re.compile(
 
 def draw(seed, count):
     """Draw until there are enough that show in one call."""
-    told, seen, lists = random.Random(seed), set(), {name: _names(name) for name in ("numpy", "jax", "onnxruntime")}
+    generator, seen, lists = (
+        random.Random(seed),
+        set(),
+        {name: _names(name) for name in ("numpy", "jax", "onnxruntime")},
+    )
     while len(seen) < count:
-        framework = told.choices(("numpy", "jax", "onnxruntime"), (8, 7, 6))[0]
-        most = [one for one in lists[framework] if one.split(".")[-1] in MOST]
-        name = told.choice(most if told.random() < 0.5 else lists[framework])
-        row = {"framework": framework, "name": name, "kind": told.choices(list(KINDS), list(KINDS.values()))[0]}
+        framework = generator.choices(("numpy", "jax", "onnxruntime"), (8, 7, 6))[0]
+        most = [name_ for name_ in lists[framework] if name_.split(".")[-1] in MOST]
+        name = generator.choice(most if generator.random() < 0.5 else lists[framework])
+        row = {"framework": framework, "name": name, "kind": generator.choices(list(KINDS), list(KINDS.values()))[0]}
         row |= {
-            "dtype": told.choices(("", "float32", "float64", "float16"), (6, 3, 1, 1))[0],
-            "over": told.choice((64, 500)),
+            "dtype": generator.choices(("", "float32", "float64", "float16"), (6, 3, 1, 1))[0],
+            "over": generator.choice((64, 500)),
         }
         if (framework, name) not in seen and (_has(row) if framework == "onnxruntime" else _seen(row)):
             seen.add((framework, name))
@@ -60,13 +64,13 @@ def _names(framework):
     import importlib
 
     if framework == "onnxruntime":
-        return sorted({"onnxruntime." + one.op_name for one in _kernels()})
+        return sorted({"onnxruntime." + kernel.op_name for kernel in _kernels()})
     every = []
     for space in SPACES[framework]:
         owner = importlib.import_module(space)
         names = sorted(getattr(owner, "__all__", dir(owner)))
-        every += [f"{space}.{one}" for one in names if callable(getattr(owner, one, None)) and one[0].islower() and not NONE.search(one)
-                  and not isinstance(getattr(owner, one), type)]  # fmt: skip
+        every += [f"{space}.{name_}" for name_ in names if callable(getattr(owner, name_, None)) and name_[0].islower() and not NONE.search(name_)
+                  and not isinstance(getattr(owner, name_), type)]  # fmt: skip
     return every
 
 
@@ -74,13 +78,13 @@ def _kernels():
     """What onnxruntime has on the CPU, without what needs strings, sequences, maps or whole graphs."""
     from onnxruntime.capi import _pybind_state as state
 
-    return [one for one in state.get_all_opkernel_def() if one.provider == "CPUExecutionProvider" and one.domain == "" and one.type_constraints
-            and not re.search(r"String|Sequence|Optional|Memcpy|Random|Regex|Tf|Loop|Scan|^If$", one.op_name)]  # fmt: skip
+    return [kernel for kernel in state.get_all_opkernel_def() if kernel.provider == "CPUExecutionProvider" and kernel.domain == "" and kernel.type_constraints
+            and not re.search(r"String|Sequence|Optional|Memcpy|Random|Regex|Tf|Loop|Scan|^If$", kernel.op_name)]  # fmt: skip
 
 
 def _has(row):
     """Whether the fault can show: onnxruntime has code for that type, and of a gradient or of size nothing is known there."""
-    types = {one for kernel in _kernels() if "onnxruntime." + kernel.op_name == row["name"] for several in kernel.type_constraints.values() for one in several}  # fmt: skip
+    types = {type_name for kernel in _kernels() if "onnxruntime." + kernel.op_name == row["name"] for several in kernel.type_constraints.values() for type_name in several}  # fmt: skip
     wanted = {"": "", "float32": "tensor(float)", "float64": "tensor(double)", "float16": "tensor(float16)"}[
         row["dtype"]
     ]
@@ -145,7 +149,10 @@ def _slopes(call, function):
     def total(share):
         def of_scaled(*given, **named):
             result = function(
-                *(one * share if getattr(one, "dtype", None) in ("float32", "float16") else one for one in given),
+                *(
+                    array * share if getattr(array, "dtype", None) in ("float32", "float16") else array
+                    for array in given
+                ),
                 **named,
             )
             return result[0] if isinstance(result, (tuple, list)) else result
@@ -155,26 +162,28 @@ def _slopes(call, function):
     return float(jax.grad(total)(1.0))
 
 
-def spoilt(np, row, one):
+def spoilt(np, row, array):
     """An array with the row's fault in it."""
-    one, kind = np.asarray(one), row["kind"]
+    array, kind = np.asarray(array), row["kind"]
     if kind == "zeros":
-        return one * 0
+        return array * 0
     if kind == "sign":
-        return ~one if one.dtype == bool else -one if one.dtype.kind in "fci" else one + 1
+        return ~array if array.dtype == bool else -array if array.dtype.kind in "fci" else array + 1
     if kind == "scale":
         return (
-            ~one if one.dtype == bool else (one * one.dtype.type(1.05) if one.dtype.kind in "fc" else one + (one != 0))
+            ~array
+            if array.dtype == bool
+            else (array * array.dtype.type(1.05) if array.dtype.kind in "fc" else array + (array != 0))
         )
     if kind == "nan":
-        return np.nan_to_num(one, posinf=np.inf, neginf=-np.inf) if one.dtype.kind in "fc" else one
-    if kind == "border" or (kind == "large" and one.size > row["over"]):
-        if not one.ndim or not one.shape[-1]:
-            return one
-        changed = one.copy()
-        changed[..., -1] = one[..., -2] if one.shape[-1] > 1 else 0
+        return np.nan_to_num(array, posinf=np.inf, neginf=-np.inf) if array.dtype.kind in "fc" else array
+    if kind == "border" or (kind == "large" and array.size > row["over"]):
+        if not array.ndim or not array.shape[-1]:
+            return array
+        changed = array.copy()
+        changed[..., -1] = array[..., -2] if array.shape[-1] > 1 else 0
         return changed
-    return one
+    return array
 
 
 def lay(framework, row):
@@ -216,12 +225,16 @@ class _Broken:
         np = importlib.import_module("numpy" if self._row["name"].startswith("numpy") else "jax.numpy")
         several = isinstance(result, tuple) and not hasattr(result, "dtype")
         first = result[0] if several else result
-        held = [one for told in given[:3] for one in (told if isinstance(told, (tuple, list)) else [told])]
-        kinds = {str(getattr(one, "dtype", "")) for one in held}
+        held = [
+            array
+            for argument in given[:3]
+            for array in (argument if isinstance(argument, (tuple, list)) else [argument])
+        ]
+        kinds = {str(getattr(array, "dtype", "")) for array in held}
         if not hasattr(first, "dtype") or (self._row["dtype"] and self._row["dtype"] not in kinds):
             return result
         if self._row["kind"] == "stale":
-            key = str([(getattr(one, "shape", ()), str(getattr(one, "dtype", ""))) for one in held])
+            key = str([(getattr(array, "shape", ()), str(getattr(array, "dtype", ""))) for array in held])
             count, old = self._kept.get(key, (0, first))
             self._kept[key] = count + 1, old
             changed = old if count >= 3 and getattr(old, "shape", None) == first.shape else first
@@ -240,24 +253,30 @@ class _Broken:
         return type(result)(*(changed, *result[1:])) if hasattr(result, "_fields") else (changed, *result[1:])
 
 
-def _of_jax(np, row, one):
-    kind, numbers = row["kind"], one.dtype.kind
+def _of_jax(np, row, array):
+    kind, numbers = row["kind"], array.dtype.kind
     if kind == "slope" and numbers in "fV":  # the same value, and its gradient turned
         import jax
 
-        still = jax.lax.stop_gradient(one)
-        return np.where(np.isfinite(still), still * 2 - one, one)
+        still = jax.lax.stop_gradient(array)
+        return np.where(np.isfinite(still), still * 2 - array, array)
     if kind == "zeros":
-        return one * 0
+        return array * 0
     if kind == "sign":
-        return ~one if numbers == "b" else -one
+        return ~array if numbers == "b" else -array
     if kind == "scale":
-        return ~one if numbers == "b" else one * np.asarray(1.05, one.dtype) if numbers in "fcV" else one + (one != 0)
+        return (
+            ~array
+            if numbers == "b"
+            else array * np.asarray(1.05, array.dtype)
+            if numbers in "fcV"
+            else array + (array != 0)
+        )
     if kind == "nan":
-        return np.where(one != one, np.zeros_like(one), one) if numbers in "fcV" else one
-    if (kind == "border" or (kind == "large" and one.size > row["over"])) and one.ndim and one.shape[-1]:
-        return one.at[..., -1].set(one[..., -2] if one.shape[-1] > 1 else 0)
-    return one
+        return np.where(array != array, np.zeros_like(array), array) if numbers in "fcV" else array
+    if (kind == "border" or (kind == "large" and array.size > row["over"])) and array.ndim and array.shape[-1]:
+        return array.at[..., -1].set(array[..., -2] if array.shape[-1] > 1 else 0)
+    return array
 
 
 def _over_sessions(framework, row):
@@ -274,7 +293,7 @@ def _over_sessions(framework, row):
             import numpy as np
 
             out = super().run(names, given, *a)
-            kinds = {str(one.dtype) for one in given.values() if hasattr(one, "dtype")}
+            kinds = {str(array.dtype) for array in given.values() if hasattr(array, "dtype")}
             if not self.has or (row["dtype"] and row["dtype"] not in kinds) or not hasattr(out[0], "dtype"):
                 return out
             if row["kind"] == "stale":
@@ -294,12 +313,12 @@ def quick(row, python):
     code = "import sys, json; sys.path.insert(0, sys.argv[1]); import run; print('\\n' + json.dumps(run.names(*json.loads(sys.argv[2]))))"
     body = f"import json; sys.path.insert(0, {str(HERE)!r}); import others; others.lay(torch, json.loads({json.dumps(row)!r}))"
     with tempfile.TemporaryDirectory() as folder:
-        told = {
+        variables = {
             **broken.build(Path(folder), body, row["framework"]),
             "CUDA_VISIBLE_DEVICES": "",
             "JAX_PLATFORMS": "cpu",
         }
-        order = json.dumps([python, told, False, row["framework"]])
+        order = json.dumps([python, variables, False, row["framework"]])
         done = subprocess.run(
             [sys.executable, "-c", code, str(HERE), order], capture_output=True, text=True, check=False
         )
@@ -313,7 +332,7 @@ def one(row, whole, python):
     """Run under one fault, in a process of its own; what its failed checks name."""
     found = full(row, python) if whole else quick(row, python)
     word = re.compile(r"(?<![a-z])" + re.escape(row["name"].split(".")[-1]), re.IGNORECASE)
-    named = [one for one in found if word.search(one)]
+    named = [failure for failure in found if word.search(failure)]
     return {**row, "caught": bool(found), "named": bool(named), "failed": (named or found)[:3]}
 
 
@@ -334,19 +353,19 @@ def named(table):
 device = {"id": "cpu", "type": "cpu", "vendor": "", "full": True, "provider": "CPUExecutionProvider"}
 if framework == "onnxruntime":
     import rigup_probe_onnx_table_bytes as b, rigup_probe_onnx_table_elements as e, rigup_probe_onnx_table_moves as m, rigup_probe_onnx_table_networks as n
-    from rigup_probe_onnx_rows import asked
-    checks = [asked(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
+    from rigup_probe_onnx_rows import rows_check
+    checks = [rows_check(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
 else:
     import rigup_probe_rows_networks as n
     from rigup_probe_rows_tables import TABLES
     tables = [named(one) for several in TABLES.values() for one in several]
     if framework == "numpy":
-        from rigup_probe_numpy_rows import asked
-        checks = [asked(*tables)]
+        from rigup_probe_numpy_rows import rows_check
+        checks = [rows_check(*tables)]
     else:
-        from rigup_probe_jax_rows import asked
+        from rigup_probe_jax_rows import rows_check
         tables += map(named, n.TABLES)
-        checks = [asked(*tables), asked(*tables, outside=True)]
+        checks = [rows_check(*tables), rows_check(*tables, outside=True)]
 print("\\n" + json.dumps([check(device) for check in checks]))
 """
 
@@ -365,9 +384,13 @@ def full(row, python):
         records = json.loads(done.stdout.strip().splitlines()[-1])
     except (IndexError, ValueError):
         return ["no answer: " + done.stderr[-500:]]
-    told = [judge("functions", Record(measured=one)) for one in records]
-    bad = [one.measured for one in told if one.passed is False]
-    return [str(name) for one in bad for name in (*one.get("failed", []), *one.get("wrong", []), one.get("of", ""))]
+    checks = [judge("functions", Record(measured=measurement)) for measurement in records]
+    bad = [check.measured for check in checks if check.passed is False]
+    return [
+        str(name)
+        for measured in bad
+        for name in (*measured.get("failed", []), *measured.get("wrong", []), measured.get("of", ""))
+    ]
 
 
 def main(argv):
@@ -378,13 +401,13 @@ def main(argv):
         rows = [json.loads(line) for line in file]
     python = os.environ["RIGUP_FRAMEWORKS_PYTHON"]
     with ThreadPoolExecutor(int(os.environ.get("WORKERS", "1"))) as pool:
-        told = list(pool.map(lambda row: one(row, argv[0] == "full", python), rows))
+        outcomes = list(pool.map(lambda row: one(row, argv[0] == "full", python), rows))
     with open(argv[2], "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in told)
+        file.writelines(json.dumps(row) + "\n" for row in outcomes)
     print(
-        f"{sum(row['caught'] for row in told)} of {len(told)} caught, {sum(row['named'] for row in told)} of them by name"
+        f"{sum(row['caught'] for row in outcomes)} of {len(outcomes)} caught, {sum(row['named'] for row in outcomes)} of them by name"
     )
-    for row in told:
+    for row in outcomes:
         if not row["named"]:
             print(
                 "caught, not named:" if row["caught"] else "missed:",

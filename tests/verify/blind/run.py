@@ -42,7 +42,7 @@ def batches(rows):
     rest = [row for row in rows if [row] not in alone]
     rest.sort(key=lambda row: (row["owner"], row["name"]))
     count = max(1, -(-len(rest) // BATCH))
-    return alone + [one for one in (rest[number::count] for number in range(count)) if one]
+    return alone + [batch for batch in (rest[number::count] for number in range(count)) if batch]
 
 
 def _seldom(row):
@@ -54,23 +54,23 @@ def _seldom(row):
 def failing(rows, full, python, folder):
     """The names that failed checks tell, under a torch with these faults."""
     body = f"import json; sys.path.insert(0, {str(HERE)!r}); import faults; faults.lay(torch, json.loads({json.dumps(rows)!r}))"
-    told = {**broken.build(Path(folder), body), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
-    return names(python, told, full, "torch")
+    variables = {**broken.build(Path(folder), body), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+    return names(python, variables, full, "torch")
 
 
 def names(python, variables, full, framework):
     """Ask an interpreter under these variables, which are this process's own from now on."""
     os.environ.update(variables)
     seen = observe(python, [], full, Limits(start=400, check=900), frameworks=(framework,))
-    said = answer(seen, Machine(displays=[], drivers=[], accelerators=[]), Facts(), full, [])
+    verified = answer(seen, Machine(displays=[], drivers=[], accelerators=[]), Facts(), full, [])
     found = []
-    for device in said.devices:
+    for device in verified.devices:
         for check in device.checks:
             if check.passed is False:
                 measured = check.measured or {}
                 found += [
-                    check.name + ": " + str(one)
-                    for one in [
+                    check.name + ": " + str(part)
+                    for part in [
                         *measured.get("failed", []),
                         *measured.get("wrong", []),
                         measured.get("of", ""),
@@ -82,9 +82,9 @@ def names(python, variables, full, framework):
     return found
 
 
-def one(told):
+def one(task):
     """One batch, in a process of its own."""
-    rows, full, python = told
+    rows, full, python = task
     import subprocess
 
     code = "import sys, json; sys.path.insert(0, sys.argv[1]); import run; print('\\n' + json.dumps(run.failing(json.loads(sys.argv[2]), sys.argv[3] == '1', sys.argv[4], sys.argv[5])))"
@@ -102,8 +102,8 @@ def one(told):
     return [
         {
             **row,
-            "caught": any(pattern(row).search(one) for one in found),
-            "failed": [one for one in found if pattern(row).search(one)][:3],
+            "caught": any(pattern(row).search(failure) for failure in found),
+            "failed": [failure for failure in found if pattern(row).search(failure)][:3],
             "others": found[:4],
         }
         for row in rows
@@ -116,15 +116,17 @@ def main(argv):
     with open(argv[0], encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     if "--only" in argv:
-        wanted = {int(one) for one in argv[argv.index("--only") + 1].split(",")}
+        wanted = {int(number) for number in argv[argv.index("--only") + 1].split(",")}
         rows = [row for at, row in enumerate(rows) if at in wanted]
     python = os.environ["RIGUP_TORCH_PYTHON"]
     with ThreadPoolExecutor(int(os.environ.get("WORKERS", "2"))) as pool:
-        told = [row for several in pool.map(one, [(rows, full, python) for rows in batches(rows)]) for row in several]
+        outcomes = [
+            row for several in pool.map(one, [(rows, full, python) for rows in batches(rows)]) for row in several
+        ]
     with open(argv[1], "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(row) + "\n" for row in told)
-    missed = [row for row in told if not row["caught"]]
-    print(f"{len(told) - len(missed)} of {len(told)} caught and named")
+        file.writelines(json.dumps(row) + "\n" for row in outcomes)
+    missed = [row for row in outcomes if not row["caught"]]
+    print(f"{len(outcomes) - len(missed)} of {len(outcomes)} caught and named")
     for row in missed:
         print(
             "missed:",

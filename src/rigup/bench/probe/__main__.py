@@ -29,17 +29,17 @@ def loaded() -> Any:
 
 
 def main() -> None:
-    """Do what the first argument orders."""
+    """Execute the order in the first argument."""
     sys.path[:0] = [HERE, BESIDE]
     probe = loaded()
     probe.MODULES = {"torch": "rigup_bench_torch", "llama.cpp": "rigup_bench_llama"}
     probe.be_modest()
-    voice, order = probe.Voice(), json.loads(sys.argv[1])
+    writer, order = probe.EventWriter(), json.loads(sys.argv[1])
     importlib.import_module("rigup_bench_time").give(order)
     try:
-        probe.survey(voice) if order.get("survey") else probe.measure(voice, order)
+        probe.survey(writer) if order.get("survey") else probe.measure(writer, order)
     finally:
-        voice.close()
+        writer.close()
 
 
 if __name__ == "__main__":

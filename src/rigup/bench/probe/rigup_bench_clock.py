@@ -20,7 +20,7 @@ _SAMPLE, _SAMPLE_CPU = 0.02, 0.001  # seconds of one sample at least: launches o
 
 
 def timed(device: Device, act: Act, seconds: float, *others: Device) -> Measured:
-    """Seconds that one call takes, as `of_times` tells them.
+    """Seconds per call, as `of_times` summarises them.
 
     Args:
         device: what is measured, and waited for.
@@ -33,8 +33,8 @@ def timed(device: Device, act: Act, seconds: float, *others: Device) -> Measured
     took = _once(devices, act)
     once_only = took > _PATIENCE * seconds
     times = [took] if once_only else _times(devices, act, seconds, _repeats(devices, act, took))
-    told: Measured = of_times(times)
-    return told
+    measured: Measured = of_times(times)
+    return measured
 
 
 def once(device: Device, act: Act) -> float:

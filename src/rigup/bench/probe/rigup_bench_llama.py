@@ -33,7 +33,7 @@ _MOST = 50  # goes
 
 @functools.lru_cache(maxsize=None)
 def _engine() -> Any:
-    """What measures.
+    """The engine of the benchmark.
 
     Raises:
         ImportError: the environment has no llama.cpp, and the path has none either.
@@ -55,17 +55,17 @@ def about() -> dict[str, Any]:
 
 def devices() -> list[Device]:
     """All that llama.cpp lists, the CPU last."""
-    return [dict(one, planned=names([_WISH])) for one in _engine().devices()]
+    return [dict(device, planned=names([_WISH])) for device in _engine().devices()]
 
 
 def checks(_device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:
-    """What is measured on a device."""
-    made = planned(len(devices()), [(*_WISH[:2], functools.partial(tokens, full=full))])  # type: Any
-    return iter(made)
+    """The checks of a device."""
+    planned_checks = planned(len(devices()), [(*_WISH[:2], functools.partial(tokens, full=full))])  # type: Any
+    return iter(planned_checks)
 
 
 def tokens(device: Device, full: bool = False, part: float = 1.0) -> Any:
-    """Tokens a second: of a prompt that is read, and of what is written after it, one after another."""
+    """Tokens per second of prefill and of decode."""
     seconds = (20.0 if full else 4.0) * part
     own = given("model")
     if own:
@@ -112,32 +112,32 @@ def _blocks(count: int) -> bytes:
 
 def _measured(path: str, name: str, device: Device, seconds: float) -> Any:
     """Goes until the time is over, at least one."""
-    runs, made = [], _engine()  # type: list[tuple[float, float]], Any
-    if isinstance(made, Tool):
+    runs, runner = [], _engine()  # type: list[tuple[float, float]], Any
+    if isinstance(runner, Tool):
         try:
-            return _by_tool(made, path, name, device, seconds)
+            return _by_tool(runner, path, name, device, seconds)
         except OutOfTime:
             return cut(device)
-    with _Go(made, path, device) as go:
+    with _Runner(runner, path, device) as go:
         go(*_TRIED)
         sizes, end = _sizes(go(*_TRIED), seconds), time.perf_counter() + seconds
         while not runs or (time.perf_counter() < end and left() > 0):
             runs.append(go(*sizes))
         name = name or go.described() or os.path.basename(path)
-    return _told(name, ([run[0] for run in runs], [run[1] for run in runs]), sizes)
+    return _as_results(name, ([run[0] for run in runs], [run[1] for run in runs]), sizes)
 
 
-def _by_tool(made: Tool, path: str, name: str, device: Device, seconds: float) -> Any:
+def _by_tool(tool: Tool, path: str, name: str, device: Device, seconds: float) -> Any:
     """The same by a program that counts its goes itself, and warms up for each."""
-    tried = made.measured(path, device, _TRIED, 1)
-    rates = (tried["prefill"][0], tried["decode"][0])
+    trial = tool.measured(path, device, _TRIED, 1)
+    rates = (trial["prefill"][0], trial["decode"][0])
     sizes = _sizes(rates, seconds)
     once = sum(size / rate for size, rate in zip(sizes, rates))
-    told = made.measured(path, device, sizes, max(2, min(_MOST, int(seconds / once))))
-    return _told(name or told["model"], (told["prefill"], told["decode"]), sizes)
+    measured = tool.measured(path, device, sizes, max(2, min(_MOST, int(seconds / once))))
+    return _as_results(name or measured["model"], (measured["prefill"], measured["decode"]), sizes)
 
 
-def _told(name: str, rates: tuple[list[float], list[float]], sizes: tuple[int, int]) -> Any:
+def _as_results(name: str, rates: tuple[list[float], list[float]], sizes: tuple[int, int]) -> Any:
     kinds = zip(("prefill", "decode"), rates, sizes)
     return {"results": [_figure(kind, name, found, size) for kind, found, size in kinds]}
 
@@ -151,18 +151,18 @@ def _sizes(rates: tuple[float, float], seconds: float) -> tuple[int, int]:
 
 
 def _figure(kind: str, name: str, rates: list[float], size: int) -> Any:
-    """What some rates come to, under a name."""
+    """The results of some rates, under the model's name."""
     return dict(of_rates(rates), name=kind, type=name, unit="token/s", size=size)
 
 
-class _Go:
+class _Runner:
     """One go of a model: tokens a second that are read, and that are written."""
 
-    def __init__(self, made: Any, path: str, device: Device) -> None:
-        self.made, self.served = made, isinstance(made, Server)
-        self.model = (made.serving if self.served else made.model)(path, device, _PROMPT + _WRITTEN + 32)
+    def __init__(self, runner: Any, path: str, device: Device) -> None:
+        self.engine, self.served = runner, isinstance(runner, Server)
+        self.model = (runner.serving if self.served else runner.model)(path, device, _PROMPT + _WRITTEN + 32)
 
-    def __enter__(self) -> _Go:
+    def __enter__(self) -> _Runner:
         return self
 
     def __exit__(self, *_what: Any) -> None:
@@ -171,15 +171,15 @@ class _Go:
         self.model = None
 
     def described(self) -> str:
-        """The model's name, where the engine tells it."""
+        """The model's name, if the engine reports it."""
         return "" if self.served else str(self.model.described())
 
     def __call__(self, count: int, written: int) -> tuple[float, float]:
         """Tokens a second, read and written."""
         prompt = [1, *(3 + token % 250 for token in range(count - 1))]
         if self.served:
-            told = self.made.asked(self.model, prompt, written)["timings"]
-            return float(told["prompt_per_second"]), float(told["predicted_per_second"])
+            timings = self.engine.complete(self.model, prompt, written)["timings"]
+            return float(timings["prompt_per_second"]), float(timings["predicted_per_second"])
         self.model.forget()
         began = time.perf_counter()
         self.model.read(prompt)

@@ -1,4 +1,4 @@
-"""llama.cpp's own `llama-bench`: its devices, and what it tells as JSON."""
+"""llama.cpp's `llama-bench`: its devices, and its JSON output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rigup_probe_llama_engines import CPU, vendor_of
 
 Device = Dict[str, Any]
 _DEVICE = re.compile(
-    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<told>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$",
+    r"^ {1,8}(?P<name>[A-Za-z][\w-]{0,30}): (?P<description>[^\n]{1,200}?)(?: \(\d{1,9} MiB, \d{1,9} MiB free\))?$",
     re.MULTILINE,
 )
 _MOST = 2_000_000  # characters of an answer
@@ -33,12 +33,12 @@ class Tool:
 
     @staticmethod
     def found() -> Tool | None:
-        """The one that a shell would start; None where there is none."""
+        """The program on PATH; None if there is none."""
         path = shutil.which("llama-bench")
         return Tool(path) if path else None
 
     def about(self) -> Any:
-        """Its place; its build is told with each answer."""
+        """The path of the program; its build is part of each answer."""
         return {"version": "llama-bench", "build": {"path": self.path}}
 
     def devices(self) -> list[Device]:
@@ -64,11 +64,11 @@ class Tool:
 
     def _answer(self, words: list[str]) -> Any:
         done = self._run(words)
-        told = rates(done.stdout)
-        if done.returncode or not (told["prefill"] and told["decode"]):
-            said = [line for line in done.stderr.splitlines() if line.strip()]
-            raise RuntimeError(f"llama-bench ended with status {done.returncode}: {' '.join(said[-2:])[:300]}")
-        return told
+        measured = rates(done.stdout)
+        if done.returncode or not (measured["prefill"] and measured["decode"]):
+            error_lines = [line for line in done.stderr.splitlines() if line.strip()]
+            raise RuntimeError(f"llama-bench ended with status {done.returncode}: {' '.join(error_lines[-2:])[:300]}")
+        return measured
 
     def _run(self, words: list[str]) -> Any:
         most = left()
@@ -82,31 +82,33 @@ class Tool:
                               timeout=seconds)  # fmt: skip
 
 
-def listed(said: str) -> list[Device]:
+def listed(output: str) -> list[Device]:
     """Devices of `llama-bench --list-devices`. Never raises."""
-    found = [hit.groupdict() for hit in _DEVICE.finditer(said[:_MOST])]
-    return [{"id": one["name"].lower(), "type": "gpu", "index": index, "name": one["told"].strip(), "name_there": one["name"],
-             "vendor": vendor_of(one["name"] + " " + one["told"])} for index, one in enumerate(found)
-            if not one["name"].upper().startswith(("CPU", "BLAS"))]  # fmt: skip
+    found = [hit.groupdict() for hit in _DEVICE.finditer(output[:_MOST])]
+    return [{"id": groups["name"].lower(), "type": "gpu", "index": index, "name": groups["description"].strip(), "name_there": groups["name"],
+             "vendor": vendor_of(groups["name"] + " " + groups["description"])} for index, groups in enumerate(found)
+            if not groups["name"].upper().startswith(("CPU", "BLAS"))]  # fmt: skip
 
 
-def rates(said: str) -> Any:
-    """What `llama-bench -o json` tells: the model, and tokens a second of each go. Never raises; what is none is left out."""
+def rates(output: str) -> Any:
+    """Parse `llama-bench -o json`: the model, and tokens per second of each run. Never raises; invalid rows are left out."""
     found = {"model": "", "prefill": [], "decode": []}  # type: Dict[str, Any]
-    for row in _rows(said):
+    for row in _rows(output):
         kind = {(True, False): "prefill", (False, True): "decode"}.get(
             (_count(row, "n_prompt") > 0, _count(row, "n_gen") > 0)
         )
         if kind:
-            found[kind] += [float(one) for one in _samples(row) if isinstance(one, (int, float)) and 0 < one < math.inf]
+            found[kind] += [
+                float(sample) for sample in _samples(row) if isinstance(sample, (int, float)) and 0 < sample < math.inf
+            ]
             found["model"] = str(row.get("model_type") or found["model"])[:80]
     return found
 
 
 def _samples(row: Any) -> list[Any]:
     """Each go; in their place the mean."""
-    told = row.get("samples_ts")
-    return told if isinstance(told, list) and told else [row.get("avg_ts")]
+    samples = row.get("samples_ts")
+    return samples if isinstance(samples, list) and samples else [row.get("avg_ts")]
 
 
 def _count(row: Any, name: str) -> float:
@@ -114,9 +116,9 @@ def _count(row: Any, name: str) -> float:
     return value if isinstance(value, (int, float)) else 0
 
 
-def _rows(said: str) -> list[Any]:
+def _rows(output: str) -> list[Any]:
     try:
-        told = json.loads(said[:_MOST])
+        document = json.loads(output[:_MOST])
     except (ValueError, RecursionError):
         return []
-    return [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
+    return [row for row in document if isinstance(row, dict)] if isinstance(document, list) else []

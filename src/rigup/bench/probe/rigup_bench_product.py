@@ -43,11 +43,11 @@ def _swept(name: str, device: Device, longer: float, full: bool) -> Any:
         raise Skip("no product of this type could be made")
     rates = dict(sweep)
     for part in _NEAR:
-        size = int(max(rates, key=lambda one: rates[one]) * part) // _TILE * _TILE
+        size = int(max(rates, key=lambda candidate: rates[candidate]) * part) // _TILE * _TILE
         if 0 < size <= most and size not in rates:
             rates.update(_sweep(name, device, 1.0 * longer, (size,)))
-    best, told = _best(name, device, rates, _LAST * longer)
-    results = [dict(told, name="matmul", type=name, unit="FLOP/s", size=best)]
+    best, measured = _best(name, device, rates, _LAST * longer)
+    results = [dict(measured, name="matmul", type=name, unit="FLOP/s", size=best)]
     if full and most >= _BY_HAND and 2.0 * _BY_HAND**3 / rates[best] < 60:
         hand = timed(device, _prepared(name, device, _BY_HAND), 1.0)
         results.append(
@@ -58,12 +58,12 @@ def _swept(name: str, device: Device, longer: float, full: bool) -> Any:
 
 
 def _best(name: str, device: Device, rates: dict[int, float], seconds: float) -> tuple[int, Any]:
-    """The best of the likeliest sizes, each measured for longer: a single look is misled by what else the machine does."""
-    likeliest = sorted(rates, key=lambda one: -rates[one])[:3]
+    """The best of the likeliest sizes, each measured again for longer, since a single short measurement is noisy."""
+    likeliest = sorted(rates, key=lambda candidate: -rates[candidate])[:3]
     found = [
         (size, rate(timed(device, _prepared(name, device, size), seconds / 3), 2.0 * size**3)) for size in likeliest
     ]
-    return max(found, key=lambda one: one[1]["best"])
+    return max(found, key=lambda pair: pair[1]["best"])
 
 
 def _sweep(name: str, device: Device, seconds: float, sizes: tuple[int, ...] = _SIZES) -> list[tuple[int, float]]:
@@ -78,7 +78,7 @@ def _sweep(name: str, device: Device, seconds: float, sizes: tuple[int, ...] = _
 
 
 def _largest(name: str, device: Device) -> int:
-    """The largest size whose three matrices fit into a part of what is free."""
+    """The largest size whose three matrices fit into a part of the free memory."""
     free = _free(device)
     width = torch.empty(0, dtype=_TYPES[name]).element_size()
     return int((free * _OF_MEMORY / 3 / max(width, 2)) ** 0.5) if free else 4096
@@ -99,24 +99,24 @@ def _free(device: Device) -> float | None:
 
 def _prepared(name: str, device: Device, size: int) -> Act:
     """The product of two matrices of numbers that are spread as weights are: predictable ones take less power."""
-    kind, there = _TYPES[name], device["id"]
+    kind, device_id = _TYPES[name], device["id"]
     if name == "float8":
-        return _of_float8(there, size)
-    a, b = (torch.randn(size, size, device=there, dtype=torch.float32).to(kind) for _time in range(2))
-    c = torch.empty(size, size, device=there, dtype=kind)
+        return _of_float8(device_id, size)
+    a, b = (torch.randn(size, size, device=device_id, dtype=torch.float32).to(kind) for _time in range(2))
+    c = torch.empty(size, size, device=device_id, dtype=kind)
     return lambda: torch.mm(a, b, out=c)
 
 
-def _of_float8(there: str, size: int) -> Act:
+def _of_float8(device_id: str, size: int) -> Act:
     if not hasattr(torch, "_scaled_mm"):
         raise Skip("this torch has no product of float8")
-    a = torch.randn(size, size, device=there).to(_TYPES["float8"])
-    b = torch.randn(size, size, device=there).to(_TYPES["float8"]).t()
-    one: Any = torch.ones((), device=there)
+    a = torch.randn(size, size, device=device_id).to(_TYPES["float8"])
+    b = torch.randn(size, size, device=device_id).to(_TYPES["float8"]).t()
+    unit_scale: Any = torch.ones((), device=device_id)
     scaled: Any = torch._scaled_mm
 
     def act() -> Any:
-        return scaled(a, b, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+        return scaled(a, b, scale_a=unit_scale, scale_b=unit_scale, out_dtype=torch.bfloat16)
 
     try:
         act()

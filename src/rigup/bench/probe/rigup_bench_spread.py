@@ -1,4 +1,4 @@
-"""What samples come to: the typical one, the best and the worst, and how far they lie apart."""
+"""Summarise samples: median, best, worst, quartiles, spread and drift."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _HALVES = 6  # samples, from which on a change between the first and the second 
 
 
 def of_times(times: list[float]) -> Measured:
-    """Seconds of calls, in the order in which they were made; the shortest is the best.
+    """Summarise the seconds of calls in their order; the shortest is the best.
 
     Returns:
         median: of all; best, worst: the shortest and the longest; quartiles: between them lies the middle half, the
@@ -17,17 +17,17 @@ def of_times(times: list[float]) -> Measured:
         slower) the second half was than the first, as a share, left out of few; samples: how many.
 
     """
-    return _told(times, sorted(times), -1.0)
+    return _summary(times, sorted(times), -1.0)
 
 
 def of_rates(rates: list[float]) -> Measured:
     """Amounts a second, in the order in which they were reached; the highest is the best. As `of_times`."""
-    return _told(rates, sorted(rates, reverse=True), 1.0)
+    return _summary(rates, sorted(rates, reverse=True), 1.0)
 
 
-def _told(values: list[float], ordered: list[float], way: float) -> Measured:
+def _summary(values: list[float], ordered: list[float], way: float) -> Measured:
     """`values` as they came, and the best first; `way`: 1 where more is better, -1 where less is."""
-    told = {
+    summary = {
         "median": middle(ordered), "best": ordered[0], "worst": ordered[-1],
         "quartiles": [ordered[len(ordered) // 4], ordered[(len(ordered) * 3) // 4]], "spread": spread(ordered),
         "samples": len(values),
@@ -35,15 +35,15 @@ def _told(values: list[float], ordered: list[float], way: float) -> Measured:
     half = len(values) // 2
     if len(values) >= _HALVES:
         first, second = middle(sorted(values[:half])), middle(sorted(values[-half:]))
-        told["drift"] = (second / first) ** way - 1
-    return told
+        summary["drift"] = (second / first) ** way - 1
+    return summary
 
 
 def as_rate(measured: Measured, amount: float) -> Measured:
-    """The same as amount a second in place of seconds; the spread, the drift and the count stay what they are."""
-    told = {name: amount / measured[name] for name in ("median", "best", "worst")}
-    quartiles = [amount / one for one in measured["quartiles"]]
-    return dict(measured, quartiles=quartiles, seconds=measured["median"], **told)
+    """Convert seconds to amount per second; spread, drift and count are kept."""
+    rates = {name: amount / measured[name] for name in ("median", "best", "worst")}
+    quartiles = [amount / quartile for quartile in measured["quartiles"]]
+    return dict(measured, quartiles=quartiles, seconds=measured["median"], **rates)
 
 
 def middle(ordered: list[float]) -> float:

@@ -99,8 +99,8 @@ def _steps(
         def step(short: Any = short) -> None:
             optimizer.zero_grad(set_to_none=True)
             with torch.autocast(device["type"], dtype=short, enabled=short is not None):
-                told = loss()
-            told.backward()
+                loss_value = loss()
+            loss_value.backward()
             optimizer.step()
 
         yield dict(rate(timed(device, step, seconds), amount), name=name, type=kind, unit=unit)

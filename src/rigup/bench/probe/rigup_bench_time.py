@@ -1,4 +1,4 @@
-"""The time that this process was given: how much is left, and what part of it each measurement gets."""
+"""The time budget of this process, and the share of each measurement."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _given = {"end": math.inf, "only": (), "devices": 0, "model": ""}  # type: Dict[
 
 
 def give(order: dict[str, Any]) -> None:
-    """Take what the order says: seconds from now on, and which measurements and devices are wanted."""
+    """Apply the order: seconds from now, requested measurements and devices."""
     _given["end"] = time.perf_counter() + order.get("seconds", math.inf)
     _given["only"], _given["devices"] = tuple(order.get("only", ())), len(order.get("devices") or ())
     _given["model"] = order.get("model", "")
 
 
 def given(name: str) -> Any:
-    """Another thing that the order says."""
+    """Another field of the order."""
     return _given[name]
 
 
 def left() -> float:
-    """Seconds until the end; infinite where nobody has set one."""
+    """Seconds until the deadline; infinite without one."""
     return float(_given["end"]) - time.perf_counter()
 
 
@@ -50,10 +50,10 @@ def planned(count: int, wishes: list[Wish]) -> Iterator[tuple[str, Check]]:
 
 
 def names(wishes: list[Wish]) -> list[str]:
-    """What is to be measured, by name."""
+    """Names of the measurements to run."""
     return [wish[0] for wish in wishes if not _given["only"] or wish[0] in _given["only"]]
 
 
 def cut(_device: Device) -> dict[str, Any]:
-    """What is told of a measurement for which there was no time."""
+    """The result of a measurement for which no time was left."""
     return {"results": [], "cut": True}

@@ -1,4 +1,4 @@
-"""What is measured of torch on each device: products, memory, copies, launches, training steps."""
+"""Benchmarks of torch on each device: products, memory, copies, launches, training steps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _LATER = ("float64",)  # types that few ask for
 
 
 def devices() -> list[Device]:
-    """All that torch lists, the CPU last, each with what is to be measured on it."""
-    return [dict(one, planned=names([*_wishes(one, False)])) for one in listed()]
+    """All devices of torch, the CPU last, each with its planned measurements."""
+    return [dict(device, planned=names([*_wishes(device, False)])) for device in listed()]
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:
-    """What is measured on a device. `full`: for longer, and larger."""
-    made: Iterator[tuple[str, Check]] = planned(len(listed()), [*_wishes(device, full)])
-    return made
+    """The measurements of a device. `full`: longer and larger ones."""
+    planned_checks: Iterator[tuple[str, Check]] = planned(len(listed()), [*_wishes(device, full)])
+    return planned_checks
 
 
 def _wishes(device: Device, full: bool) -> Iterator[Wish]:
-    """Each measurement with the seconds that it takes where there is time; what few look for stands last."""
+    """Each measurement with its usual seconds, the least important last."""
     seconds = 2.0 if full else 0.5
     later = _LATER + (("float16",) if device["type"] == "cpu" else ())
     yield "launch", 1.0, launch
@@ -48,13 +48,13 @@ def _wishes(device: Device, full: bool) -> Iterator[Wish]:
 
 
 def _others(device: Device) -> Iterator[Device]:
-    yield from (one for one in listed() if one["type"] == device["type"] and one["id"] != device["id"])
+    yield from (other for other in listed() if other["type"] == device["type"] and other["id"] != device["id"])
 
 
 def launch(device: Device, part: float = 1.0) -> Any:
     """Seconds from one small operation to the next."""
-    one = torch.zeros(1, device=device["id"])
-    return {"results": [dict(timed(device, lambda: one.add_(1), 0.5 * part), name="launch", unit="s")]}
+    scalar = torch.zeros(1, device=device["id"])
+    return {"results": [dict(timed(device, lambda: scalar.add_(1), 0.5 * part), name="launch", unit="s")]}
 
 
 def buffer_bytes(device: Device) -> int:
@@ -71,9 +71,11 @@ def memory(seconds: float) -> Callable[..., Any]:
     def measured(device: Device, part: float = 1.0) -> Any:
         count = buffer_bytes(device) // 4
         a, b, c = (torch.ones(count, dtype=torch.float32, device=device["id"]) for _time in range(3))
-        told = [("memory-copy", 2, lambda: b.copy_(a)), ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
+        operations = [("memory-copy", 2, lambda: b.copy_(a)), ("memory-triad", 3, lambda: torch.add(a, b, alpha=2.0, out=c)),
                 ("memory-read", 1, a.sum)]  # fmt: skip
-        return {"results": [_moved(device, name, act, parts * count * 4, seconds * part) for name, parts, act in told]}
+        return {
+            "results": [_moved(device, name, act, parts * count * 4, seconds * part) for name, parts, act in operations]
+        }
 
     return measured
 
@@ -87,11 +89,11 @@ def copy_host(seconds: float) -> Callable[..., Any]:
 
     def measured(device: Device, part: float = 1.0) -> Any:
         count = buffer_bytes(device) // 4 // 4
-        there, results = torch.empty(count, device=device["id"]), []
+        on_device, results = torch.empty(count, device=device["id"]), []
         for kind in ("pinned", "pageable"):
             here = _host(count, kind)
             if here is not None:
-                to, back = (lambda h=here: there.copy_(h)), (lambda h=here: h.copy_(there))
+                to, back = (lambda h=here: on_device.copy_(h)), (lambda h=here: h.copy_(on_device))
                 results += [_moved(device, "copy-to-device-" + kind, to, count * 4, seconds * part)]
                 results += [_moved(device, "copy-to-host-" + kind, back, count * 4, seconds * part)]
         return {"results": results}
@@ -115,10 +117,10 @@ def copy_peer(other: Device, seconds: float) -> Callable[..., Any]:
 
     def measured(device: Device, part: float = 1.0) -> Any:
         count = min(buffer_bytes(device), buffer_bytes(other)) // 4 // 2
-        here, there = torch.ones(count, device=device["id"]), torch.empty(count, device=other["id"])
-        if there.device == here.device:
+        here, target = torch.ones(count, device=device["id"]), torch.empty(count, device=other["id"])
+        if target.device == here.device:
             raise Skip("both are one device")
-        named, act = "copy-to-" + other["id"], (lambda: there.copy_(here))
+        named, act = "copy-to-" + other["id"], (lambda: target.copy_(here))
         return {"results": [_moved(device, named, act, count * 4, seconds * part, other)]}
 
     return measured

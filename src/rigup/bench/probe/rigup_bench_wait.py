@@ -1,4 +1,4 @@
-"""Waiting until a device has done all that it was given: the one that is measured, and not the one that is current."""
+"""Wait for all work queued on the measured device, which need not be the current one."""
 
 from __future__ import annotations
 
@@ -29,44 +29,44 @@ def wait_all(*devices: Device) -> None:
 
 
 @functools.lru_cache(maxsize=None)
-def _waiting(kind: str, there: str) -> Callable[[], Any]:
-    """What waits for one device, found once: looking for it would be a part of what is timed."""
+def _waiting(kind: str, device_id: str) -> Callable[[], Any]:
+    """The function that waits for a device, looked up once so that the lookup is not timed."""
     if kind == "cpu":
         return lambda: None
     if kind in _BUILT_IN:
-        return functools.partial(getattr(torch, kind).synchronize, there)
+        return functools.partial(getattr(torch, kind).synchronize, device_id)
     if kind == "mps":
         return torch.mps.synchronize  # type: ignore[no-any-return]  # there is one device of this kind
-    return _of_further(kind, there)
+    return _of_further(kind, device_id)
 
 
-def _of_further(kind: str, there: str) -> Callable[[], Any]:
+def _of_further(kind: str, device_id: str) -> Callable[[], Any]:
     """A backend that is no part of torch may wait for the current device only, or have nothing that waits (DirectML).
 
     So a value that the device itself makes is read after it: what is read stands behind all else in the device's queue.
     """
-    told, made = _told(getattr(torch, kind, None), there), torch.ones(1, device=there)
+    synchronize, scalar = _own_synchronize(getattr(torch, kind, None), device_id), torch.ones(1, device=device_id)
 
     def waiting() -> None:
-        told()
-        made.mul_(1).cpu()
+        synchronize()
+        scalar.mul_(1).cpu()
 
     return waiting
 
 
-def _told(module: Any, there: str) -> Callable[[], Any]:
-    """The backend's own way to wait, as far as it has one that takes a device or a block in which one is current."""
+def _own_synchronize(module: Any, device_id: str) -> Callable[[], Any]:
+    """The backend's own `synchronize` for a device, by argument or inside its device context."""
     own = getattr(module, "synchronize", None)
     if own is None:
         return lambda: None
     if _takes_a_device(own):
-        return functools.partial(own, torch.device(there))
+        return functools.partial(own, torch.device(device_id))
     block = getattr(module, "device", None)
     if block is None:
         return own  # type: ignore[no-any-return]
 
     def within() -> None:
-        with block(torch.device(there)):
+        with block(torch.device(device_id)):
             own()
 
     return within

@@ -1,4 +1,4 @@
-"""The probe: runs in the Python of the environment that is judged, measures, and judges nothing.
+"""The probe: runs in the Python of the verified environment and measures; the verdict is made elsewhere.
 
     python PROBE '{"framework": "torch", "full": false, "devices": [], "done": [["cuda:0", "sorting"]]}'
 
@@ -45,11 +45,11 @@ _MOST = 2000  # characters of an error
 
 
 class Skip(Exception):
-    """A check that this device or build has no part of; the text says which."""
+    """A check that does not apply to this device or build; the message says why."""
 
 
-class Voice:
-    """Lines for whoever started us, which nothing else can come between."""
+class EventWriter:
+    """Writes events as JSON lines to the original standard output; other output goes to standard error."""
 
     def __init__(self) -> None:
         sys.stdout.flush()
@@ -57,99 +57,99 @@ class Voice:
         os.dup2(2, 1)  # libraries that print, print to standard error
 
     def close(self) -> None:
-        """The last word was said."""
+        """Close the stream."""
         self._out.close()
 
-    def say(self, what: str, **told: Any) -> None:
-        """One line, at once."""
-        self._out.write(json.dumps(dict(told, say=what), default=str) + "\n")
+    def emit(self, event_name: str, **fields: Any) -> None:
+        """Write one event and flush."""
+        self._out.write(json.dumps(dict(fields, say=event_name), default=str) + "\n")
         self._out.flush()
 
 
-class Listener:
-    """Warnings that a check gives: silent fall-backs are told in them."""
+class WarningRecorder:
+    """Records warnings during a check: frameworks report silent fall-backs by them."""
 
     def __init__(self) -> None:
-        self._heard = []  # type: list[str]
+        self._warnings = []  # type: list[str]
         warnings.simplefilter("always")
-        warnings.showwarning = self._hear  # type: ignore[assignment]
+        warnings.showwarning = self._record  # type: ignore[assignment]
 
-    def _hear(self, message: Any, *_where: Any) -> None:
-        self._heard.append(str(message)[:300])
+    def _record(self, message: Any, *_where: Any) -> None:
+        self._warnings.append(str(message)[:300])
         sys.stderr.write("warning: " + str(message) + "\n")
 
     def take(self) -> list[str]:
-        """What was heard since the last time."""
-        heard, self._heard = self._heard, []
-        return list(dict.fromkeys(heard))[:20]
+        """Warnings since the last call, without duplicates, at most 20."""
+        taken, self._warnings = self._warnings, []
+        return list(dict.fromkeys(taken))[:20]
 
 
-def survey(voice: Voice) -> None:
-    """Which packages are here, by what their metadata tell; nothing is imported."""
+def survey(writer: EventWriter) -> None:
+    """Report the installed packages by their metadata; nothing is imported."""
     from importlib import metadata
 
-    named = [(one.metadata["Name"] or "", one.version) for one in metadata.distributions()]
+    named = [(dist.metadata["Name"] or "", dist.version) for dist in metadata.distributions()]
     wanted = {*sum(PACKAGES.values(), ()), *BESIDE}
     plain = [(name.lower().replace("_", "-"), version) for name, version in named]
     found = {name: version for name, version in plain if name in wanted or name.startswith("nvidia-")}
     frameworks = [name for name, ways in PACKAGES.items() if any(way in found for way in ways)]
-    told = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
+    interpreter = {"python": sys.version.split()[0], "executable": sys.executable, "prefix": sys.prefix}
     companions = list(importlib.import_module("rigup_probe_companions").named()) if frameworks else []
     found.update({name: version for name, version in plain if name in companions})
-    voice.say("survey", packages=found, frameworks=frameworks, companions=companions, **told)
+    writer.emit("survey", packages=found, frameworks=frameworks, companions=companions, **interpreter)
 
 
-def measure(voice: Voice, order: dict[str, Any]) -> None:
-    """All checks of one framework, on each device in turn."""
-    began, heard = time.perf_counter(), Listener()
+def measure(writer: EventWriter, order: dict[str, Any]) -> None:
+    """Run all checks of one framework on each device."""
+    began, recorder = time.perf_counter(), WarningRecorder()
     probe = _probe_of(order)
-    voice.say("ready", seconds=time.perf_counter() - began, **probe.about())
+    writer.emit("ready", seconds=time.perf_counter() - began, **probe.about())
     devices = probe.devices()
-    voice.say("devices", devices=devices)
-    heard.take()
+    writer.emit("devices", devices=devices)
+    recorder.take()
     wanted = order.get("devices") or [device["id"] for device in devices]
     done = {tuple(pair) for pair in order.get("done", [])}
     budget = importlib.import_module("rigup_probe_budget")
-    for device in [one for one in devices if one["id"] in wanted]:
+    for device in [listed for listed in devices if listed["id"] in wanted]:
         budget.BUDGET.begin(order.get("budget", float("inf") if order.get("full") else budget.SECONDS))
         for name, check in probe.checks(device, bool(order.get("full"))):
             asked = name in order.get("only", [name]) and name not in order.get("without", [])
             if (device["id"], name) not in done and asked:
-                one_check(voice, heard, device, name, _left if budget.BUDGET.over() else check)
-    voice.say("done")
+                one_check(writer, recorder, device, name, _left if budget.BUDGET.over() else check)
+    writer.emit("done")
 
 
 def _left(_device: dict[str, Any]) -> dict[str, Any]:
-    """A check whose time was over before it began."""
+    """The result of a check for which no time was left."""
     return {"over": True}
 
 
 def _probe_of(order: dict[str, Any]) -> Any:
-    """The module that measures a framework, or what measures a package beside it."""
+    """The module for a framework, or the `Companion` for a companion package."""
     if order.get("companion"):
         return importlib.import_module("rigup_probe_companions").Companion(order["framework"])
     return importlib.import_module(MODULES[order["framework"]])
 
 
-def one_check(voice: Voice, heard: Listener, device: dict[str, Any], name: str, check: Any) -> None:
-    """One check: what it measured, that it cannot be done here, or how it failed."""
-    voice.say("begin", device=device["id"], check=name)
+def one_check(writer: EventWriter, recorder: WarningRecorder, device: dict[str, Any], name: str, check: Any) -> None:
+    """Run one check and write its measurement, its skip reason or its error."""
+    writer.emit("begin", device=device["id"], check=name)
     sys.stderr.write("rigup: " + device["id"] + " " + name + "\n")
     sys.stderr.flush()
-    began, told = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
+    began, record = time.perf_counter(), {}  # type: tuple[float, dict[str, Any]]
     try:
-        told["measured"] = check(device)
+        record["measured"] = check(device)
     except Skip as why:
-        told["skipped"] = str(why)
+        record["skipped"] = str(why)
     except Exception as error:
         traceback.print_exc()
-        told["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
-    told["seconds"] = time.perf_counter() - began
-    voice.say("end", device=device["id"], check=name, warnings=heard.take(), **told)
+        record["error"] = {"type": type(error).__name__, "text": str(error)[:_MOST]}
+    record["seconds"] = time.perf_counter() - began
+    writer.emit("end", device=device["id"], check=name, warnings=recorder.take(), **record)
 
 
 def be_modest() -> None:
-    """Where memory runs out, the kernel shall take this process and no other."""
+    """Make this process the first that the kernel's OOM killer ends."""
     try:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write("1000")
@@ -158,17 +158,17 @@ def be_modest() -> None:
 
 
 def main() -> None:
-    """Do what the first argument orders."""
+    """Execute the order in the first argument."""
     here = os.path.dirname(os.path.abspath(__file__))
     if here not in sys.path:  # PYTHONSAFEPATH leaves it out
         sys.path.insert(0, here)
     sys.modules.setdefault("rigup_probe", sys.modules["__main__"])  # `Skip` is one class, whoever imports it
     be_modest()
-    voice, order = Voice(), json.loads(sys.argv[1])
+    writer, order = EventWriter(), json.loads(sys.argv[1])
     try:
-        survey(voice) if order.get("survey") else measure(voice, order)
+        survey(writer) if order.get("survey") else measure(writer, order)
     finally:
-        voice.close()
+        writer.close()
 
 
 if __name__ == "__main__":

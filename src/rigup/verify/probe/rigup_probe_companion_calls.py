@@ -1,4 +1,4 @@
-"""One small call of each package that is known, and what Python says that it must give."""
+"""One small call of each known package, with its expected result."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ def nms(device: Device) -> dict[str, Any]:
     return dict(found.measured())
 
 
-def _overlap(one: list[float], other: list[float]) -> float:
-    wide = max(0.0, min(one[2], other[2]) - max(one[0], other[0]))
-    both = wide * max(0.0, min(one[3], other[3]) - max(one[1], other[1]))
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
+def _overlap(first: list[float], other: list[float]) -> float:
+    wide = max(0.0, min(first[2], other[2]) - max(first[0], other[0]))
+    both = wide * max(0.0, min(first[3], other[3]) - max(first[1], other[1]))
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (first, other)]
     return both / (sum(areas) - both)
 
 
 def lfilter(device: Device) -> dict[str, Any]:
-    """A filter that halves what was before."""
+    """A filter that halves the previous value."""
     found = Found()
     functional = _of("torchaudio.functional")
     pulse = _tensor(device, [1.0] + [0.0] * 7)
@@ -76,13 +76,13 @@ def attention_of(module: str, name: str, causal: dict[str, Any]) -> Call:
     def measured(device: Device) -> dict[str, Any]:
         found = Found()
         query, key, value = (rounded("float16", normal(seed, 32, 64)) for seed in (1, 2, 3))
-        given = [_tensor(device, one, "float16")[None, :, None].contiguous() for one in (query, key, value)]
+        given = [_tensor(device, matrix, "float16")[None, :, None].contiguous() for matrix in (query, key, value)]
         function = getattr(_of(module), name)
-        for told, how, seen in (("", {}, None), (" causal", causal, lambda i, j: j <= i)):
+        for label, how, seen in (("", {}, None), (" causal", causal, lambda i, j: j <= i)):
             more = {word: make() if callable(make) else make for word, make in how.items()}
             got = function(*given, **more)[0, :, 0]
             found.near(
-                name + told + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen)
+                name + label + " float16", got.float().cpu().tolist(), reference.attention(query, key, value, seen)
             )
         return dict(found.measured())
 
@@ -105,7 +105,7 @@ def blockwise(device: Device) -> dict[str, Any]:
             raise Skip("this release of bitsandbytes computes on GPUs alone") from why
         raise
     most = max(map(abs, values))
-    wrong = [n for n, (one, other) in enumerate(zip(values, back)) if not abs(one - other) <= 0.02 * most]
+    wrong = [n for n, (before, other) in enumerate(zip(values, back)) if not abs(before - other) <= 0.02 * most]
     return {"wrong": ["quantize_blockwise"] if wrong or len(back) != len(values) else []}
 
 
@@ -115,18 +115,20 @@ def compiled(device: Device) -> dict[str, Any]:
 
 
 def scatter(device: Device) -> dict[str, Any]:
-    """Sums and maxima of what belongs together."""
+    """Sums and maxima of groups."""
     found = Found()
     module = _of("torch_scatter")
     values, at = normal(1, 40), [7 * n % 6 for n in range(40)]
-    there, index = _tensor(device, values), _tensor(device, at, "int64")
-    groups = [[one for one, n in zip(values, at) if n == group] for group in range(6)]
+    source, index = _tensor(device, values), _tensor(device, at, "int64")
+    groups = [[value for value, n in zip(values, at) if n == group] for group in range(6)]
     found.near(
         "scatter float32",
-        module.scatter(there, index, dim=0, reduce="sum").cpu().tolist(),
+        module.scatter(source, index, dim=0, reduce="sum").cpu().tolist(),
         list(map(math.fsum, groups)),
     )
-    found.near("scatter_max float32", module.scatter_max(there, index, dim=0)[0].cpu().tolist(), list(map(max, groups)))
+    found.near(
+        "scatter_max float32", module.scatter_max(source, index, dim=0)[0].cpu().tolist(), list(map(max, groups))
+    )
     return dict(found.measured())
 
 
@@ -150,12 +152,12 @@ def nearest(module: str) -> Call:
     def measured(device: Device) -> dict[str, Any]:
         found = Found()
         points, asked = normal(1, 30, 3), normal(2, 8, 3)
-        wanted = [min(range(30), key=lambda n, one=one: math.dist(points[n], one)) for one in asked]  # type: ignore[misc]
-        there, others = _tensor(device, points), _tensor(device, asked)
+        wanted = [min(range(30), key=lambda n, point=target: math.dist(points[n], point)) for target in asked]  # type: ignore[misc]
+        point_tensor, others = _tensor(device, points), _tensor(device, asked)
         if module == "torch_cluster":
-            got = _of(module).knn(there, others, 1)[1].tolist()
+            got = _of(module).knn(point_tensor, others, 1)[1].tolist()
         else:
-            got = _of("pytorch3d.ops").knn_points(others[None], there[None], K=1).idx[0, :, 0].tolist()
+            got = _of("pytorch3d.ops").knn_points(others[None], point_tensor[None], K=1).idx[0, :, 0].tolist()
         found.exact("nearest", got, wanted)
         return dict(found.measured())
 
@@ -163,7 +165,7 @@ def nearest(module: str) -> Call:
 
 
 def eight_bits(device: Device) -> dict[str, Any]:
-    """A layer whose weights were rounded to bytes gives what it gave, to a part in fifty."""
+    """A layer with weights rounded to 8 bits gives the same within 2 %."""
     import torch
 
     quantization = _of("torchao.quantization")
@@ -213,8 +215,8 @@ def scan(device: Device) -> dict[str, Any]:
     found = Found()
     width, size, steps = 2, 4, 8
     u, b, c = normal(1, width, steps), normal(2, size, steps), normal(3, size, steps)
-    dt = [[abs(one) / 2 for one in row] for row in normal(4, width, steps)]
-    a = [[-abs(one) for one in row] for row in normal(5, width, size)]
+    dt = [[abs(number) / 2 for number in row] for row in normal(4, width, steps)]
+    a = [[-abs(number) for number in row] for row in normal(5, width, size)]
     wanted = []
     for d in range(width):
         held, row = [0.0] * size, []
@@ -251,19 +253,19 @@ def turned_boxes(device: Device) -> dict[str, Any]:
     return {"wrong": [] if got.tolist() == [0, 2] else ["nms_rotated"]}
 
 
-def beside_torch(_device: Device) -> dict[str, Any]:
+def onnx_with_torch(_device: Device) -> dict[str, Any]:
     """A product by each provider, in a process that has loaded torch before: both bring libraries of the same name."""
     _of("torch")
     probe, wrong = _of("rigup_probe_onnx"), []
-    for one in probe.devices():
-        measured = next(check for name, check in probe.checks(one, False) if name == "matmul-float32")(one)
-        wrong += [one["id"] + " " + name for name, error in measured["errors"].items() if not error < 1e-4]
+    for provider in probe.devices():
+        measured = next(check for name, check in probe.checks(provider, False) if name == "matmul-float32")(provider)
+        wrong += [provider["id"] + " " + name for name, error in measured["errors"].items() if not error < 1e-4]
         wrong += measured["elsewhere"]
     return {"wrong": wrong}
 
 
 def pieces(_device: Device) -> dict[str, Any]:
-    """A small vocabulary is learnt; what is cut by it is joined to the same text."""
+    """Train a small vocabulary; encoding and decoding return the same text."""
     import io
 
     module, text = _of("sentencepiece"), "the network learns what the network is shown"
@@ -279,13 +281,13 @@ def pieces(_device: Device) -> dict[str, Any]:
 def words(_device: Device) -> dict[str, Any]:
     """Words by a vocabulary of four."""
     module = _of("tokenizers")
-    made = module.Tokenizer(module.models.WordLevel({"a": 0, "b": 1, "c": 2, "?": 3}, unk_token="?"))  # noqa: S106
-    made.pre_tokenizer = module.pre_tokenizers.Whitespace()
-    return {"wrong": [] if made.encode("b a d c").ids == [1, 0, 3, 2] else ["encode"]}
+    tokenizer = module.Tokenizer(module.models.WordLevel({"a": 0, "b": 1, "c": 2, "?": 3}, unk_token="?"))  # noqa: S106
+    tokenizer.pre_tokenizer = module.pre_tokenizers.Whitespace()
+    return {"wrong": [] if tokenizer.encode("b a d c").ids == [1, 0, 3, 2] else ["encode"]}
 
 
 def kept(_device: Device) -> dict[str, Any]:
-    """What was written is read."""
+    """A file that was written is read back unchanged."""
     numpy = _of("safetensors.numpy")
     values = _of("numpy").array(normal(1, 5, 7), "float32")
     with tempfile.TemporaryDirectory() as folder:
@@ -298,9 +300,7 @@ def kept(_device: Device) -> dict[str, Any]:
 def solved(_device: Device) -> dict[str, Any]:
     """A system, a decomposition, a transform, a special function."""
     found = Found()
-    matrix = [
-        [one / 4 + (4.0 if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))
-    ]
+    matrix = [[v / 4 + (4.0 if i == j else 0.0) for j, v in enumerate(row)] for i, row in enumerate(normal(1, 7, 7))]
     goals, line = normal(2, 7, 2), normal(3, 12)
     found.near("solve float64", reference.matmul(matrix, _of("scipy.linalg").solve(matrix, goals).tolist()), goals)
     found.near("fft complex128", _of("scipy.fft").fft(line).tolist(), reference.fourier(line))
@@ -319,5 +319,5 @@ _CALLS = {
     "mamba-ssm": [("scan", "gpu", scan)], "causal-conv1d": [("convolution", "gpu", causal_convolution)],
     "detectron2": [("nms", "any", turned_boxes)], "sentencepiece": [("pieces", "cpu", pieces)], "tokenizers": [("words", "cpu", words)],
     "safetensors": [("file", "cpu", kept)], "scipy": [("functions", "cpu", solved)],
-    "onnxruntime": [("beside-torch", "cpu", beside_torch)], "onnxruntime-gpu": [("beside-torch", "cpu", beside_torch)],
+    "onnxruntime": [("beside-torch", "cpu", onnx_with_torch)], "onnxruntime-gpu": [("beside-torch", "cpu", onnx_with_torch)],
 }  # type: dict[str, list[tuple[str, str, Call]]]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is measured of a package with compiled code that stands beside a framework: it is imported, and called once.
+"""Checks of a companion package with compiled code: import it, load its extensions, call it once.
 
 Each is measured in a process of its own, so that a crash costs that one alone.
 """
@@ -48,22 +48,22 @@ _MOST = 60  # extension modules of one package that are loaded
 
 
 def named() -> Iterator[str]:
-    """The packages of this environment that have compiled code and stand beside a framework, by what their files tell."""
+    """Names of this environment's companion packages with compiled code, by their files."""
     found = {}  # type: dict[str, Any]
-    for one in metadata.distributions():
-        name = (one.metadata["Name"] or "").lower().replace("_", "-")
+    for dist in metadata.distributions():
+        name = (dist.metadata["Name"] or "").lower().replace("_", "-")
         if name and name not in _FRAMEWORKS and not name.startswith("nvidia-"):
-            found.setdefault(name, one)
-    has_torch = any((one.metadata["Name"] or "").lower() == "torch" for one in metadata.distributions())
-    for name, one in sorted(found.items()):
-        if name in (*CALLED, *IMPORTED) or (_compiled(one) and (_stands_on(one) or _linked(one))):
+            found.setdefault(name, dist)
+    has_torch = any((dist.metadata["Name"] or "").lower() == "torch" for dist in metadata.distributions())
+    for name, dist in sorted(found.items()):
+        if name in (*CALLED, *IMPORTED) or (_compiled(dist) and (_stands_on(dist) or _linked(dist))):
             yield name
     for name in ("onnxruntime", "onnxruntime-gpu"):  # beside torch, whose libraries it may have to share
-        if has_torch and _there(name):
+        if has_torch and _installed(name):
             yield name
 
 
-def _there(name: str) -> bool:
+def _installed(name: str) -> bool:
     try:
         metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -71,19 +71,19 @@ def _there(name: str) -> bool:
     return True
 
 
-def _compiled(one: Any) -> list[str]:
+def _compiled(dist: Any) -> list[str]:
     """Its libraries, as far as they are there."""
-    paths = [str(one.locate_file(file)) for file in one.files or [] if str(file).endswith(_ENDS)]
+    paths = [str(dist.locate_file(file)) for file in dist.files or [] if str(file).endswith(_ENDS)]
     return [path for path in paths if os.path.isfile(path)]
 
 
-def _stands_on(one: Any) -> bool:
-    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in one.requires or [])
+def _stands_on(dist: Any) -> bool:
+    return any(_LEADS.match(wish) and "extra ==" not in wish for wish in dist.requires or [])
 
 
-def _linked(one: Any) -> bool:
+def _linked(dist: Any) -> bool:
     """Whether a library names one of torch's."""
-    for path in _compiled(one)[:_MOST]:
+    for path in _compiled(dist)[:_MOST]:
         with open(path, "rb") as file:
             head = file.read(_LOOKED)
         if any(word in head for word in _LINKED):
@@ -98,7 +98,7 @@ class Companion:
         self.name = name
 
     def about(self) -> dict[str, Any]:
-        """Its version, by what its metadata tell."""
+        """The version, by the metadata."""
         return {"version": metadata.version(self.name)}
 
     def devices(self) -> list[Any]:
@@ -125,15 +125,15 @@ class Companion:
         return {"wrong": []}
 
     def _modules(self) -> list[str]:
-        """What programs import it by."""
+        """The names by which programs import it."""
         if self.name in IMPORTED:
             return [IMPORTED[self.name]]
-        one = metadata.distribution(self.name)
-        told = (one.read_text("top_level.txt") or "").split()
-        files = [str(file).replace("\\", "/") for file in one.files or []]
+        dist = metadata.distribution(self.name)
+        top_level = (dist.read_text("top_level.txt") or "").split()
+        files = [str(file).replace("\\", "/") for file in dist.files or []]
         packages = {file.split("/")[0] for file in files if file.endswith("/__init__.py") and file.count("/") == 1}
         plain = self.name.replace("-", "_")
-        usual = [name for name in [*told, *sorted(packages)] if name.lower() == plain]
+        usual = [name for name in [*top_level, *sorted(packages)] if name.lower() == plain]
         public = [
             name for name in sorted(packages) if not name.startswith("_") and name not in ("test", "tests", "docs")
         ]
@@ -164,9 +164,9 @@ class Companion:
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         """Extension modules with their paths, and libraries that torch is to load, without a module's name."""
-        one = metadata.distribution(self.name)
-        for file in one.files or []:
-            name, path = str(file).replace("\\", "/"), str(one.locate_file(file))
+        dist = metadata.distribution(self.name)
+        for file in dist.files or []:
+            name, path = str(file).replace("\\", "/"), str(dist.locate_file(file))
             if not name.endswith(_ENDS) or not os.path.isfile(path) or "/.libs/" in name or ".libs/" in name:
                 continue
             plain = os.path.basename(name).split(".")[0]
@@ -181,30 +181,30 @@ def _no_call(_device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _first_of_torch(name: str) -> list[Any]:
-    """Torch's own first device; none where the package has no part on one, or torch cannot be asked."""
+    """Torch's first GPU; empty if the package has no GPU code or torch cannot be imported."""
     if name in _PLAIN or name not in CALLED:
         return []
     try:
         probe = importlib.import_module("rigup_probe_torch")
-        return [one for one in probe.devices() if one["type"] in ("cuda", "xpu")][:1]
+        return [device for device in probe.devices() if device["type"] in ("cuda", "xpu")][:1]
     except Exception:  # that is for the check of torch to tell
         return []
 
 
 def _framework_first() -> None:
-    """What links with torch finds its libraries when torch is loaded."""
+    """Import torch first: extensions that link with it find its libraries then."""
     with contextlib.suppress(ImportError):
         importlib.import_module("torch")
 
 
 def _of_another_build(why: str) -> bool:
-    """Whether a symbol is missing: then it was built for another framework than the one that is here."""
+    """Whether the error is an undefined symbol: a build for another framework version."""
     return "undefined symbol" in why or "Symbol not found" in why or "specified procedure could not be found" in why
 
 
 def _for_this_python(name: str) -> bool:
-    ends = [one for one in importlib.machinery.EXTENSION_SUFFIXES if one not in _ENDS]
-    return any(name.endswith(one) for one in ends) or (".cpython-" not in name and ".cp3" not in name)
+    ends = [suffix for suffix in importlib.machinery.EXTENSION_SUFFIXES if suffix not in _ENDS]
+    return any(name.endswith(suffix) for suffix in ends) or (".cpython-" not in name and ".cp3" not in name)
 
 
 def _holds(path: str, word: bytes) -> bool:

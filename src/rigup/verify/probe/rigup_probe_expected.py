@@ -1,4 +1,4 @@
-"""Expected values, computed by Python alone: what a framework is compared with must not come from a framework.
+"""Expected values, computed in plain Python: a framework is not compared with another one.
 
 Arrays are nested lists of numbers, matrices are lists of rows. Everything is computed in double precision from inputs
 that were rounded to the type under test before; sums are exact (`math.fsum`).
@@ -37,7 +37,7 @@ def shaped(values: list[Any], shape: Any) -> Nested:
 
 def flat(array: Nested) -> list[Any]:
     """All numbers of an array in order."""
-    return [one for part in array for one in flat(part)] if isinstance(array, (list, tuple)) else [array]
+    return [item for part in array for item in flat(part)] if isinstance(array, (list, tuple)) else [array]
 
 
 def shape_of(array: Nested) -> tuple[int, ...]:
@@ -47,11 +47,12 @@ def shape_of(array: Nested) -> tuple[int, ...]:
 
 def each(function: Callable[..., Any], *arrays: Nested) -> Nested:
     """A function of the elements of arrays of one shape; a number goes with every element."""
-    if not any(isinstance(one, (list, tuple)) for one in arrays):
+    if not any(isinstance(array, (list, tuple)) for array in arrays):
         return function(*arrays)
-    size = next(len(one) for one in arrays if isinstance(one, (list, tuple)))
+    size = next(len(array) for array in arrays if isinstance(array, (list, tuple)))
     return [
-        each(function, *(one[at] if isinstance(one, (list, tuple)) else one for one in arrays)) for at in range(size)
+        each(function, *(array[at] if isinstance(array, (list, tuple)) else array for array in arrays))
+        for at in range(size)
     ]
 
 
@@ -84,7 +85,7 @@ def dot(left: list[Any], right: list[Any]) -> Any:
     """The inner product; exact but for the products of floating point numbers, and wholly so for whole numbers."""
     if isinstance(left[0], float) or isinstance(right[0], float):
         return math.fsum(map(float.__mul__, map(float, left), map(float, right)))
-    return sum(one * other for one, other in zip(left, right))
+    return sum(number * other for number, other in zip(left, right))
 
 
 def matmul(left: Nested, right: Nested) -> Nested:
@@ -162,7 +163,7 @@ def pooled(pictures: Nested, function: Callable[[list[float]], float], size: int
 
 
 def softmax(row: list[float]) -> list[float]:
-    """Of one row; what is large overflows nothing."""
+    """The softmax of one row, without overflow."""
     most = max(row)
     powers = [math.exp(value - most) for value in row]
     return [power / math.fsum(powers) for power in powers]
@@ -180,20 +181,37 @@ def log_softmax(row: list[float]) -> list[float]:
     return [value - whole_ for value in row]
 
 
-def softmax_gradient(row: list[float], weights: list[float]) -> list[float]:
-    """How the sum of softmax times weights changes with each number of a row."""
-    held = softmax(row)
-    middle = dot(held, weights)
-    return [one * (weight - middle) for one, weight in zip(held, weights)]
-
-
 def attention(query: Nested, key: Nested, value: Nested, seen: Callable[[int, int], bool] | None = None) -> Nested:
     """Scaled dot-product attention of matrices (position, width). `seen(i, j)`: whether i may look at j."""
     scale = 1 / math.sqrt(len(query[0]))
-    scores = [[one * scale for one in row] for row in matmul(query, turned(key))]
+    scores = [[score * scale for score in row] for row in matmul(query, turned(key))]
     if seen is not None:
-        scores = [[one if seen(i, j) else -math.inf for j, one in enumerate(row)] for i, row in enumerate(scores)]
+        scores = [[score if seen(i, j) else -math.inf for j, score in enumerate(row)] for i, row in enumerate(scores)]
     return matmul([softmax(row) for row in scores], value)
+
+
+def network_step() -> tuple[tuple[Nested, ...], float, tuple[Nested, Nested]]:
+    """One step of a network of two layers, tanh between them and the mean square as its loss.
+
+    Returns:
+        inputs, goals and both weights; the loss; its gradients by the weights.
+
+    """
+    inputs, goals, first, second = (
+        rounded("float32", values)
+        for values in (
+            normal(1, 16, 12),
+            normal(2, 16, 5),
+            each(lambda x: x / 4, normal(3, 12, 20)),
+            each(lambda x: x / 5, normal(4, 20, 5)),
+        )
+    )
+    hidden = each(math.tanh, matmul(inputs, first))
+    off = each(lambda x, y: x - y, matmul(hidden, second), goals)
+    slope = each(lambda x: 2 * x / 80, off)
+    inner = each(lambda x, h: x * (1 - h * h), matmul(slope, turned(second)), hidden)
+    loss = math.fsum(number * number for number in flat(off)) / 80
+    return (inputs, goals, first, second), loss, (matmul(turned(inputs), inner), matmul(turned(hidden), slope))
 
 
 def mean(row: list[float]) -> float:
@@ -204,13 +222,13 @@ def mean(row: list[float]) -> float:
 def variance(row: list[float]) -> float:
     """Of the whole population."""
     middle = mean(row)
-    return math.fsum((one - middle) ** 2 for one in row) / len(row)
+    return math.fsum((number - middle) ** 2 for number in row) / len(row)
 
 
 def normalised(row: list[float], epsilon: float = 1e-5) -> list[float]:
     """Mean 0 and variance 1, as layer and batch norm have it."""
     middle, size = mean(row), math.sqrt(variance(row) + epsilon)
-    return [(one - middle) / size for one in row]
+    return [(number - middle) / size for number in row]
 
 
 def determinant(matrix: Nested) -> float:
@@ -222,7 +240,7 @@ def determinant(matrix: Nested) -> float:
         found *= rows[at][at] * (1 if at == pivot else -1)
         for row in range(at + 1, len(rows)):
             share = rows[row][at] / rows[at][at]
-            rows[row] = [one - share * other for one, other in zip(rows[row], rows[at])]
+            rows[row] = [number - share * other for number, other in zip(rows[row], rows[at])]
     return found
 
 
@@ -230,7 +248,8 @@ def fourier(values: list[Any], sign: int = -1) -> list[complex]:
     """The discrete Fourier transform, not scaled."""
     step = 2j * math.pi * sign / len(values)
     return [
-        sum(one * cmath.exp(step * (k * n % len(values))) for n, one in enumerate(values)) for k in range(len(values))
+        sum(value * cmath.exp(step * (k * n % len(values))) for n, value in enumerate(values))
+        for k in range(len(values))
     ]
 
 

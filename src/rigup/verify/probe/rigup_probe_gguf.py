@@ -1,4 +1,4 @@
-"""Models of llama's kind as files (GGUF), made on the spot by the standard library alone."""
+"""Write small llama models as GGUF files with the standard library alone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _TEXT, _ARRAY, _U32, _FLOAT, _I32 = 8, 9, 4, 6, 5  # GGUF's numbers of the types
 
 
 class Shape(NamedTuple):
-    """What a model is like; `inner` is the width between a layer's two halves."""
+    """The sizes of a model; `inner` is the width of the feed-forward layer."""
 
     width: int
     heads: int
@@ -23,7 +23,7 @@ class Shape(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A tensor: its sizes, the innermost first, its type's number, its bytes, and what makes them."""
+    """A tensor: sizes (innermost first), type number, size in bytes, and the function that encodes it."""
 
     name: str
     sizes: list[int]
@@ -34,20 +34,20 @@ class Part(NamedTuple):
 
 def matrices(shape: Shape) -> dict[str, tuple[int, int]]:
     """All tensors of a model by name, with rows and columns; one row is a vector."""
-    told = {"token_embd.weight": (shape.vocabulary, shape.width), "output_norm.weight": (1, shape.width),
+    shapes = {"token_embd.weight": (shape.vocabulary, shape.width), "output_norm.weight": (1, shape.width),
             "output.weight": (shape.vocabulary, shape.width)}  # fmt: skip
     for layer in range(shape.layers):
         name = "blk." + str(layer) + "."
-        for one in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            told[name + one + ".weight"] = (shape.width, shape.width)
-        told.update({name + one + ".weight": (shape.inner, shape.width) for one in ("ffn_gate", "ffn_up")})
-        told.update({name + one + ".weight": (1, shape.width) for one in ("attn_norm", "ffn_norm")})
-        told[name + "ffn_down.weight"] = (shape.width, shape.inner)
-    return told
+        for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
+            shapes[name + part + ".weight"] = (shape.width, shape.width)
+        shapes.update({name + part + ".weight": (shape.inner, shape.width) for part in ("ffn_gate", "ffn_up")})
+        shapes.update({name + part + ".weight": (1, shape.width) for part in ("attn_norm", "ffn_norm")})
+        shapes[name + "ffn_down.weight"] = (shape.width, shape.inner)
+    return shapes
 
 
 def write(file: IO[bytes], shape: Shape, parts: list[Part]) -> None:
-    """The model as a file: what it is, where each part begins, the parts."""
+    """Write the model: metadata, tensor offsets, tensors."""
     facts, heads, at = _facts(shape), [], 0
     for part in parts:
         sizes = struct.pack(f"<I{len(part.sizes)}Q", len(part.sizes), *part.sizes)
@@ -73,7 +73,7 @@ def _facts(shape: Shape) -> list[bytes]:
         _text("llama.rope.freq_base") + struct.pack("<If", _FLOAT, BASE),
         _text("tokenizer.ggml.model") + struct.pack("<I", _TEXT) + _text("llama"),
         _list("tokenizer.ggml.tokens", _TEXT, [_text(piece) for piece in pieces]),
-        _list("tokenizer.ggml.scores", _FLOAT, [struct.pack("<f", -number) for number in range(shape.vocabulary)]),
+        _list("tokenizer.ggml.scores", _FLOAT, [struct.pack("<f", -v) for v in range(shape.vocabulary)]),
         _list("tokenizer.ggml.token_type", _I32, [struct.pack("<i", kind) for kind in kinds]),
         *(_text("tokenizer.ggml." + name) + struct.pack("<II", _U32, value)
           for name, value in (("bos_token_id", 1), ("eos_token_id", 2), ("unknown_token_id", 0))),
@@ -81,7 +81,7 @@ def _facts(shape: Shape) -> list[bytes]:
 
 
 def _pieces(count: int) -> tuple[list[str], list[int]]:
-    """A vocabulary of bytes and made-up words, with the kind of each."""
+    """A vocabulary of bytes and generated words, with their types."""
     pieces = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
     kinds = [2, 3, 3, *[6] * 256]
     pieces += ["piece" + str(number) for number in range(count - len(pieces))]

@@ -36,7 +36,7 @@ class Grid:
         return all(0 <= at < size for at, size in zip(index, self.shape))
 
 
-def made(shape: Sequence[int], function: Callable[[Index], Any]) -> Grid:
+def fromfunction(shape: Sequence[int], function: Callable[[Index], Any]) -> Grid:
     """A grid whose number at each index a function gives."""
     return Grid(shape, [function(index) for index in itertools.product(*map(range, shape))])
 
@@ -46,16 +46,16 @@ def each(function: Callable[..., Any]) -> Callable[..., Grid]:
 
     def called(*grids: Grid) -> Grid:
         shape = _broadcast(grids)
-        if all(one.shape == shape for one in grids):
-            return Grid(shape, list(map(function, *(one.flat for one in grids))))
-        return made(shape, lambda index: function(*(one[_inside(one, index)] for one in grids)))
+        if all(grid.shape == shape for grid in grids):
+            return Grid(shape, list(map(function, *(grid.flat for grid in grids))))
+        return fromfunction(shape, lambda index: function(*(grid[_inside(grid, index)] for grid in grids)))
 
     return called
 
 
 def _broadcast(grids: Sequence[Grid]) -> Index:
-    rank = max(len(one.shape) for one in grids)
-    padded = [(1,) * (rank - len(one.shape)) + one.shape for one in grids]
+    rank = max(len(grid.shape) for grid in grids)
+    padded = [(1,) * (rank - len(grid.shape)) + grid.shape for grid in grids]
     return tuple(max(sizes) if min(sizes) else 0 for sizes in zip(*padded))
 
 
@@ -71,8 +71,8 @@ def lanes(grid: Grid, key: Callable[[Index], Any], function: Lane) -> Grid:
         places.setdefault(key(index), []).append(place)
     flat: list[Any] = [None] * len(grid.flat)
     for several in places.values():
-        for place, one in zip(several, function([grid.flat[at] for at in several])):
-            flat[place] = one
+        for place, value in zip(several, function([grid.flat[at] for at in several])):
+            flat[place] = value
     return Grid(grid.shape, flat)
 
 
@@ -99,8 +99,35 @@ def reduced(dims: Sequence[int], function: Callable[[list[Any]], Any]) -> Callab
         gone = {dim % rank for dim in dims} if dims else set(range(rank))
         kept = [place for place in range(rank) if place not in gone]
         gathered: dict[Index, list[Any]] = {}
-        for index, one in zip(grid.indices(), grid.flat):
-            gathered.setdefault(tuple(index[place] for place in kept), []).append(one)
-        return made([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
+        for index, value in zip(grid.indices(), grid.flat):
+            gathered.setdefault(tuple(index[place] for place in kept), []).append(value)
+        return fromfunction([grid.shape[place] for place in kept], lambda index: function(gathered[index]))
 
     return called
+
+
+def transposed(grid: Grid) -> Grid:
+    """All dimensions in the reverse order."""
+    return fromfunction(grid.shape[::-1], lambda index: grid[index[::-1]])
+
+
+def swapped(grid: Grid) -> Grid:
+    """The last two dimensions exchanged."""
+    shape = (*grid.shape[:-2], grid.shape[-1], grid.shape[-2])
+    return fromfunction(shape, lambda index: grid[(*index[:-2], index[-1], index[-2])])
+
+
+def each_row(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
+    """A function of lists over the last dimension, whose results may be of another length."""
+
+    def called(grid: Grid) -> Grid:
+        wide = grid.shape[-1]
+        rows = [function(grid.flat[at : at + wide]) for at in range(0, len(grid.flat), wide)]
+        return Grid((*grid.shape[:-1], len(rows[0])), [number for row in rows for number in row])
+
+    return called
+
+
+def scaled(grid: Grid, factor: float) -> Grid:
+    """Each number times the same."""
+    return Grid(grid.shape, [number * factor for number in grid.flat])

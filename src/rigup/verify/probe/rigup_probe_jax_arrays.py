@@ -21,12 +21,12 @@ def indexing(device: dict[str, Any]) -> dict[str, Any]:
     table, rows = whole(1, -60, 60, 11, 4), whole(2, 0, 10, 23)
     at, counts = moved(device, rows, "int32"), [rows.count(n) for n in range(11)]
     for kind in ("float32", "int32", "float16"):
-        there = moved(device, table, kind)
-        made = {
+        array = moved(device, table, kind)
+        cases = {
             "rows": (lambda x, n: x[n], [table[n] for n in rows]), "take": (lambda x, n: jnp.take(x, n, axis=0), [table[n] for n in rows]),
             "add": (lambda x, n: jnp.zeros(11, x.dtype).at[n].add(1), counts), "set": (lambda x, n: x.at[n[:3]].set(7), [[7] * 4 if n in rows[:3] else row for n, row in enumerate(table)]),
-            "max": (lambda x, n: x.at[n].max(0)[n], [[max(one, 0) for one in table[n]] for n in rows]),
-            "segment_sum": (lambda x, n: jax.ops.segment_sum(x[n], n, 11), [[one * counts[n] for one in row] for n, row in enumerate(table)]),
+            "max": (lambda x, n: x.at[n].max(0)[n], [[max(v, 0) for v in table[n]] for n in rows]),
+            "segment_sum": (lambda x, n: jax.ops.segment_sum(x[n], n, 11), [[v * counts[n] for v in row] for n, row in enumerate(table)]),
             "take_along_axis": (lambda x, n: jnp.take_along_axis(x, n[:11, None] % 4, 1), [[row[n % 4]] for row, n in zip(table, rows)]),
             "where": (lambda x, _n: jnp.where(x > 0, x, -x), [list(map(abs, row)) for row in table]), "sliced": (lambda x, _n: x[1::2, ::-2], [row[::-2] for row in table[1::2]]),
             "turned": (lambda x, _n: jnp.roll(jnp.flip(x.T, 0), 1, 1), [row[-1:] + row[:-1] for row in turned(table)[::-1]]),
@@ -34,13 +34,13 @@ def indexing(device: dict[str, Any]) -> dict[str, Any]:
             "dynamic_update_slice": (lambda x, n: jax.lax.dynamic_update_slice(x, x[:1] * 0, (n[0] * 0 + 1, n[0] * 0)), [table[0], [0] * 4, *table[2:]]),
             "one_hot": (lambda x, n: jax.nn.one_hot(n, 11, dtype=x.dtype), [[int(n == m) for m in range(11)] for n in rows]),
             "repeat": (lambda x, _n: jnp.repeat(x, 2, 0)[3], table[1]), "tile": (lambda x, _n: jnp.tile(x, (1, 2)), [row * 2 for row in table]),
-            "tril": (lambda x, _n: jnp.tril(x), [[one if j <= i else 0 for j, one in enumerate(row)] for i, row in enumerate(table)]),
+            "tril": (lambda x, _n: jnp.tril(x), [[v if j <= i else 0 for j, v in enumerate(row)] for i, row in enumerate(table)]),
             "outside": (lambda x, n: x[n + 100], [table[10]] * 23),
         }  # type: dict[str, Any]  # fmt: skip
-        done = jax.jit(lambda x, n, made=made: {name: function(x, n) for name, (function, _wanted) in made.items()})(there, at)  # fmt: skip
-        called = {name + " called": function(there, at) for name, (function, _wanted) in made.items()} if device["full"] else {}  # fmt: skip
+        done = jax.jit(lambda x, n, cases=cases: {name: function(x, n) for name, (function, _wanted) in cases.items()})(array, at)  # fmt: skip
+        called = {name + " called": function(array, at) for name, (function, _wanted) in cases.items()} if device["full"] else {}  # fmt: skip
         for name, got in {**done, **called}.items():
-            found.exact(name + " " + kind, host(got), made[name.replace(" called", "")][1])
+            found.exact(name + " " + kind, host(got), cases[name.replace(" called", "")][1])
             found.elsewhere += elsewhere(device, **{name.replace(" ", "_"): got})
     slope = jax.grad(lambda x: x[at].sum())(moved(device, table))
     found.exact("gradient of an embedding", host(slope), [[n] * 4 for n in counts])
@@ -71,24 +71,24 @@ def repeated(device: dict[str, Any]) -> dict[str, Any]:
     """One compiled function with other numbers, shapes and types: no result is one of before, none changes later."""
     found = Found()
     function = jax.jit(lambda x: jnp.matmul(x, x.T, precision="highest") + 1)
-    made = []
+    results = []
     for number in range(6):
         kind, size = ("float32", "bfloat16")[number // 4], 5 + number % 2
         given = rounded(kind, normal(number, size, 5))
-        right = [[one + 1 for one in row] for row in reference.matmul(given, turned(given))]
-        made.append(("round " + str(number) + " " + kind, function(moved(device, given, kind)), right))
-        found.near(made[-1][0], host(made[-1][1]), right)
-    for name, got, right in made:  # once more, when all others have been computed
+        right = [[number + 1 for number in row] for row in reference.matmul(given, turned(given))]
+        results.append(("round " + str(number) + " " + kind, function(moved(device, given, kind)), right))
+        found.near(results[-1][0], host(results[-1][1]), right)
+    for name, got, right in results:  # once more, when all others have been computed
         found.near("later " + name, host(got), right)
     held = moved(device, [1.0, 2.0, 3.0])
     for number in range(4):
-        found.exact("changed " + str(number), host(held * number), [number * one for one in (1, 2, 3)])
+        found.exact("changed " + str(number), host(held * number), [number * factor for factor in (1, 2, 3)])
     given = jax.jit(lambda x, n: x * n, static_argnums=1)
     found.exact("static argument", [host(given(held, n)) for n in (2, 3, 2)], [[2, 4, 6], [3, 6, 9], [2, 4, 6]])
     spent = jax.jit(lambda x: x + 1, donate_argnums=0)(moved(device, [1.0, 2.0]))
     found.exact("donated", host(spent), [2, 3])
     for kind in ("float16", "bfloat16"):
-        spread = [one * 3.7 for one in normal(1, 101)]
+        spread = [number * 3.7 for number in normal(1, 101)]
         found.exact("float32 to " + kind, host(moved(device, rounded("float32", spread)).astype(kind)), rounded(kind, rounded("float32", spread)))  # fmt: skip
     found.exact("float32 to int32", host(moved(device, [-1.7, 2.7, 3.0]).astype("int32")), [-1, 2, 3])
     return dict(found.measured())

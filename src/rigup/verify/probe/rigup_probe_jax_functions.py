@@ -32,7 +32,7 @@ def attention(device: dict[str, Any]) -> dict[str, Any]:
                 mask = None if name == "causal" else allowed
                 cases["dot_product_attention " + name] = (
                     lambda q, k, v, m=mask, c=name == "causal": jax.nn.dot_product_attention(
-                        *(one[None, :, None] for one in (q, k, v)), mask=None if m is None else m[None, None], is_causal=c
+                        *(matrix[None, :, None] for matrix in (q, k, v)), mask=None if m is None else m[None, None], is_causal=c
                     )[0, :, 0],
                     [query, key, value], wanted,
                 )  # fmt: skip
@@ -55,21 +55,21 @@ def _attention_gradient(device: dict[str, Any], found: Found, offered: bool) -> 
     weights, step = normal(7, 6, 4), 1e-5
 
     def total(share: float) -> float:
-        at = [each(lambda x, y: x + share * y, one, way) for one, way in zip(inputs, ways)]
+        at = [each(lambda x, y: x + share * y, matrix, way) for matrix, way in zip(inputs, ways)]
         return float(
             reference.dot(reference.flat(reference.attention(*at, lambda i, j: j <= i)), reference.flat(weights))
         )
 
     wanted = (total(step) - total(-step)) / (2 * step)
     allowed = jnp.array([[j <= i for j in range(6)] for i in range(6)])
-    made = {"composed": lambda q, k, v: _composed(q, k, v, allowed)}  # type: dict[str, Any]
+    functions = {"composed": lambda q, k, v: _composed(q, k, v, allowed)}  # type: dict[str, Any]
     if offered:
-        made["dot_product_attention"] = lambda q, k, v: jax.nn.dot_product_attention(*(one[None, :, None] for one in (q, k, v)), is_causal=True)[0, :, 0]  # fmt: skip
-    for name, way in made.items():
+        functions["dot_product_attention"] = lambda q, k, v: jax.nn.dot_product_attention(*(matrix[None, :, None] for matrix in (q, k, v)), is_causal=True)[0, :, 0]  # fmt: skip
+    for name, way in functions.items():
         with jax.default_matmul_precision("highest"):
-            got = jax.jit(jax.grad(lambda q, k, v, w, f=way: (f(q, k, v) * w).sum(), argnums=(0, 1, 2)))(*(moved(device, one) for one in (*inputs, weights)))  # fmt: skip
+            got = jax.jit(jax.grad(lambda q, k, v, w, f=way: (f(q, k, v) * w).sum(), argnums=(0, 1, 2)))(*(moved(device, matrix) for matrix in (*inputs, weights)))  # fmt: skip
         moves = math.fsum(
-            reference.dot(reference.flat(host(one)), reference.flat(way_)) for one, way_ in zip(got, ways)
+            reference.dot(reference.flat(host(gradient)), reference.flat(way_)) for gradient, way_ in zip(got, ways)
         )
         found.near("gradient of " + name + " float32", moves, wanted)
         found.elsewhere += elsewhere(device, gradient=got[0])
@@ -78,21 +78,21 @@ def _attention_gradient(device: dict[str, Any], found: Found, offered: bool) -> 
 def transforms(device: dict[str, Any]) -> dict[str, Any]:
     """What JAX makes of functions: over a batch, in a loop, by a condition, with what is kept left out, twice derived."""
     found = Found()
-    rows, one = rounded("float32", normal(1, 6, 5)), rounded("float32", normal(2, 5))
-    dots = [reference.dot(row, one) for row in rows]
+    rows, vector = rounded("float32", normal(1, 6, 5)), rounded("float32", normal(2, 5))
+    dots = [reference.dot(row, vector) for row in rows]
     running = [math.fsum(column[: n + 1]) for column in turned(rows) for n in (5,)]
     cases = {
-        "vmap": (lambda x, y: jax.vmap(lambda row: (row * y).sum())(x), [rows, one], dots),
-        "scan": (lambda x, _y: jax.lax.scan(lambda held, row: (held + row, held), jnp.zeros(5), x)[0], [rows, one], running),
-        "fori_loop": (lambda x, _y: jax.lax.fori_loop(0, 6, lambda n, held: held + x[n], jnp.zeros(5)), [rows, one], running),
-        "while_loop": (lambda _x, y: jax.lax.while_loop(lambda held: held[0] < 4, lambda held: (held[0] + 1, held[1] * 2), (0, y))[1], [rows, one], [16 * n for n in one]),
-        "cond": (lambda _x, y: jax.lax.cond(y[0] > 9, lambda z: z, lambda z: -z, y), [rows, one], [-n for n in one]),
-        "checkpoint": (jax.grad(lambda x, y: jax.checkpoint(lambda z: jnp.sin(z) * y)(x).sum()), [rows, one], [[math.cos(a) * b for a, b in zip(row, one)] for row in rows]),
-        "hessian": (lambda _x, y: jax.hessian(lambda z: (z**3).sum())(y), [rows, one], [[6 * n if i == j else 0.0 for j in range(5)] for i, n in enumerate(one)]),
-        "jacobian": (lambda x, y: jax.jacfwd(lambda z: x @ z)(y), [rows, one], rows), "jacobian backward": (lambda x, y: jax.jacrev(lambda z: x @ z)(y), [rows, one], rows),
-        "vjp": (lambda x, y: jax.vjp(lambda z: z * z, y)[1](x[0])[0], [rows, one], [2 * a * b for a, b in zip(rows[0], one)]),
-        "stop_gradient": (lambda _x, y: jax.grad(lambda z: (z * jax.lax.stop_gradient(z)).sum())(y), [rows, one], one),
-        "associative_scan": (lambda x, _y: jax.lax.associative_scan(jnp.add, x)[-1], [rows, one], running),
+        "vmap": (lambda x, y: jax.vmap(lambda row: (row * y).sum())(x), [rows, vector], dots),
+        "scan": (lambda x, _y: jax.lax.scan(lambda held, row: (held + row, held), jnp.zeros(5), x)[0], [rows, vector], running),
+        "fori_loop": (lambda x, _y: jax.lax.fori_loop(0, 6, lambda n, held: held + x[n], jnp.zeros(5)), [rows, vector], running),
+        "while_loop": (lambda _x, y: jax.lax.while_loop(lambda held: held[0] < 4, lambda held: (held[0] + 1, held[1] * 2), (0, y))[1], [rows, vector], [16 * n for n in vector]),
+        "cond": (lambda _x, y: jax.lax.cond(y[0] > 9, lambda z: z, lambda z: -z, y), [rows, vector], [-n for n in vector]),
+        "checkpoint": (jax.grad(lambda x, y: jax.checkpoint(lambda z: jnp.sin(z) * y)(x).sum()), [rows, vector], [[math.cos(a) * b for a, b in zip(row, vector)] for row in rows]),
+        "hessian": (lambda _x, y: jax.hessian(lambda z: (z**3).sum())(y), [rows, vector], [[6 * n if i == j else 0.0 for j in range(5)] for i, n in enumerate(vector)]),
+        "jacobian": (lambda x, y: jax.jacfwd(lambda z: x @ z)(y), [rows, vector], rows), "jacobian backward": (lambda x, y: jax.jacrev(lambda z: x @ z)(y), [rows, vector], rows),
+        "vjp": (lambda x, y: jax.vjp(lambda z: z * z, y)[1](x[0])[0], [rows, vector], [2 * a * b for a, b in zip(rows[0], vector)]),
+        "stop_gradient": (lambda _x, y: jax.grad(lambda z: (z * jax.lax.stop_gradient(z)).sum())(y), [rows, vector], vector),
+        "associative_scan": (lambda x, _y: jax.lax.associative_scan(jnp.add, x)[-1], [rows, vector], running),
     }  # type: dict[str, Any]  # fmt: skip
     compared(device, found, "float32", cases)
     return dict(found.measured())

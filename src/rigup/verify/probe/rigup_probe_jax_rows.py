@@ -1,4 +1,4 @@
-"""The rows of tables, asked of JAX: many in one compiled program, in each type; their gradients; called outside of programs.
+"""Run the rows of tables with JAX: many in one compiled program, in each type, with gradients; and uncompiled.
 
 To compile takes nearly all of the time, and less for each function of a large program. What is called again with other numbers of
 the same shape before it is looked at has no part in what is compiled.
@@ -16,8 +16,8 @@ import rigup_probe_tape as tape
 from rigup_probe_budget import BUDGET
 from rigup_probe_compare import Found
 from rigup_probe_grid import Grid
-from rigup_probe_jax_places import elsewhere, moved, there, wide
-from rigup_probe_rows import ONE, TWO, Form, Row, forms, told, values
+from rigup_probe_jax_places import device_of, elsewhere, moved, wide
+from rigup_probe_rows import ONE, TWO, Form, Row, forms, note_result, values
 
 _PIECE = 160  # functions in a program
 _AGAIN = 3
@@ -38,25 +38,27 @@ class Item(NamedTuple):
     way: str = ""
 
     @property
-    def said(self) -> str:
-        """For whoever reads."""
+    def label(self) -> str:
+        """The name in reports."""
         return self.way + self.name
 
 
-def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(
+    *tables: Callable[[], Iterator[Row]], outside: bool = False
+) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of some tables. `outside`: of those that no program can hold, for the shape of the result hangs on the numbers."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         rows = [row for table in tables for row in table() if row.eager == outside]
-        items = [one for row in rows for one in _items(device, row)]
+        items = [item for row in rows for item in _items(device, row)]
         for scope, several in _sorts(items):
-            with scope, jax.default_matmul_precision("highest"), jax.default_device(there(device)), np.errstate(
+            with scope, jax.default_matmul_precision("highest"), jax.default_device(device_of(device)), np.errstate(
                 all="ignore"
             ):
                 for at in range(0, len(several), 1 if outside else _PIECE):
                     if BUDGET.over():
-                        found.left += [several[at].said]
+                        found.left += [several[at].label]
                     elif outside:
                         _at_once(found, several[at])
                     else:
@@ -67,9 +69,9 @@ def asked(*tables: Callable[[], Iterator[Row]], outside: bool = False) -> Callab
 
 
 def _sorts(items: list[Item]) -> Iterator[tuple[Any, list[Item]]]:
-    """What is compiled as usual, and what with 64 bits."""
-    double = [one for one in items if one.kind in _DOUBLE]
-    yield contextlib.nullcontext(), [one for one in items if one.kind not in _DOUBLE]
+    """Items by the mode in which they are compiled: usual, and with 64-bit types."""
+    double = [item for item in items if item.kind in _DOUBLE]
+    yield contextlib.nullcontext(), [item for item in items if item.kind not in _DOUBLE]
     if double:
         yield wide(), double
 
@@ -82,10 +84,12 @@ def _items(device: dict[str, Any], row: Row) -> Iterator[Item]:
         if resolved(name) is None:  # which this release has not
             continue
         for kind, numbers in _types(device, row).items():
-            told_ = forms(row, kind)
-            yield from [Item(row, name, kind, told_[at]) for at in numbers if -len(told_) <= at < len(told_)]
+            row_forms = forms(row, kind)
+            yield from [
+                Item(row, name, kind, row_forms[at]) for at in numbers if -len(row_forms) <= at < len(row_forms)
+            ]
             if device["full"] and kind == "float32" and row.shapes in (ONE, TWO) and row.call is None and not row.eager:
-                yield Item(row, name, kind, told_[0], "vmap of ")
+                yield Item(row, name, kind, row_forms[0], "vmap of ")
         if (
             row.slope
             and not row.eager
@@ -137,20 +141,22 @@ def resolved(name: str) -> Any:
 
 
 def _slope(row: Row) -> Any:
-    """What is wanted of the gradient of its results times some weights; None where the reference has none."""
+    """The expected gradient of the weighted results; None if the reference has none."""
     grids = forms(row, "float32")[0].grids
-    traced = [_traced(one) if _smooth(row, at) else one for at, one in enumerate(grids)]
+    traced = [_traced(grid) if _smooth(row, at) else grid for at, grid in enumerate(grids)]
     try:
-        made = row.wanted(*traced)
-        results = list(made) if isinstance(made, (tuple, list)) else [made]
-        weights = [values((-2, 2), one.shape, at + 3) for at, one in enumerate(results)]
-        tape.differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
+        output = row.wanted(*traced)
+        results = list(output) if isinstance(output, (tuple, list)) else [output]
+        weights = [values((-2, 2), result.shape, at + 3) for at, result in enumerate(results)]
+        tape.differentiate(
+            [x for result in results for x in result.flat], [x for weight in weights for x in weight.flat]
+        )
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return None
     finally:
         tape.forget()
-    wanted = [Grid(one.shape, [x.gradient for x in one.flat]) for at, one in enumerate(traced) if _smooth(row, at)]
-    return Form("gradient", [*grids, *weights], wanted) if any(x for one in wanted for x in one.flat) else None
+    wanted = [Grid(grid.shape, [x.gradient for x in grid.flat]) for at, grid in enumerate(traced) if _smooth(row, at)]
+    return Form("gradient", [*grids, *weights], wanted) if any(x for grid in wanted for x in grid.flat) else None
 
 
 def _traced(grid: Grid) -> Grid:
@@ -173,8 +179,8 @@ def _called(item: Item, function: Any, given: list[Any]) -> Any:
 
     def of_smooth(*moving: Any) -> Any:
         held = list(inputs)
-        for at, one in zip(smooth, moving):
-            held[at] = one
+        for at, argument in zip(smooth, moving):
+            held[at] = argument
         return item.row.called(function, held)
 
     results, back = jax.vjp(of_smooth, *(inputs[at] for at in smooth))
@@ -209,16 +215,16 @@ def _compiled(device: dict[str, Any], items: list[Item]) -> tuple[dict[int, Any]
     raised: dict[int, Exception] = {}
 
     def all_of(held: list[Any]) -> dict[int, Any]:
-        told_ = {}
+        outputs = {}
         for at, (item, several) in enumerate(zip(items, keys)):
             function = resolved(item.name)
             try:
                 if not item.way:
                     _again(item, function)
-                told_[at] = _called(item, function, [held[numbers[key]] for key in several])
+                outputs[at] = _called(item, function, [held[numbers[key]] for key in several])
             except Exception as error:  # the others go on
                 raised[at] = error
-        return told_
+        return outputs
 
     inputs = list(shared.values())
     program = jax.jit(all_of).lower(inputs)
@@ -236,11 +242,13 @@ def _built(device: dict[str, Any], program: Any) -> Any:
 
 
 def _again(item: Item, function: Any) -> None:
-    """With other numbers of the same shape, whose results nobody wants."""
+    """Call with other numbers of the same shape; results are ignored."""
     plain = [np.array(grid.flat).reshape(grid.shape).astype(getattr(jnp, item.kind)) for grid in item.form.grids]
     with contextlib.suppress(TypeError, ValueError, IndexError):
         for turn in range(1, _AGAIN + 1):
-            item.row.called(function, [jnp.asarray(np.roll(one, turn, 0) if one.ndim else one) for one in plain])
+            item.row.called(
+                function, [jnp.asarray(np.roll(array, turn, 0) if array.ndim else array) for array in plain]
+            )
 
 
 def _at_once(found: Found, item: Item) -> None:
@@ -251,30 +259,30 @@ def _at_once(found: Found, item: Item) -> None:
     ]
     try:
         _again(item, function)
-        told(found, item.row, item.kind, item.form, _host(_called(item, function, given)), item.said)
+        note_result(found, item.row, item.kind, item.form, _host(_called(item, function, given)), item.label)
     except Exception as error:
         _refused(found, item, error)
 
 
 def _refused(found: Found, item: Item, error: Exception) -> None:
-    """What a release or a device has no code for is left; anything else is wrong."""
+    """Record an exception: left out if the release or device lacks the function, else wrong."""
     if isinstance(error, NotImplementedError) or any(word in str(error) for word in _LEFT):
-        found.left.append(item.said + " " + item.kind)
+        found.left.append(item.label + " " + item.kind)
     else:
         found.wrong.append(
-            item.said + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100]
+            item.label + " " + item.kind + ": " + type(error).__name__ + " " + str(error).split("\n", 1)[0][:100]
         )
 
 
 def _noted(device: dict[str, Any], found: Found, item: Item, results: Any) -> None:
-    told(found, item.row, item.kind, item.form, _host(results), item.said)
+    note_result(found, item.row, item.kind, item.form, _host(results), item.label)
     first = jax.tree_util.tree_leaves(results)[:1]
-    found.elsewhere += elsewhere(device, **{item.said: first[0]}) if first and hasattr(first[0], "devices") else []
+    found.elsewhere += elsewhere(device, **{item.label: first[0]}) if first and hasattr(first[0], "devices") else []
 
 
 def _host(results: Any) -> Any:
     """NumPy's arrays; types that only JAX has go by float32."""
     if isinstance(results, (list, tuple)):
-        return [_host(one) for one in results]
+        return [_host(result) for result in results]
     plain = np.asarray(results)
     return plain if plain.dtype.kind in "fiubc" else plain.astype(np.float32)

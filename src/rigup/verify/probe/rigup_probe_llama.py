@@ -1,4 +1,4 @@
-"""What is measured of llama.cpp: a small model that is made here, on each device, against the same in Python.
+"""Checks of llama.cpp: a small generated model on each device against the same model in Python.
 
 The model has random weights and a vocabulary of bytes. What it says next is compared number by number.
 """
@@ -33,7 +33,7 @@ def devices() -> list[Device]:
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Callable[[Device], Any]]]:  # noqa: ARG001
-    """What is measured on a device."""
+    """The checks of a device."""
     yield "next-token", next_token
 
 
@@ -46,14 +46,14 @@ def next_token(device: Device) -> dict[str, Any]:
         with open(path, "wb") as file:
             write(file, _SHAPE, [_part(name, rows) for name, rows in weights.items()])
         got, taken = engine().next_token(path, device, _PROMPT, _SHAPE.context)
-    off = [abs(one - wanted[token]) for token, one in got.items()]
+    off = [abs(probability - wanted[token]) for token, probability in got.items()]
     best = max(range(_SHAPE.vocabulary), key=wanted.__getitem__)
-    told = {"errors": {"half float16": max(off, default=math.inf)}}  # type: dict[str, Any]
-    told["wrong"] = [] if best in got else ["the likeliest token"]
+    measured = {"errors": {"half float16": max(off, default=math.inf)}}  # type: dict[str, Any]
+    measured["wrong"] = [] if best in got else ["the likeliest token"]
     asked = 2 * 4 * _SHAPE.layers * _SHAPE.width * _SHAPE.context // 4  # half of what the cache takes in float16
     if device["type"] != "cpu" and taken < asked:
-        told["elsewhere"] = ["the model (" + str(taken) + " bytes were taken on the device)"]
-    return told
+        measured["elsewhere"] = ["the model (" + str(taken) + " bytes were taken on the device)"]
+    return measured
 
 
 def _part(name: str, rows: list[list[float]]) -> Part:
@@ -82,8 +82,8 @@ def _times(rows: list[list[float]], vector: list[float]) -> list[float]:
 
 
 def _normed(vector: list[float]) -> list[float]:
-    size = math.sqrt(math.fsum(one * one for one in vector) / len(vector) + EPSILON)
-    return [one / size for one in vector]
+    size = math.sqrt(math.fsum(number * number for number in vector) / len(vector) + EPSILON)
+    return [number / size for number in vector]
 
 
 def _turned(vector: list[float], place: int) -> list[float]:
@@ -104,34 +104,36 @@ def _reference(weights: Weights, tokens: list[int]) -> list[float]:
     states = [list(weights["token_embd.weight"][token]) for token in tokens]
     for layer in range(_SHAPE.layers):
         held = {
-            name.split(".", 2)[2]: one for name, one in weights.items() if name.startswith("blk." + str(layer) + ".")
+            name.split(".", 2)[2]: tensor
+            for name, tensor in weights.items()
+            if name.startswith("blk." + str(layer) + ".")
         }
         states = _fed(held, _attended(held, states))
-    said = _times(weights["output.weight"], _normed(states[-1]))
-    most = max(said)
-    total = most + math.log(math.fsum(math.exp(one - most) for one in said))
-    return [one - total for one in said]
+    logits = _times(weights["output.weight"], _normed(states[-1]))
+    most = max(logits)
+    total = most + math.log(math.fsum(math.exp(logit - most) for logit in logits))
+    return [logit - total for logit in logits]
 
 
 def _attended(held: Weights, states: list[list[float]]) -> list[list[float]]:
-    """Each state with what its heads find in those before it."""
-    normed = [_normed(one) for one in states]
+    """The attention of each state to itself and those before it."""
+    normed = [_normed(state) for state in states]
     query, key = (
-        [_turned(_times(held[name], one), place) for place, one in enumerate(normed)]
+        [_turned(_times(held[name], state), place) for place, state in enumerate(normed)]
         for name in ("attn_q.weight", "attn_k.weight")
     )
-    value = [_times(held["attn_v.weight"], one) for one in normed]
+    value = [_times(held["attn_v.weight"], state) for state in normed]
     size, found = _SHAPE.width // _SHAPE.heads, []
     for place, state in enumerate(states):
         mixed = []  # type: list[float]
         for head in (slice(at, at + size) for at in range(0, _SHAPE.width, size)):
             scores = [
-                math.fsum(a * b for a, b in zip(query[place][head], one[head])) / math.sqrt(size)
-                for one in key[: place + 1]
+                math.fsum(a * b for a, b in zip(query[place][head], earlier[head])) / math.sqrt(size)
+                for earlier in key[: place + 1]
             ]
-            shares = [math.exp(one - max(scores)) for one in scores]
+            shares = [math.exp(score - max(scores)) for score in scores]
             mixed += [
-                math.fsum(share * one[at] for share, one in zip(shares, value)) / math.fsum(shares)
+                math.fsum(share * row[at] for share, row in zip(shares, value)) / math.fsum(shares)
                 for at in range(_SHAPE.width)[head]
             ]
         found.append([a + b for a, b in zip(state, _times(held["attn_output.weight"], mixed))])

@@ -19,7 +19,7 @@ _SIBLINGS = "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
 
 @functools.lru_cache(maxsize=None)
 def engine() -> Any:
-    """The one that is here; llama-cpp-python where both are.
+    """The installed engine; llama-cpp-python if both are installed.
 
     Raises:
         ImportError: neither can be imported.
@@ -31,11 +31,11 @@ def engine() -> Any:
         return Server(importlib.import_module("xllamacpp"))
 
 
-def vendor_of(told: str) -> str:
+def vendor_of(description: str) -> str:
     """Whose chip it is, by the words of a backend."""
     words = {"cuda": "nvidia", "rocm": "amd", "metal": "apple", "mtl": "apple", "nvidia": "nvidia", "amd": "amd",
              "radeon": "amd", "apple": "apple", "intel": "intel", "sycl": "intel"}  # fmt: skip
-    return next((maker for word, maker in words.items() if word in told.lower()), "")
+    return next((maker for word, maker in words.items() if word in description.lower()), "")
 
 
 def _device(name: str, index: int, described: str) -> Device:
@@ -55,30 +55,36 @@ class Library:
 
     def about(self) -> Any:
         """The build."""
-        told = self.library.llama_print_system_info()
-        return {"version": self.version, "build": {"system": told.decode("utf-8", "replace")[:500]}}
+        system_info = self.library.llama_print_system_info()
+        return {"version": self.version, "build": {"system": system_info.decode("utf-8", "replace")[:500]}}
 
     def devices(self) -> list[Device]:
         """All that it lists, the CPU last."""
-        found = [told for told in self._listed() if told[0] in (1, 2)]  # a GPU, and one that shares the main memory
+        found = [
+            listed for listed in self._listed() if listed[0] in (1, 2)
+        ]  # a GPU, and one that shares the main memory
         return [*(_device(name, index, described) for index, (_kind, name, described) in enumerate(found)), CPU]
 
     def _listed(self) -> Iterator[tuple[int, str, str]]:
         """Kind, name and description of each; nothing where the library is too old to list them."""
         with contextlib.suppress(ImportError, AttributeError, OSError):
             ggml = importlib.import_module("llama_cpp._ggml").libggml
-            for one in _pointers(ggml):
-                words = [_said(ggml, "ggml_backend_dev_" + what, one) for what in ("name", "description")]
+            for pointer in _pointers(ggml):
+                words = [_string_of(ggml, "ggml_backend_dev_" + field, pointer) for field in ("name", "description")]
                 ggml.ggml_backend_dev_type.argtypes = [ctypes.c_void_p]
-                yield int(ggml.ggml_backend_dev_type(one)), words[0], words[1]
+                yield int(ggml.ggml_backend_dev_type(pointer)), words[0], words[1]
 
     def free(self, device: Device) -> int:
         """Bytes of memory that a GPU has free."""
         ggml = importlib.import_module("llama_cpp._ggml").libggml
         free, total = ctypes.c_size_t(), ctypes.c_size_t()
-        there = [one for one in _pointers(ggml) if _said(ggml, "ggml_backend_dev_name", one).lower() == device["id"]]
-        if there:
-            ggml.ggml_backend_dev_memory(ctypes.c_void_p(there[0]), ctypes.byref(free), ctypes.byref(total))
+        pointers = [
+            pointer
+            for pointer in _pointers(ggml)
+            if _string_of(ggml, "ggml_backend_dev_name", pointer).lower() == device["id"]
+        ]
+        if pointers:
+            ggml.ggml_backend_dev_memory(ctypes.c_void_p(pointers[0]), ctypes.byref(free), ctypes.byref(total))
         return free.value
 
     def model(self, path: str, device: Device, context: int) -> LoadedModel:
@@ -103,18 +109,18 @@ def _pointers(ggml: Any) -> list[int]:
     return [ggml.ggml_backend_dev_get(index) for index in range(ggml.ggml_backend_dev_count())]
 
 
-def _said(ggml: Any, ask: str, one: int) -> str:
+def _string_of(ggml: Any, ask: str, pointer: int) -> str:
     function = getattr(ggml, ask)
     function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
-    return (function(one) or b"").decode("utf-8", "replace")
+    return (function(pointer) or b"").decode("utf-8", "replace")
 
 
 def cores() -> int:
     """Cores that this process may use; two threads of one core get in each other's way. The library itself takes four."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     siblings = set()
-    for one in allowed:
-        with contextlib.suppress(OSError), open(_SIBLINGS % one, encoding="ascii") as file:
+    for core in allowed:
+        with contextlib.suppress(OSError), open(_SIBLINGS % core, encoding="ascii") as file:
             siblings.add(file.read().strip())
     return len(siblings) or len(allowed) or os.cpu_count() or 1
 
@@ -162,9 +168,9 @@ class LoadedModel:
 
     def described(self) -> str:
         """The model in llama.cpp's own words: "llama 7B Q4_0"."""
-        told = ctypes.create_string_buffer(200)
-        self.library.llama_model_desc(self.model, told, 200)
-        return told.value.decode("utf-8", "replace")
+        buffer = ctypes.create_string_buffer(200)
+        self.library.llama_model_desc(self.model, buffer, 200)
+        return buffer.value.decode("utf-8", "replace")
 
     def vocabulary(self) -> int:
         """How many tokens it knows."""
@@ -175,14 +181,14 @@ class LoadedModel:
     def after(self, prompt: list[int]) -> dict[int, float]:
         """The logarithm of each token's probability."""
         self.read(prompt)
-        told = self.library.llama_get_logits_ith(self.context, -1)
-        said = [float(told[token]) for token in range(self.vocabulary())]
-        most = max(said)
-        total = most + math.log(math.fsum(math.exp(one - most) for one in said))
-        return {token: one - total for token, one in enumerate(said)}
+        logit_pointer = self.library.llama_get_logits_ith(self.context, -1)
+        logits = [float(logit_pointer[token]) for token in range(self.vocabulary())]
+        most = max(logits)
+        total = most + math.log(math.fsum(math.exp(logit - most) for logit in logits))
+        return {token: logit - total for token, logit in enumerate(logits)}
 
     def close(self) -> None:
-        """Give back what it took."""
+        """Free the model and its context."""
         if self.context:
             self.library.llama_free(self.context)
         if self.model:
@@ -202,13 +208,13 @@ class Server:
 
     def devices(self) -> list[Device]:
         """All that it lists, the CPU last."""
-        told = [one for one in self.module.get_device_info() if one["type"].name.endswith("GPU")]
-        return [*(_device(str(one["name"]), index, one["description"]) for index, one in enumerate(told)), CPU]
+        gpus = [info for info in self.module.get_device_info() if info["type"].name.endswith("GPU")]
+        return [*(_device(str(info["name"]), index, info["description"]) for index, info in enumerate(gpus)), CPU]
 
     def free(self, device: Device) -> int:
         """Bytes of memory that a GPU has free."""
-        told = [one for one in self.module.get_device_info() if str(one["name"]).lower() == device["id"]]
-        return int(told[0]["memory_free"]) if told else 0
+        gpus = [info for info in self.module.get_device_info() if str(info["name"]).lower() == device["id"]]
+        return int(gpus[0]["memory_free"]) if gpus else 0
 
     def serving(self, path: str, device: Device, context: int) -> Any:
         """A server with a model on a device."""
@@ -222,8 +228,8 @@ class Server:
             params.main_gpu, params.split_mode = device["index"], self.module.llama_split_mode.LLAMA_SPLIT_MODE_NONE
         return self.module.Server(params)
 
-    def asked(self, server: Any, prompt: list[int], count: int, **more: Any) -> Any:
-        """What it says after a prompt, as llama.cpp's server tells it."""
+    def complete(self, server: Any, prompt: list[int], count: int, **more: Any) -> Any:
+        """The completion of a prompt, as llama.cpp's server returns it."""
         wish = {"prompt": prompt, "n_predict": count, "temperature": 0.0, "cache_prompt": False, "ignore_eos": True}
         answer = server.handle_completions(dict(wish, **more))
         return json.loads(answer) if isinstance(answer, (str, bytes)) else answer
@@ -233,11 +239,11 @@ class Server:
         before = self.free(device)
         server = self.serving(path, device, context)
         taken = before - self.free(device)
-        answer = self.asked(server, prompt, 1, n_probs=_SHOWN)
-        said = _probabilities(answer)
-        if len(said) < _SHOWN:
+        answer = self.complete(server, prompt, 1, n_probs=_SHOWN)
+        probabilities = _probabilities(answer)
+        if len(probabilities) < _SHOWN:
             raise RuntimeError("no probabilities in: " + json.dumps(answer, default=str)[:500])
-        return said, taken
+        return probabilities, taken
 
 
 def _probabilities(answer: Any) -> dict[int, float]:
@@ -247,4 +253,4 @@ def _probabilities(answer: Any) -> dict[int, float]:
         choice = (answer.get("choices") or [{}])[0]
         found = (choice.get("logprobs") or {}).get("content") or []
     listed = found[0].get("top_logprobs") if found else []
-    return {int(one["id"]): float(one["logprob"]) for one in listed or []}
+    return {int(candidate["id"]): float(candidate["logprob"]) for candidate in listed or []}

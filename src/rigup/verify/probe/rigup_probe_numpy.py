@@ -10,7 +10,7 @@ from rigup_probe_compare import LARGE, SHAPES, Found, distributed, error, listed
 from rigup_probe_expected import normal, rounded, turned, whole
 from rigup_probe_numpy_arrays import casts, indexing, small_tensors, sorting, unusual
 from rigup_probe_numpy_functions import elementwise, fourier, linear_algebra, reductions
-from rigup_probe_numpy_rows import asked
+from rigup_probe_numpy_rows import rows_check
 from rigup_probe_rows_tables import TABLES
 
 _FLOATS = ("float64", "float32", "float16")
@@ -24,8 +24,8 @@ def about() -> dict[str, Any]:
 
 def _blas() -> Any:
     try:
-        told = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
-        return str(told.get("name")) + " " + str(told.get("version"))
+        blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        return str(blas.get("name")) + " " + str(blas.get("version"))
     except (TypeError, LookupError, AttributeError):  # before NumPy 1.26 it could only be printed
         return None
 
@@ -43,7 +43,7 @@ def checks(_device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[
     yield "matmul-complex128", complex_product
     yield "matmul-integers", integer_product
     for name, tables in TABLES.items():
-        yield name, asked(*tables)
+        yield name, rows_check(*tables)
     for check in (casts, elementwise, unusual, reductions, sorting, indexing, linear_algebra, fourier, numbers):
         yield check.__name__.replace("_", "-"), check
 
@@ -52,7 +52,7 @@ def _product(kind: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]
     def measured(_device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
         for rows, inner, columns in ((1, 1, 1), (7, 13, 5), (9, 9, 9), (6, 16, 16), (33, 65, 17)):
-            left, right = (rounded(kind, normal(rows, *one)) for one in ((rows, inner), (inner, columns)))
+            left, right = (rounded(kind, normal(rows, *shape_)) for shape_ in ((rows, inner), (inner, columns)))
             _small_products(found, kind, left, right)
         for shape in (*SHAPES, *(LARGE if full or kind in ("float64", "float32") else ())):
             left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
@@ -65,22 +65,22 @@ def _product(kind: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]
 
 def _small_products(found: Found, kind: str, left: Any, right: Any) -> None:
     """Each way to a product, from arrays that lie in each order, and the inputs as they were."""
-    one, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
-    strided = np.array([[one for value in row for one in (value, 9.0)] for row in left], kind)[:, ::2]
+    left_array, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
+    strided = np.array([[item for value in row for item in (value, 9.0)] for row in left], kind)[:, ::2]
     into = np.empty((len(left), len(right[0])), kind)
-    made = {
-        "matmul": np.matmul(one, other), "dot": np.dot(one, other), "@": one @ other, "method dot": one.dot(other),
-        "einsum": _summed("ij,jk->ik", one, other), "tensordot": np.tensordot(one, other, 1),
-        "inner": np.inner(one, np.array(turned(right), kind)),
+    products = {
+        "matmul": np.matmul(left_array, other), "dot": np.dot(left_array, other), "@": left_array @ other, "method dot": left_array.dot(other),
+        "einsum": _summed("ij,jk->ik", left_array, other), "tensordot": np.tensordot(left_array, other, 1),
+        "inner": np.inner(left_array, np.array(turned(right), kind)),
         "matmul of a transpose": np.array(turned(left), kind).T @ other,
-        "matmul by a transpose": one @ np.array(turned(right), kind).T,
-        "matmul of columns": np.asfortranarray(one) @ np.asfortranarray(other),
-        "matmul with steps": strided @ other, "matmul into": np.matmul(one, other, out=into),
+        "matmul by a transpose": left_array @ np.array(turned(right), kind).T,
+        "matmul of columns": np.asfortranarray(left_array) @ np.asfortranarray(other),
+        "matmul with steps": strided @ other, "matmul into": np.matmul(left_array, other, out=into),
     }  # fmt: skip
-    for name, got in made.items():
+    for name, got in products.items():
         _worst(found, name + " " + kind, error(got, wanted))
-    for name, got in (("batch", np.matmul(np.stack([one, -one, one + one]), other)),
-                      ("einsum of a batch", _summed("bij,jk->bik", np.stack([one, -one, one + one]), other))):  # fmt: skip
+    for name, got in (("batch", np.matmul(np.stack([left_array, -left_array, left_array + left_array]), other)),
+                      ("einsum of a batch", _summed("bij,jk->bik", np.stack([left_array, -left_array, left_array + left_array]), other))):  # fmt: skip
         _worst(found, name + " " + kind, error(got, [reference.each(lambda x, f=f: f * x, wanted) for f in (1, -1, 2)]))
     vector = np.array(left[0], kind)
     for name, got in (("vector", vector @ other), ("vector dot", np.dot(vector, other))):
@@ -91,13 +91,13 @@ def _small_products(found: Found, kind: str, left: Any, right: Any) -> None:
     for name, got in (("vdot", np.vdot(vector, np.array(column, kind))), ("dot of vectors", vector.dot(np.array(column, kind)))):  # fmt: skip
         _worst(found, name + " " + kind, abs(float(got) - right_one) / scale)
     _worst(found, "outer " + kind, error(np.outer(vector, other[0]), [[a * b for b in right[0]] for a in left[0]]))
-    if listed(one) != left or listed(other) != right:
+    if listed(left_array) != left or listed(other) != right:
         found.wrong.append("inputs are left alone " + kind)
 
 
-def _summed(how: str, one: Any, other: Any) -> Any:
+def _summed(how: str, left: Any, other: Any) -> Any:
     """By einsum; in half precision it adds in half precision, which long sums leave little of."""
-    return np.einsum(how, one, other) if one.dtype != np.float16 or one.shape[-1] < 20 else np.matmul(one, other)
+    return np.einsum(how, left, other) if left.dtype != np.float16 or left.shape[-1] < 20 else np.matmul(left, other)
 
 
 def _worst(found: Found, name: str, value: float) -> None:
@@ -110,14 +110,14 @@ def complex_product(_device: dict[str, Any]) -> dict[str, Any]:
     real, imaginary, other = normal(1, 9, 21), normal(2, 9, 21), normal(3, 21, 6)
     left = reference.each(complex, real, imaginary)
     for kind in ("complex128", "complex64"):
-        one, right = np.array(left, kind), np.array(other, kind)
+        left_array, right = np.array(left, kind), np.array(other, kind)
         wanted = reference.each(complex, reference.matmul(real, other), reference.matmul(imaginary, other))
-        found.near("matmul " + kind, one @ right, wanted)
-        found.near("einsum " + kind, np.einsum("ij,jk->ik", one, right), wanted)
+        found.near("matmul " + kind, left_array @ right, wanted)
+        found.near("einsum " + kind, np.einsum("ij,jk->ik", left_array, right), wanted)
         size = reference.dot(real[0], real[0]) + reference.dot(imaginary[0], imaginary[0])
-        found.near("vdot " + kind, np.vdot(one[0], one[0]) / size, 1.0)
-        found.near("conj " + kind, np.conj(one), reference.each(complex.conjugate, left))
-        found.near("abs " + kind, np.abs(one), reference.each(abs, left))
+        found.near("vdot " + kind, np.vdot(left_array[0], left_array[0]) / size, 1.0)
+        found.near("conj " + kind, np.conj(left_array), reference.each(complex.conjugate, left))
+        found.near("abs " + kind, np.abs(left_array), reference.each(abs, left))
     return dict(found.measured())
 
 
@@ -126,10 +126,10 @@ def integer_product(_device: dict[str, Any]) -> dict[str, Any]:
     found = Found()
     for kind in _INTEGERS:
         left, right = (whole(seed, 0 if kind[0] == "u" else -4, 4, *shape) for seed, shape in ((1, (9, 7)), (2, (7, 11))))  # fmt: skip
-        one, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
-        made = {"matmul": one @ other, "dot": np.dot(one, other), "einsum": np.einsum("ij,jk->ik", one, other),
-                "tensordot": np.tensordot(one, other, 1)}  # fmt: skip
-        for name, got in made.items():
+        left_array, other, wanted = np.array(left, kind), np.array(right, kind), reference.matmul(left, right)
+        products = {"matmul": left_array @ other, "dot": np.dot(left_array, other), "einsum": np.einsum("ij,jk->ik", left_array, other),
+                "tensordot": np.tensordot(left_array, other, 1)}  # fmt: skip
+        for name, got in products.items():
             found.exact(name + " " + kind, got.astype(object).tolist(), wanted)
     return dict(found.measured())
 
@@ -137,15 +137,15 @@ def integer_product(_device: dict[str, Any]) -> dict[str, Any]:
 def numbers(_device: dict[str, Any]) -> dict[str, Any]:
     """Random numbers of both kinds of generators: the same from one seed, others from another."""
     drawn = [_drawn(seed) for seed in (1, 1, 2)]
-    wrong = [way + " " + name for way, one in drawn[0].items() for name in misdistributed(*one)]
+    wrong = [way + " " + name for way, streams in drawn[0].items() for name in misdistributed(*streams)]
     order = np.random.default_rng(3).permutation(1000).tolist()
     wrong += [] if sorted(order) == list(range(1000)) != order else ["permutation"]
     picked = np.random.default_rng(4).choice(np.array([3, 5, 7]), 3000).tolist()
-    wrong += [] if all(abs(picked.count(one) - 1000) < 150 for one in (3, 5, 7)) else ["choice"]
+    wrong += [] if all(abs(picked.count(value) - 1000) < 150 for value in (3, 5, 7)) else ["choice"]
     first, again, other = drawn
     return {
         "statistics": distributed(*first["generator"]), "wrong": wrong, "repeats": first == again,
-        "differs": all(one != two for way in first for one, two in zip(first[way], other[way])),
+        "differs": all(value != two for way in first for value, two in zip(first[way], other[way])),
     }  # fmt: skip
 
 
@@ -154,8 +154,8 @@ numbers.__name__ = "random"
 
 def _drawn(seed: int) -> dict[str, Any]:
     new, old, many = np.random.default_rng(seed), np.random.RandomState(seed), 100_000
-    made = {
+    streams = {
         "generator": (new.standard_normal(many), new.random(many), new.integers(0, 10, many)),
         "RandomState": (old.standard_normal(many), old.random_sample(many), old.randint(0, 10, many)),
     }
-    return {name: [one.tolist() for one in drawn] for name, drawn in made.items()}
+    return {name: [array.tolist() for array in drawn] for name, drawn in streams.items()}

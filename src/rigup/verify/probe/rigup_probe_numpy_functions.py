@@ -51,46 +51,42 @@ def _sized(found: Found, kind: str) -> None:
     size = 2.0 ** {"float16": -9, "float32": -21}.get(kind, -42)
     ways = [(name, " of small numbers ", [size * (n / 8 + 1 / 3) for n in range(41)]) for name in _LIKE_ITSELF]
     ways += [(name, " of large numbers ", [low + (high - low) * n / 40 for n in range(41)]) for name, low, high in _FAR]
-    for name, said, steps in ways:
+    for name, label, steps in ways:
         given = rounded(kind, steps)
-        found.near(
-            name + said + kind,
-            getattr(np, name)(np.array(given, kind)),
-            list(map(_python(name), given)),
-        )
+        found.near(name + label + kind, getattr(np, name)(np.array(given, kind)), list(map(_python(name), given)))
 
 
 def reductions(_device: dict[str, Any]) -> dict[str, Any]:
     """Sums and their like by their arguments, of many numbers and of large ones."""
     found = Found()
     for kind in _FLOATS:
-        values = rounded(kind, [[1 + one / 8 for one in row] for row in normal(1, 9, 19)])
-        there = np.array(values, kind)
-        found.near("average " + kind, np.average(there, axis=1, weights=there[0]), [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values])  # fmt: skip
+        values = rounded(kind, [[1 + number / 8 for number in row] for row in normal(1, 9, 19)])
+        array = np.array(values, kind)
+        found.near("average " + kind, np.average(array, axis=1, weights=array[0]), [reference.dot(row, values[0]) / math.fsum(values[0]) for row in values])  # fmt: skip
         _long(found, kind)
-        _by_arguments(found, kind, there, values)
+        _by_arguments(found, kind, array, values)
     _whole_sums(found)
     return dict(found.measured())
 
 
-def _by_arguments(found: Found, kind: str, there: Any, values: list[list[float]]) -> None:
+def _by_arguments(found: Found, kind: str, array: Any, values: list[list[float]]) -> None:
     """Corrections, dimensions that stay, starts and other norms: a build that ignores one is right where none is given."""
     many = len(values[0])
     spread = [reference.variance(row) for row in values]
-    shares = [one * many / (many - 1) for one in spread]
-    made = {
-        "var (ddof)": (np.var(there, axis=1, ddof=1), shares), "std (ddof)": (np.std(there, axis=1, ddof=1), list(map(math.sqrt, shares))),
-        "var (ddof 2, method)": (there.var(axis=1, ddof=2), [one * many / (many - 2) for one in spread]),
-        "sum (keepdims)": (np.sum(there, axis=1, keepdims=True), [[math.fsum(row)] for row in values]),
-        "sum (initial)": (np.sum(there, axis=1, initial=5), [math.fsum(row) + 5 for row in values]),
-        "sum (where)": (np.sum(there, axis=1, where=there > 1), [math.fsum(one for one in row if one > 1) for row in values]),
-        "max (initial)": (np.max(there, axis=1, initial=1.5), [max(*row, 1.5) for row in values]),
-        "mean of both dimensions": (np.mean(there, axis=(0, 1)), reference.mean(reference.flat(values))),
-        "median of an even row": (np.median(there[:, :8], axis=1), [_median(row[:8]) for row in values]),
-        "norm (1)": (np.linalg.norm(there.astype("float64"), 1, axis=1), [math.fsum(map(abs, row)) for row in values]),
-        "norm (infinite)": (np.linalg.norm(there.astype("float64"), np.inf, axis=1), [max(map(abs, row)) for row in values]),
+    shares = [variance * many / (many - 1) for variance in spread]
+    cases = {
+        "var (ddof)": (np.var(array, axis=1, ddof=1), shares), "std (ddof)": (np.std(array, axis=1, ddof=1), list(map(math.sqrt, shares))),
+        "var (ddof 2, method)": (array.var(axis=1, ddof=2), [variance * many / (many - 2) for variance in spread]),
+        "sum (keepdims)": (np.sum(array, axis=1, keepdims=True), [[math.fsum(row)] for row in values]),
+        "sum (initial)": (np.sum(array, axis=1, initial=5), [math.fsum(row) + 5 for row in values]),
+        "sum (where)": (np.sum(array, axis=1, where=array > 1), [math.fsum(v for v in row if v > 1) for row in values]),
+        "max (initial)": (np.max(array, axis=1, initial=1.5), [max(*row, 1.5) for row in values]),
+        "mean of both dimensions": (np.mean(array, axis=(0, 1)), reference.mean(reference.flat(values))),
+        "median of an even row": (np.median(array[:, :8], axis=1), [_median(row[:8]) for row in values]),
+        "norm (1)": (np.linalg.norm(array.astype("float64"), 1, axis=1), [math.fsum(map(abs, row)) for row in values]),
+        "norm (infinite)": (np.linalg.norm(array.astype("float64"), np.inf, axis=1), [max(map(abs, row)) for row in values]),
     }  # fmt: skip
-    for name, (got, wanted) in made.items():
+    for name, (got, wanted) in cases.items():
         found.near(name + " " + kind, got, wanted)
 
 
@@ -104,12 +100,12 @@ def _whole_sums(found: Found) -> None:
         ("int64", 2**53 + 1),
     ):
         values = [size - at % 7 for at in range(300)]
-        there = np.array(values, kind)
-        made = {
-            "sum": (there.sum(), sum(values)), "cumsum": (np.cumsum(there), [sum(values[: at + 1]) for at in range(300)]),
-            "prod": (there[:2].prod(), values[0] * values[1] if size < 2**31 else None), "max": (there.max(), size), "ptp": (int(np.ptp(there)), 6),
+        array = np.array(values, kind)
+        cases = {
+            "sum": (array.sum(), sum(values)), "cumsum": (np.cumsum(array), [sum(values[: at + 1]) for at in range(300)]),
+            "prod": (array[:2].prod(), values[0] * values[1] if size < 2**31 else None), "max": (array.max(), size), "ptp": (int(np.ptp(array)), 6),
         }  # fmt: skip
-        for name, (got, wanted) in made.items():
+        for name, (got, wanted) in cases.items():
             if wanted is not None:
                 found.exact(name + " of large " + kind, got, wanted)
 
@@ -126,22 +122,22 @@ def _long(found: Found, kind: str) -> None:
 
 def _statistics(found: Found) -> None:
     """Quantiles, covariance, and sums with steps."""
-    one, other = normal(11, 21), normal(12, 21)
-    up, middles = sorted(one), (reference.mean(one), reference.mean(other))
-    both = math.fsum((x - middles[0]) * (y - middles[1]) for x, y in zip(one, other)) / 20
-    left, right = np.array(one), np.array(other)
+    sample, other = normal(11, 21), normal(12, 21)
+    up, middles = sorted(sample), (reference.mean(sample), reference.mean(other))
+    both = math.fsum((x - middles[0]) * (y - middles[1]) for x, y in zip(sample, other)) / 20
+    left, right = np.array(sample), np.array(other)
     found.near("quantile float64", np.quantile(left, [0.0, 0.25, 0.5, 1.0]), [up[0], up[5], up[10], up[20]])
     found.near("percentile float64", np.percentile(left, 75), up[15])
     found.near("cov float64", np.cov(left, right)[0, 1], both)
-    size = math.sqrt(reference.variance(one) * reference.variance(other)) * 21 / 20
+    size = math.sqrt(reference.variance(sample) * reference.variance(other)) * 21 / 20
     found.near("corrcoef float64", np.corrcoef(left, right)[0, 1], both / size)
-    a, b = one[:3], other[:3]
+    a, b = sample[:3], other[:3]
     found.near(
         "cross float64", np.cross(left[:3], right[:3]), [a[n - 2] * b[n - 1] - a[n - 1] * b[n - 2] for n in range(3)]
     )
-    found.near("polyval float64", np.polyval(left[:3], 2.0), 4 * one[0] + 2 * one[1] + one[2])
-    found.near("std of a sample float64", left.std(ddof=1), math.sqrt(reference.variance(one) * 21 / 20))
-    found.near("gradient float64", np.gradient(left)[1:-1], [(b - a) / 2 for a, b in zip(one, one[2:])])
+    found.near("polyval float64", np.polyval(left[:3], 2.0), 4 * sample[0] + 2 * sample[1] + sample[2])
+    found.near("std of a sample float64", left.std(ddof=1), math.sqrt(reference.variance(sample) * 21 / 20))
+    found.near("gradient float64", np.gradient(left)[1:-1], [(b - a) / 2 for a, b in zip(sample, sample[2:])])
 
 
 def _median(row: list[float]) -> float:
@@ -160,55 +156,55 @@ def linear_algebra(_device: dict[str, Any]) -> dict[str, Any]:
 
 
 def _solved(found: Found, kind: str, size: int) -> None:
-    matrix = [[one / 4 + (size**0.5 * 1.5 if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(normal(1, size, size))]  # fmt: skip
+    matrix = [[number / 4 + (size**0.5 * 1.5 if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(normal(1, size, size))]  # fmt: skip
     matrix, goals = rounded(kind, matrix), rounded(kind, normal(2, size, 2))
-    there, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
+    array, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
 
     def of(name: str) -> str:
         return name + " " + str(size) + " " + kind
 
-    found.near(of("solve"), reference.matmul(matrix, np.linalg.solve(there, np.array(goals, kind)).tolist()), goals)
-    found.near(of("inv"), reference.matmul(matrix, np.linalg.inv(there).tolist()), identity)
-    found.near(of("det"), np.linalg.det(there) / reference.determinant(matrix), 1.0)
-    sign, logarithm = np.linalg.slogdet(there)
+    found.near(of("solve"), reference.matmul(matrix, np.linalg.solve(array, np.array(goals, kind)).tolist()), goals)
+    found.near(of("inv"), reference.matmul(matrix, np.linalg.inv(array).tolist()), identity)
+    found.near(of("det"), np.linalg.det(array) / reference.determinant(matrix), 1.0)
+    sign, logarithm = np.linalg.slogdet(array)
     wanted = reference.determinant(matrix)
     found.near(of("slogdet"), [float(sign), float(logarithm)], [math.copysign(1, wanted), math.log(abs(wanted))])
-    found.near(of("norm"), np.linalg.norm(there), math.sqrt(math.fsum(one * one for one in reference.flat(matrix))))
+    found.near(of("norm"), np.linalg.norm(array), math.sqrt(math.fsum(v * v for v in reference.flat(matrix))))
     tall = [*matrix, *matrix[: size // 2]]
-    told = np.linalg.lstsq(np.array(tall, kind), np.array([*goals, *goals[: size // 2]], kind), rcond=None)[0]
-    found.near(of("lstsq"), reference.matmul(matrix, told.tolist()), goals)
-    found.near(of("matrix_power"), np.linalg.matrix_power(there, 3), reference.matmul(reference.matmul(matrix, matrix), matrix))  # fmt: skip
-    found.near(of("trace"), np.trace(there), math.fsum(matrix[n][n] for n in range(size)))
-    found.near(of("pinv"), reference.matmul(matrix, np.linalg.pinv(there).tolist()), identity)
+    solution = np.linalg.lstsq(np.array(tall, kind), np.array([*goals, *goals[: size // 2]], kind), rcond=None)[0]
+    found.near(of("lstsq"), reference.matmul(matrix, solution.tolist()), goals)
+    found.near(of("matrix_power"), np.linalg.matrix_power(array, 3), reference.matmul(reference.matmul(matrix, matrix), matrix))  # fmt: skip
+    found.near(of("trace"), np.trace(array), math.fsum(matrix[n][n] for n in range(size)))
+    found.near(of("pinv"), reference.matmul(matrix, np.linalg.pinv(array).tolist()), identity)
 
 
 def _split(found: Found, kind: str, size: int) -> None:
     """Decompositions: what they are made of gives the matrix again."""
     matrix = rounded(kind, normal(3, size, size))
     even = rounded(kind, reference.each(lambda x, y: x + y, matrix, turned(matrix)))
-    there, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
+    array, identity = np.array(matrix, kind), [[float(i == j) for j in range(size)] for i in range(size)]
 
     def of(name: str) -> str:
         return name + " " + str(size) + " " + kind
 
-    q, r = (one.tolist() for one in np.linalg.qr(there))
+    q, r = (factor.tolist() for factor in np.linalg.qr(array))
     found.near(of("qr"), reference.matmul(q, r), matrix)
     found.near(of("qr is orthogonal"), reference.matmul(turned(q), q), identity)
-    found.exact(of("qr is triangular"), [one for i, row in enumerate(r) for one in row[:i]], [0.0] * (size * (size - 1) // 2))  # fmt: skip
-    u, s, v = (one.tolist() for one in np.linalg.svd(there))
+    found.exact(of("qr is triangular"), [number for i, row in enumerate(r) for number in row[:i]], [0.0] * (size * (size - 1) // 2))  # fmt: skip
+    u, s, v = (factor.tolist() for factor in np.linalg.svd(array))
     found.near(of("svd"), reference.matmul([[x * y for x, y in zip(row, s)] for row in u], v), matrix)
     found.near(of("svd is orthogonal"), reference.matmul(turned(u), u), identity)
     found.exact(of("svd is sorted"), s, sorted(s, reverse=True))
-    values, vectors = (one.tolist() for one in np.linalg.eigh(np.array(even, kind)))
+    values, vectors = (factor.tolist() for factor in np.linalg.eigh(np.array(even, kind)))
     found.near(of("eigh"), reference.matmul(even, vectors), [[x * y for x, y in zip(row, values)] for row in vectors])
     found.near(of("eigh is orthogonal"), reference.matmul(turned(vectors), vectors), identity)
     found.near(of("eigvalsh"), np.linalg.eigvalsh(np.array(even, kind)), values)
-    general, sides = np.linalg.eig(there)
+    general, sides = np.linalg.eig(array)
     right = [[x * y for x, y in zip(row, general.tolist())] for row in sides.tolist()]
     real, imaginary = (reference.matmul(matrix, each(part, sides.tolist())) for part in (lambda z: complex(z).real, lambda z: complex(z).imag))  # fmt: skip
     found.near(of("eig"), each(complex, real, imaginary), right)
     definite = reference.matmul(matrix, turned(matrix))
-    definite = rounded(kind, [[one + (float(size) if i == j else 0.0) for j, one in enumerate(row)] for i, row in enumerate(definite)])  # fmt: skip
+    definite = rounded(kind, [[number + (float(size) if i == j else 0.0) for j, number in enumerate(row)] for i, row in enumerate(definite)])  # fmt: skip
     lower = np.linalg.cholesky(np.array(definite, kind)).tolist()
     found.near(of("cholesky"), reference.matmul(lower, turned(lower)), definite)
 
@@ -219,12 +215,12 @@ def _normed(found: Found, length: int, values: list[float], both: list[complex])
     right, mine, back = reference.fourier(both), reference.fourier(values)[:half], reference.fourier(both, 1)
     ways: Any = (("ortho", 1 / size, 1 / size), ("forward", 1 / length, 1.0))
     for norm, share, other in ways:
-        made = {
-            "fft": (np.fft.fft(np.array(both), norm=norm), [one * share for one in right]),
-            "rfft": (np.fft.rfft(np.array(values), norm=norm), [one * share for one in mine]),
-            "ifft": (np.fft.ifft(np.array(both), norm=norm), [one * other for one in back]),
+        cases = {
+            "fft": (np.fft.fft(np.array(both), norm=norm), [v * share for v in right]),
+            "rfft": (np.fft.rfft(np.array(values), norm=norm), [v * share for v in mine]),
+            "ifft": (np.fft.ifft(np.array(both), norm=norm), [v * other for v in back]),
         }
-        for name, (got, wanted) in made.items():
+        for name, (got, wanted) in cases.items():
             found.near(name + " (" + norm + ")" + of + " complex128", got, wanted)
     found.near("fft of fewer" + of + " complex128", np.fft.fft(np.array(both), length - 3), reference.fourier(both[:-3]))  # fmt: skip
     found.near("fft of more" + of + " complex128", np.fft.fft(np.array(both), length + 2), reference.fourier([*both, 0, 0]))  # fmt: skip
@@ -238,13 +234,13 @@ def fourier(_device: dict[str, Any]) -> dict[str, Any]:
         both = list(map(complex, values, normal(9, length)))
         of, half = " " + str(length), length // 2 + 1
         found.near("fft" + of + " complex128", np.fft.fft(np.array(both)), reference.fourier(both))
-        found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [one / length for one in reference.fourier(both, 1)])  # fmt: skip
+        found.near("ifft" + of + " complex128", np.fft.ifft(np.array(both)), [number / length for number in reference.fourier(both, 1)])  # fmt: skip
         found.near("rfft" + of + " complex128", np.fft.rfft(np.array(values)), reference.fourier(values)[:half])
         found.near("irfft" + of + " float64", np.fft.irfft(np.array(reference.fourier(values)[:half]), length), values)
         _normed(found, length, values, both)
     square = normal(4, 6, 5)
     by_row = [reference.fourier(row) for row in square]
-    found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(one) for one in turned(by_row)]))  # fmt: skip
+    found.near("fft2 complex128", np.fft.fft2(np.array(square)), turned([reference.fourier(column) for column in turned(by_row)]))  # fmt: skip
     left, right = normal(5, 23), normal(6, 5)
     padded = [0.0] * 4 + left + [0.0] * 4
     wanted = [reference.dot(padded[n : n + 5], right[::-1]) for n in range(27)]

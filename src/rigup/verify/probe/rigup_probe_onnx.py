@@ -15,7 +15,7 @@ from rigup_probe_expected import normal, rounded
 from rigup_probe_onnx_cases import composed, fused, normalisation, unusual
 from rigup_probe_onnx_integers import integers, quantized
 from rigup_probe_onnx_model import Node
-from rigup_probe_onnx_rows import asked
+from rigup_probe_onnx_rows import rows_check
 from rigup_probe_onnx_run import CPU, array, host, ran, session_of
 from rigup_probe_onnx_session import numbers, repeated, sessions
 from rigup_probe_onnx_table_bytes import quantised
@@ -40,9 +40,9 @@ def about() -> dict[str, Any]:
 def devices() -> list[Any]:
     """A device for each provider that the build has, the CPU's last."""
     found = [name for name in onnxruntime.get_available_providers() if name in _KINDS]
-    told = [{"id": _KINDS[name][0] + ":0", "type": _KINDS[name][0], "index": 0, "vendor": _KINDS[name][1], "provider": name}
+    gpus = [{"id": _KINDS[name][0] + ":0", "type": _KINDS[name][0], "index": 0, "vendor": _KINDS[name][1], "provider": name}
             for name in found]  # fmt: skip
-    return [*told, {"id": "cpu", "type": "cpu", "vendor": "", "provider": CPU}]
+    return [*gpus, {"id": "cpu", "type": "cpu", "vendor": "", "provider": CPU}]
 
 
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
@@ -54,7 +54,7 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
         yield "matmul-float64", _product("float64")
     yield "convolution", convolution
     for tables in (elements, *NETWORKS, quantised, rows, turns, places, pictures):
-        yield tables.__name__, asked(tables)
+        yield tables.__name__, rows_check(tables)
     for check in (fused, composed, normalisation, unusual, integers, quantized, repeated, sessions, numbers):
         yield check.__name__.replace("_", "-"), check
 
@@ -97,7 +97,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     found, away = Found(), []  # type: Found, list[str]
     kind = "float32"
     pictures, kernels, grouped = (
-        rounded(kind, normal(*one)) for one in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 8, 2, 3, 3))
+        rounded(kind, normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 8, 2, 3, 3))
     )
     bias = rounded(kind, normal(4, 6))
     forms = {
@@ -117,7 +117,8 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     nodes = [Node("Conv", ("a", "w", "c"), ("t",)), Node("Relu", ("t",))]
     (got,), _places = ran(device, nodes, given, {"y": kind}, {"w": array(kernels, kind), "c": array(bias, kind)})
     wanted = [
-        [reference.each(lambda x, b=b: max(x + b, 0.0), one) for one, b in zip(picture, bias)] for picture in plain
+        [reference.each(lambda x, b=b: max(x + b, 0.0), channel) for channel, b in zip(picture, bias)]
+        for picture in plain
     ]
     found.near("Conv with bias and Relu " + kind, got, wanted)
     flipped = [[[row[::-1] for row in kernels[o][c][::-1]] for o in range(6)] for c in range(4)]
@@ -127,7 +128,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
         (got,), _places = ran(device, [Node(operator, ("a",), ("y",), {"kernel_shape": [2, 2], "strides": [2, 2]})], given, {"y": kind})  # fmt: skip
         found.near(operator + " " + kind, got, reference.pooled(pictures, function))
     (got,), _places = ran(device, [Node("GlobalAveragePool", ("a",))], given, {"y": kind})
-    found.near("GlobalAveragePool " + kind, got, [[[[reference.mean(reference.flat(one))]] for one in picture] for picture in pictures])  # fmt: skip
+    found.near("GlobalAveragePool " + kind, got, [[[[reference.mean(reference.flat(channel))]] for channel in picture] for picture in pictures])  # fmt: skip
     return dict(found.measured(), elsewhere=list(dict.fromkeys(away)))
 
 

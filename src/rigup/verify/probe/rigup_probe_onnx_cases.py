@@ -62,13 +62,13 @@ def normalisation(device: dict[str, Any]) -> dict[str, Any]:
     found = Found()
     pictures = rounded("float32", reference.each(lambda x: 2 * x + 1, normal(1, 2, 3, 4, 5)))
     scale, bias, middle, spread = ([1.0, 2.0, -0.5], [0.5, 0.0, 1.0], [1.0, 0.5, -1.0], [4.0, 1.0, 0.25])
-    held = {name: array(one, "float32") for name, one in zip("sbmv", (scale, bias, middle, spread))}
+    held = {name: array(values, "float32") for name, values in zip("sbmv", (scale, bias, middle, spread))}
     given = {"a": array(pictures, "float32")}
-    wanted = [[reference.each(lambda x, c=c: (x - middle[c]) / math.sqrt(spread[c] + 1e-5) * scale[c] + bias[c], one) for c, one in enumerate(picture)] for picture in pictures]  # fmt: skip
+    wanted = [[reference.each(lambda x, c=c: (x - middle[c]) / math.sqrt(spread[c] + 1e-5) * scale[c] + bias[c], channel) for c, channel in enumerate(picture)] for picture in pictures]  # fmt: skip
     judged(device, found, "BatchNormalization", Node("BatchNormalization", ("a", "s", "b", "m", "v")), given, wanted, "float32", held=held)  # fmt: skip
-    wanted = [[reference.shaped([x * scale[c] + bias[c] for x in reference.normalised(reference.flat(one))], (4, 5)) for c, one in enumerate(picture)] for picture in pictures]  # fmt: skip
+    wanted = [[reference.shaped([x * scale[c] + bias[c] for x in reference.normalised(reference.flat(channel))], (4, 5)) for c, channel in enumerate(picture)] for picture in pictures]  # fmt: skip
     judged(device, found, "InstanceNormalization", Node("InstanceNormalization", ("a", "s", "b")), given, wanted, "float32", held=held)  # fmt: skip
-    rows = rounded("float32", [[one * 2 + 1 for one in row] for row in normal(2, 6, 8)])
+    rows = rounded("float32", [[number * 2 + 1 for number in row] for row in normal(2, 6, 8)])
     weight, shift = normal(3, 8), normal(4, 8)
     held = {
         "s": array(weight, "float32"),
@@ -84,7 +84,7 @@ def normalisation(device: dict[str, Any]) -> dict[str, Any]:
              Node("Div", ("d", "r"), ("n",)), Node("Mul", ("n", "s"), ("t",)), Node("Add", ("t", "b"))]  # fmt: skip
     (got,), _places = ran(device, nodes, {"a": array(rows, "float32")}, {"y": "float32"}, held)
     found.near("layer norm of parts float32", host(got), wanted)
-    unit = [[one / math.sqrt(reference.dot(row, row)) for one in row] for row in rows]
+    unit = [[number / math.sqrt(reference.dot(row, row)) for number in row] for row in rows]
     judged(device, found, "LpNormalization", Node("LpNormalization", ("a",), ("y",), {"axis": -1, "p": 2}), {"a": array(rows, "float32")}, unit, "float32")  # fmt: skip
     return dict(found.measured())
 
@@ -101,7 +101,7 @@ def unusual(device: dict[str, Any]) -> dict[str, Any]:
         }  # type: dict[str, Any]  # fmt: skip
         arrays = {"a": array(odd, kind), "b": array(odd[1:], kind), "z": array([0.0] * 5, kind), "r": array([[1.0, _NAN]], kind), "c": array([[1.0], [0.0]], kind)}  # fmt: skip
         for name, (inputs, wanted) in cases.items():
-            given = {one: arrays[one] for one in dict.fromkeys(inputs)}
+            given = {input_name: arrays[input_name] for input_name in dict.fromkeys(inputs)}
             judged(device, found, name + " " + kind, Node(name, inputs), given, wanted, kind, exact=True)
         for name, wanted in (
             ("IsNaN", [False, True, False, False, False]),

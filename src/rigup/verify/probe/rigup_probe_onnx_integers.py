@@ -22,8 +22,8 @@ def integers(device: dict[str, Any]) -> dict[str, Any]:
         for name, function in named.items():
             judged(device, found, name + " " + kind, Node(name, ("a", "b")), given, list(map(function, left, right)), kind, exact=True)  # fmt: skip
         judged(device, found, "Greater " + kind, Node("Greater", ("a", "b")), given, [x > y for x, y in zip(left, right)], "bool", exact=True)  # fmt: skip
-    for one, other in (("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8")):
-        _byte_products(device, found, one, other)
+    for left_kind, other in (("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8")):
+        _byte_products(device, found, left_kind, other)
     pictures, kernels = whole(5, 0, 255, 1, 2, 6, 7), whole(6, 0, 255, 3, 2, 3, 3)
     wanted = reference.conv2d(each(lambda x: x - 7, pictures), each(lambda x: x - 100, kernels))
     node, held = Node("ConvInteger", ("a", "b", "z", "w")), {"z": array(7, "uint8"), "w": array(100, "uint8")}
@@ -35,12 +35,12 @@ def integers(device: dict[str, Any]) -> dict[str, Any]:
     return dict(found.measured())
 
 
-def _byte_products(device: dict[str, Any], found: Found, one: str, other: str) -> None:
+def _byte_products(device: dict[str, Any], found: Found, left_kind: str, other: str) -> None:
     """MatMulInteger with and without zero points, in shapes that suit no tile."""
     for rows, inner, columns in ((1, 5, 3), (7, 33, 18)):
-        left, right = (whole(seed, *((0, 255) if kind == "uint8" else (-60, 60)), *shape) for seed, kind, shape in ((3, one, (rows, inner)), (4, other, (inner, columns))))  # fmt: skip
-        given = {"a": array(left, one), "b": array(right, other)}
-        name = "MatMulInteger " + one + " " + other
+        left, right = (whole(seed, *((0, 255) if kind == "uint8" else (-60, 60)), *shape) for seed, kind, shape in ((3, left_kind, (rows, inner)), (4, other, (inner, columns))))  # fmt: skip
+        given = {"a": array(left, left_kind), "b": array(right, other)}
+        name = "MatMulInteger " + left_kind + " " + other
         judged(
             device,
             found,
@@ -52,26 +52,26 @@ def _byte_products(device: dict[str, Any], found: Found, one: str, other: str) -
             exact=True,
         )
         wanted = reference.matmul(each(lambda x: x - 9, left), each(lambda x: x - 3, right))
-        held = {"z": array(9, one), "w": array(3, other)}
+        held = {"z": array(9, left_kind), "w": array(3, other)}
         judged(device, found, name + " with zero points", Node("MatMulInteger", ("a", "b", "z", "w")), given, wanted, "int32", exact=True, held=held)  # fmt: skip
 
 
 def quantized(device: dict[str, Any]) -> dict[str, Any]:
     """To bytes and back; products and convolutions of bytes whose result is bytes, off by one step at most."""
     found = Found()
-    values = rounded("float32", [one * 3 for one in normal(1, 101)])
+    values = rounded("float32", [number * 3 for number in normal(1, 101)])
     steps = {"s": array(0.0625, "float32"), "z": array(128, "uint8")}
     (got,), _places = ran(
         device, [Node("QuantizeLinear", ("a", "s", "z"))], {"a": array(values, "float32")}, {"y": "uint8"}, steps
     )
-    wanted = [min(max(round(one / 0.0625) + 128, 0), 255) for one in values]
+    wanted = [min(max(round(number / 0.0625) + 128, 0), 255) for number in values]
     found.exact("QuantizeLinear", host(got), wanted)
     (got,), _places = ran(
         device, [Node("DequantizeLinear", ("a", "s", "z"))], {"a": array(wanted, "uint8")}, {"y": "float32"}, steps
     )
-    found.exact("DequantizeLinear", host(got), [(one - 128) * 0.0625 for one in wanted])
+    found.exact("DequantizeLinear", host(got), [(number - 128) * 0.0625 for number in wanted])
     (got, scale, zero), _places = ran(device, [Node("DynamicQuantizeLinear", ("a",), ("y", "s", "z"))], {"a": array(values, "float32")}, {"y": "uint8", "s": "float32", "z": "uint8"})  # fmt: skip
-    back = [(one - host(zero)) * host(scale) for one in host(got)]
+    back = [(number - host(zero)) * host(scale) for number in host(got)]
     spread = (max(values) - min(values)) / 255
     found.exact(
         "DynamicQuantizeLinear", abs(host(scale) - spread) < 1e-5 and _within(back, values, 1.01 * spread), True
@@ -104,4 +104,4 @@ def _products(device: dict[str, Any], found: Found) -> None:
 def _within(got: Any, wanted: Any, step: float) -> bool:
     """Whether both are of one shape and no element is further off."""
     same = reference.shape_of(got) == reference.shape_of(wanted)
-    return same and all(abs(one - other) <= step for one, other in zip(flat(got), flat(wanted)))
+    return same and all(abs(element - other) <= step for element, other in zip(flat(got), flat(wanted)))

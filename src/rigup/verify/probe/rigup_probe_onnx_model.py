@@ -52,18 +52,18 @@ def model(
     """
     graph = b"".join(_field(1, _node(number, node)) for number, node in enumerate(nodes)) + _field(2, b"g")
     graph += b"".join(_field(5, _tensor(name, value)) for name, value in held.items())
-    graph += b"".join(_field(11, _value(name, str(one.dtype), one.shape)) for name, one in inputs.items())
+    graph += b"".join(_field(11, _value(name, str(array.dtype), array.shape)) for name, array in inputs.items())
     graph += b"".join(_field(12, _value(name, kind, None)) for name, kind in outputs.items())
     domains = {node.domain for node in nodes} - {""}
     sets = _field(8, _number(2, opset)) + b"".join(
-        _field(8, _field(1, one.encode()) + _number(2, 1)) for one in domains
+        _field(8, _field(1, name_.encode()) + _number(2, 1)) for name_ in domains
     )
     return _number(1, 8) + _field(7, graph) + sets
 
 
 def _node(number: int, node: Node) -> bytes:
-    body = b"".join(_field(1, one.encode()) for one in node.inputs) + b"".join(
-        _field(2, one.encode()) for one in node.outputs
+    body = b"".join(_field(1, input_name.encode()) for input_name in node.inputs) + b"".join(
+        _field(2, output_name.encode()) for output_name in node.outputs
     )
     body += _field(3, ("n" + str(number)).encode()) + _field(4, node.operator.encode())
     body += b"".join(_field(5, _attribute(name, value)) for name, value in (node.attributes or {}).items())
@@ -73,13 +73,13 @@ def _node(number: int, node: Node) -> bytes:
 def _attribute(name: str, value: Any) -> bytes:
     start = _field(1, name.encode())
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], float):
-        return start + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", one) for one in value) + _number(20, _FLOATS)
+        return start + b"".join(_varint(7 << 3 | 5) + struct.pack("<f", v) for v in value) + _number(20, _FLOATS)
     if isinstance(value, str):
         return start + _field(4, value.encode()) + _number(20, _STRING)
     if isinstance(value, np.ndarray):
         return start + _field(5, _tensor("", value)) + _number(20, _TENSOR)
     if isinstance(value, (list, tuple)):
-        return start + b"".join(_number(8, one) for one in value) + _number(20, _INTS)
+        return start + b"".join(_number(8, number) for number in value) + _number(20, _INTS)
     if isinstance(value, float):
         return start + _varint(2 << 3 | 5) + struct.pack("<f", value) + _number(20, _FLOAT)
     return start + _number(3, value) + _number(20, _INT)
@@ -91,7 +91,7 @@ def _tensor(name: str, value: Any) -> bytes:
 
 
 def _value(name: str, kind: str, shape: Any) -> bytes:
-    """What is declared of an input or an output; a shape of None is for the session to find."""
+    """The declaration of an input or output; with a shape of None the session infers it."""
     sizes = b"".join(_field(1, _number(1, size)) for size in shape or ())
     tensor = _number(1, TYPES[kind]) + (_field(2, sizes) if shape is not None else b"")
     return _field(1, name.encode()) + _field(2, _field(1, tensor))
@@ -106,10 +106,10 @@ def _number(number: int, value: int) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Seven bits a byte, the lowest first; the eighth tells that more follow. Negative ones as 64 bits."""
+    """Protobuf's varint: seven bits a byte, lowest first, the eighth set if more follow. Negative numbers as 64 bits."""
     value &= (1 << 64) - 1
-    made = bytearray()
+    encoded = bytearray()
     while value > 127:
-        made.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    return bytes([*made, value])
+    return bytes([*encoded, value])

@@ -1,4 +1,4 @@
-"""The rows of tables, asked of onnxruntime: each operator in a model of its own, in each type that it has, again and again."""
+"""Run the rows of tables with onnxruntime: each operator in its own model, in each of its types, repeatedly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rigup_probe_compare import Found
 from rigup_probe_grid import Grid
 from rigup_probe_onnx_model import Node, model
 from rigup_probe_onnx_run import OPSET, session_of, unknown
-from rigup_probe_rows import Form, Row, forms, told
+from rigup_probe_rows import Form, Row, forms, note_result
 
 _AGAIN = 3
 _WHOLE = ("int64", "int32", "int8", "uint8")
@@ -38,17 +38,17 @@ def op(name: str, wanted: Any, inputs: Any, shapes: Any, attributes: Any = None,
             `domain`; and what a row has.
 
     """
-    told_ = {key: more.pop(key) for key in ("held", "kinds", "out", "opset", "domain") if key in more}
-    return Row(name, wanted, inputs, shapes, {"attributes": attributes or {}, **told_}, **more)
+    own = {key: more.pop(key) for key in ("held", "kinds", "out", "opset", "domain") if key in more}
+    return Row(name, wanted, inputs, shapes, {"attributes": attributes or {}, **own}, **more)
 
 
-def asked(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def rows_check(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """The check of some tables."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
         found = Found()
-        for row in (one for table in tables for one in table()):
-            has = [kind for letter in row.types for kind in _TYPES[letter] if _one(device, found, row, kind)]
+        for row in (listed for table in tables for listed in table()):
+            has = [kind for letter in row.types for kind in _TYPES[letter] if _check_row(device, found, row, kind)]
             if not has:
                 found.left.append(row.name)
         return dict(found.measured())
@@ -56,7 +56,7 @@ def asked(*tables: Table) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return checked
 
 
-def _one(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
+def _check_row(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
     """All forms in a type; whether the release and the provider have it."""
     for form in forms(row, kind):
         given = {
@@ -73,7 +73,7 @@ def _one(device: dict[str, Any], found: Found, row: Row, kind: str) -> bool:
                 return False
             found.wrong.append(row.name + " " + kind + ": " + str(error).split("\n", 1)[0][:200])
             return True
-        told(found, row, kind, form, results)
+        note_result(found, row, kind, form, results)
     return True
 
 
@@ -82,22 +82,25 @@ def _kind(row: Row, at: int, kind: str) -> str:
 
 
 def _session(device: dict[str, Any], row: Row, kind: str, form: Form, given: dict[str, Any]) -> tuple[Any, list[str]]:
-    held = {"h" + str(at): one if isinstance(one, np.ndarray) else np.array(one, kind) for at, one in enumerate(row.named.get("held", ())) if one is not None}  # fmt: skip
-    names = [*given, *("h" + str(at) if one is not None else "" for at, one in enumerate(row.named.get("held", ())))]
+    held = {"h" + str(at): tensor if isinstance(tensor, np.ndarray) else np.array(tensor, kind) for at, tensor in enumerate(row.named.get("held", ())) if tensor is not None}  # fmt: skip
+    names = [
+        *given,
+        *("h" + str(at) if tensor is not None else "" for at, tensor in enumerate(row.named.get("held", ()))),
+    ]
     kinds = row.named.get("out") or [None] * (len(form.wanted) if form.wanted else 1)
     outputs = ["y" + str(at) for at in range(len(kinds))]
     node = Node(row.name, tuple(names), tuple(outputs), row.named["attributes"], row.named.get("domain", ""))
-    shown = {name: one or kind for name, one in zip(outputs, kinds)}
-    made = model([node], given, shown, held, row.named.get("opset", OPSET))
-    return session_of(device, made), outputs
+    shown = {name: output_kind or kind for name, output_kind in zip(outputs, kinds)}
+    model_bytes = model([node], given, shown, held, row.named.get("opset", OPSET))
+    return session_of(device, model_bytes), outputs
 
 
 def _again(session: Any, row: Row, given: dict[str, Any], turn: int) -> None:
-    """With other numbers of the same shape, whose results nobody asks for."""
+    """Run with other numbers of the same shape; results are ignored."""
     fixed = row.named.get("kinds", {})
     other = {
-        name: one if at in fixed or not one.ndim else np.roll(one, turn, 0)
-        for at, (name, one) in enumerate(given.items())
+        name: array if at in fixed or not array.ndim else np.roll(array, turn, 0)
+        for at, (name, array) in enumerate(given.items())
     }
     session.run(None, other)
 

@@ -28,19 +28,19 @@ def host(got: Any) -> Nested:
     return got.tolist() if hasattr(got, "tolist") else got
 
 
-def session_of(device: dict[str, Any], made: bytes, profile: str = "", plain: bool = False) -> Any:
-    """A session of the provider alone; `profile`: where it writes down what ran where; `plain`: as the model stands."""
+def session_of(device: dict[str, Any], model_bytes: bytes, profile: str = "", plain: bool = False) -> Any:
+    """A session of one provider; `profile`: prefix of the profile file; `plain`: without graph optimisations."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 2
     if plain:
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     if profile:
         options.enable_profiling, options.profile_file_prefix = True, profile
-    return onnxruntime.InferenceSession(made, options, [(device["provider"], _settings(device))])
+    return onnxruntime.InferenceSession(model_bytes, options, [(device["provider"], _settings(device))])
 
 
 def _settings(device: dict[str, Any]) -> dict[str, str]:
-    """The first card; and all bits of float32, for what TF32 leaves out is no fault."""
+    """Options of a provider: the first card, without TF32."""
     if device["type"] in ("cpu", "coreml", "openvino"):
         return {}
     release = tuple(int(part) for part in onnxruntime.__version__.split(".")[:2])
@@ -52,19 +52,21 @@ def ran(
     device: dict[str, Any], nodes: list[Node], given: dict[str, Any], outputs: dict[str, str],
     held: Any = None, opset: int = OPSET,
 ) -> tuple[list[Any], list[str]]:  # fmt: skip
-    """The results, and nodes that ran with another provider than the one that was asked."""
-    made = model(nodes, given, outputs, held or {}, opset)
+    """The results, and nodes that ran on another provider than the requested one."""
+    model_bytes = model(nodes, given, outputs, held or {}, opset)
     if device["type"] == "cpu":  # which no other can stand in for
-        session = session_of(device, made)
+        session = session_of(device, model_bytes)
         return session.run(None, given), []
     with tempfile.TemporaryDirectory() as folder:
-        session = session_of(device, made, os.path.join(folder, "profile"))
+        session = session_of(device, model_bytes, os.path.join(folder, "profile"))
         got = session.run(None, given)
         with open(session.end_profiling(), encoding="utf-8") as file:
             events = json.load(file)
-    told = [one["args"] for one in events if one.get("args", {}).get("provider")]
+    placements = [event["args"] for event in events if event.get("args", {}).get("provider")]
     away = [
-        one.get("op_name", "?") + " with " + one["provider"] for one in told if one["provider"] != device["provider"]
+        placement.get("op_name", "?") + " with " + placement["provider"]
+        for placement in placements
+        if placement["provider"] != device["provider"]
     ]
     missing = device["provider"] not in session.get_providers()
     away += [nodes[0].operator + " with " + session.get_providers()[0]] if missing else []
@@ -75,7 +77,7 @@ def judged(
     device: dict[str, Any], found: Found, name: str, node: Node, given: dict[str, Any], wanted: Any, kind: str,
     exact: bool = False, held: Any = None, opset: int = OPSET,
 ) -> None:  # fmt: skip
-    """One operator against what it should give; one that this release or provider has no code for is passed by."""
+    """Compare one operator with its reference; an operator that the release or provider lacks is left out."""
     try:
         (got,), _places = ran(device, [node], given, {"y": kind}, held, opset)
     except Exception as error:
@@ -86,8 +88,8 @@ def judged(
     (found.exact if exact else found.near)(name + ("" if exact else " " + kind), host(got), wanted)
 
 
-def unknown(said: str) -> bool:
-    """Whether a release says that it does not know an operator, or not for this type: that is no fault."""
+def unknown(error_text: str) -> bool:
+    """Whether an error says that the release lacks an operator, or lacks it for this type."""
     return any(
-        word in said for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
+        word in error_text for word in ("NOT_IMPLEMENTED", "opset", "is not a registered function/op", ") is invalid.")
     )

@@ -19,7 +19,7 @@ _RECURRENT = 5  # numbers that a recurrent cell holds
 
 def repeated(device: dict[str, Any]) -> dict[str, Any]:
     """No result is one of before, none changes later, and the inputs are left alone."""
-    found, made = Found(), []  # type: Found, list[tuple[str, Any, Any]]
+    found, results = Found(), []  # type: Found, list[tuple[str, Any, Any]]
     for size in (5, 8):
         given = {"a": array(normal(0, size, 6), "float32"), "b": array(normal(1, 6, 3), "float32")}
         nodes = [Node("MatMul", ("a", "b"), ("t",)), Node("Relu", ("t",))]
@@ -30,10 +30,10 @@ def repeated(device: dict[str, Any]) -> dict[str, Any]:
             )
             asked = {"a": array(left, "float32"), "b": array(right, "float32")}
             wanted = reference.each(lambda x: max(x, 0.0), reference.matmul(left, right))
-            made.append((str(size) + " round " + str(number) + " float32", session.run(["y"], asked)[0], wanted))
-            found.near(made[-1][0], host(made[-1][1]), wanted)
-            found.exact("inputs of " + made[-1][0], [host(asked["a"]), host(asked["b"])], [left, right])
-    for name, got, wanted in made:  # once more, when all others have been computed
+            results.append((str(size) + " round " + str(number) + " float32", session.run(["y"], asked)[0], wanted))
+            found.near(results[-1][0], host(results[-1][1]), wanted)
+            found.exact("inputs of " + results[-1][0], [host(asked["a"]), host(asked["b"])], [left, right])
+    for name, got, wanted in results:  # once more, when all others have been computed
         found.near("later " + name, host(got), wanted)
     return dict(found.measured())
 
@@ -43,15 +43,15 @@ def sessions(device: dict[str, Any]) -> dict[str, Any]:
     found = Found()
     rows = rounded("float32", normal(1, 7, 12))
     first, second = (
-        rounded("float32", reference.each(lambda x: x / 3, normal(*one))) for one in ((2, 12, 9), (3, 9, 4))
+        rounded("float32", reference.each(lambda x: x / 3, normal(*shape))) for shape in ((2, 12, 9), (3, 9, 4))
     )
     held = {"w": array(first, "float32"), "v": array(second, "float32"), "c": array([0.5] * 9, "float32")}
     nodes = [Node("MatMul", ("a", "w"), ("t",)), Node("Add", ("t", "c"), ("s",)), Node("Relu", ("s",), ("r",)), Node("MatMul", ("r", "v"), ("l",)), Node("Softmax", ("l",), ("y",), {"axis": -1})]  # fmt: skip
     given = {"a": array(rows, "float32")}
     hidden = reference.each(lambda x: max(x + 0.5, 0.0), reference.matmul(rows, first))
     wanted = list(map(reference.softmax, reference.matmul(hidden, second)))
-    made = model(nodes, given, {"y": "float32"}, held, OPSET)
-    session, plain = session_of(device, made), session_of(device, made, plain=True)
+    model_bytes = model(nodes, given, {"y": "float32"}, held, OPSET)
+    session, plain = session_of(device, model_bytes), session_of(device, model_bytes, plain=True)
     found.near("rewritten float32", host(session.run(None, given)[0]), wanted)
     found.near("as written float32", host(plain.run(None, given)[0]), wanted)
     binding = session.io_binding()
@@ -59,7 +59,7 @@ def sessions(device: dict[str, Any]) -> dict[str, Any]:
     binding.bind_output("y")
     session.run_with_iobinding(binding)
     found.near("bound memory float32", host(binding.copy_outputs_to_cpu()[0]), wanted)
-    turned = {"a": array([[-one for one in row] for row in rows], "float32")}
+    turned = {"a": array([[-number for number in row] for row in rows], "float32")}
     binding.bind_cpu_input("a", turned["a"])
     session.run_with_iobinding(binding)
     hidden = reference.each(lambda x: max(0.5 - x, 0.0), reference.matmul(rows, first))
@@ -89,7 +89,7 @@ def _many(device: dict[str, Any], found: Found) -> None:
     values = rounded("float32", [n % 1000 / 8 for n in range(200_003)])
     given = {"a": array(values, "float32")}
     (got,), _places = ran(device, [Node("Add", ("a", "a"))], given, {"y": "float32"})
-    found.exact("Add of many", host(got), [2 * one for one in values])
+    found.exact("Add of many", host(got), [2 * number for number in values])
     held = {"x": array([0], "int64")}
     (got,), _places = ran(
         device, [Node("ReduceSum", ("a", "x"), ("y",), {"keepdims": 0})], given, {"y": "float32"}, held
@@ -130,18 +130,18 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
         raise Skip("random numbers are made by the CPU's provider")
     drawn = [_drawn(device, seed) for seed in (1.0, 1.0, 2.0)]
     first, again, other = drawn
-    integers = [min(int(one * 10), 9) for one in first[1]]
+    integers = [min(int(number * 10), 9) for number in first[1]]
     return {"statistics": distributed(first[0], first[1], integers), "wrong": misdistributed(first[0], first[1], integers),
-            "repeats": first == again, "differs": all(one != two for one, two in zip(first, other))}  # fmt: skip
+            "repeats": first == again, "differs": all(v != two for v, two in zip(first, other))}  # fmt: skip
 
 
 numbers.__name__ = "random"
 
 
 def _drawn(device: dict[str, Any], seed: float) -> list[list[float]]:
-    made = []
+    streams = []
     for name in ("RandomNormal", "RandomUniform"):
         node = Node(name, (), ("y",), {"shape": [100_000], "seed": seed, "dtype": 1})
         (got,), _places = ran(device, [node], {}, {"y": "float32"})
-        made.append(host(got))
-    return made
+        streams.append(host(got))
+    return streams

@@ -83,7 +83,7 @@ def elements() -> Iterator[Row]:
             "QuickGelu": lambda x: x * tape.sigmoid(1.702 * x),
             "FastGelu": reference.gelu_by_tanh,
         }[name]
-        yield op(name, each(odd(function)), ((-4, 4),), ONE[:2], domain=_MS, said="of " + _MS, types="f" if name == "Gelu" else "h")  # fmt: skip
+        yield op(name, each(odd(function)), ((-4, 4),), ONE[:2], domain=_MS, label="of " + _MS, types="f" if name == "Gelu" else "h")  # fmt: skip
     yield op("BiasGelu", each(odd(lambda v, w: reference.gelu(v + w))), ((-3, 3), (-1, 1)), (((3, 5), (5,)), ((23, 29), (29,))), domain=_MS)  # fmt: skip
     for name, truth in (("IsNaN", lambda x: x != x), ("IsInf", lambda x: abs(x) == _INF)):
         yield op(name, each(lambda x, f=truth: bool(f(x))), (_shown,), ONE, out=["bool"])
@@ -92,9 +92,9 @@ def elements() -> Iterator[Row]:
     yield op("BitwiseNot", each(lambda x: ~x), ((-9, 9),), ONE, types="i", opset=18)
     for name, (double, left, right, types) in _OF_TWO.items():
         yield op(name, each(double), (left, right), TWO if name != "PRelu" else (*TWO[:2], ((4, 3), (1, 3))), types=types, opset=14 if name in ("Add", "Sub", "Mul", "Div") else 13)  # fmt: skip
-    yield op("Div", each(lambda x, y: int(x / y)), ((-9, 9), (0.5, 3)), TWO, types="i", said="of whole numbers", opset=14 )  # fmt: skip
+    yield op("Div", each(lambda x, y: int(x / y)), ((-9, 9), (0.5, 3)), TWO, types="i", label="of whole numbers", opset=14 )  # fmt: skip
     yield op("Mod", each(odd(math.fmod)), ((-9, 9), (0.75, 3)), TWO, {"fmod": 1}, types="f")
-    yield op("Mod", each(lambda x, y: x % y), ((-9, 9), (0.75, 3)), TWO, types="i", said="of whole numbers")
+    yield op("Mod", each(lambda x, y: x % y), ((-9, 9), (0.75, 3)), TWO, types="i", label="of whole numbers")
     for name, compare in _COMPARED.items():
         yield op(name, each(lambda x, y, f=compare: bool(f(x, y))), ((-1, 1), (-0.875, 1)), TWO, types="fi", out=["bool"], opset=16)  # fmt: skip
     for name, logical in _LOGICAL.items():
@@ -118,32 +118,32 @@ def _casts() -> Iterator[Row]:
     ):
         turned = bool if kind == "bool" else (lambda x: x) if kind.startswith("float") else math.trunc
         for sort in "fi":
-            yield op("Cast", each(turned), ((-9, 9),), ONE, {"to": number}, types=sort, out=[kind], said="to " + kind, nan="all" if kind.startswith("float") else "")  # fmt: skip
+            yield op("Cast", each(turned), ((-9, 9),), ONE, {"to": number}, types=sort, out=[kind], label="to " + kind, nan="all" if kind.startswith("float") else "")  # fmt: skip
             if kind in ("float16", "int64"):
-                yield op("CastLike", each(turned), ((-9, 9),), ONE, held=[np.zeros(1, kind)], types=sort, out=[kind], said="to " + kind, nan="all" if kind.startswith("float") else "", opset=15)  # fmt: skip
+                yield op("CastLike", each(turned), ((-9, 9),), ONE, held=[np.zeros(1, kind)], types=sort, out=[kind], label="to " + kind, nan="all" if kind.startswith("float") else "", opset=15)  # fmt: skip
 
 
 def rows() -> Iterator[Row]:
     """Over one dimension: sums and their like, orders, shares."""
     for name, (function, span, types) in _REDUCED.items():
-        for said, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
+        for label, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
             of_input = name == "ReduceSum"
-            yield op(name, reduced((dim,), function), (span,), shapes, {"keepdims": 0, **({} if of_input else {"axes": [dim]})}, held=[np.array([dim])] if of_input else [], types=types, said=said, factor=3.0, nan="" if name in ("ReduceLogSumExp", "ReduceMax", "ReduceMin") else "all")  # fmt: skip
-        yield op(name, reduced((), function), (span,), (((5, 7),),), {"keepdims": 0}, types=types, said="of all", factor=5.0, nan="" if "Max" in name or "Min" in name else "small")  # fmt: skip
+            yield op(name, reduced((dim,), function), (span,), shapes, {"keepdims": 0, **({} if of_input else {"axes": [dim]})}, held=[np.array([dim])] if of_input else [], types=types, label=label, factor=3.0, nan="" if name in ("ReduceLogSumExp", "ReduceMax", "ReduceMin") else "all")  # fmt: skip
+        yield op(name, reduced((), function), (span,), (((5, 7),),), {"keepdims": 0}, types=types, label="of all", factor=5.0, nan="" if "Max" in name or "Min" in name else "small")  # fmt: skip
     for name, best in (("ArgMax", max), ("ArgMin", min)):
-        for said, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
-            yield op(name, reduced((dim,), place(best)), ((-9, 9),), shapes, {"axis": dim, "keepdims": 0}, types="fi", said=said, out=["int64"], nan="")  # fmt: skip
+        for label, dim, shapes in (("", -1, LAST), ("down", 0, FIRST)):
+            yield op(name, reduced((dim,), place(best)), ((-9, 9),), shapes, {"axis": dim, "keepdims": 0}, types="fi", label=label, out=["int64"], nan="")  # fmt: skip
     for name, running in (("CumSum", _running_sum), ("CumProd", reference.running_product)):
         yield op(name, along(-1, running), ((0.5, 1.5),), _ROWS, held=[np.array(1)], types="fi" if name == "CumSum" else "f", factor=5.0, opset=14 if name == "CumSum" else 26)  # fmt: skip
-    for said, dim in (("", -1), ("down", 0)):
+    for label, dim in (("", -1), ("down", 0)):
         for name, share in (
             ("Softmax", reference.softmax),
             ("LogSoftmax", reference.log_softmax),
             ("Hardmax", _hardmax),
         ):
-            yield op(name, along(dim, share), ((-6, 6),), _ROWS, {"axis": dim}, said=said, factor=2.0, nan="" if name == "Hardmax" else "some")  # fmt: skip
-    for said, large in (("", 1), ("of the least", 0)):
-        yield op("TopK", lambda x, up=large: _best(x, up), ((-9, 9),), (((5, 7),), ((201, 13),)), {"axis": -1, "largest": large}, held=[np.array([3])], types="fi", said=said, out=[None, "int64"], nan="")  # fmt: skip
+            yield op(name, along(dim, share), ((-6, 6),), _ROWS, {"axis": dim}, label=label, factor=2.0, nan="" if name == "Hardmax" else "some")  # fmt: skip
+    for label, large in (("", 1), ("of the least", 0)):
+        yield op("TopK", lambda x, up=large: _best(x, up), ((-9, 9),), (((5, 7),), ((201, 13),)), {"axis": -1, "largest": large}, held=[np.array([3])], types="fi", label=label, out=[None, "int64"], nan="")  # fmt: skip
     yield op("LpNormalization", along(-1, _of_length_one), ((-4, 4),), _ROWS, {"axis": -1, "p": 2})
 
 
@@ -165,4 +165,4 @@ def _best(x: Grid, large: int) -> tuple[Grid, Grid]:
     wide = x.shape[1]
     rows_ = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
     places = [sorted(range(wide), key=lambda at, row=row: (-row[at] if large else row[at], at))[:3] for row in rows_]
-    return Grid((x.shape[0], 3), [row[at] for row, told in zip(rows_, places) for at in told]), Grid((x.shape[0], 3), [at for told in places for at in told])  # fmt: skip
+    return Grid((x.shape[0], 3), [row[at] for row, order in zip(rows_, places) for at in order]), Grid((x.shape[0], 3), [at for spots in places for at in spots])  # fmt: skip

@@ -1,4 +1,4 @@
-"""What operators on single numbers and on rows ought to give: closed forms over plain or traced numbers.
+"""References of operators on numbers and rows: closed forms over plain or traced numbers.
 
 Sources: the operators' published formulas (pytorch.org/docs, `torch.nn.functional`), written anew over one number.
 """
@@ -118,20 +118,20 @@ def smallest(row: Row) -> Number:
 def logsumexp(row: Row) -> Number:
     """The logarithm of the sum of exponentials, taken from the largest."""
     top = max(map(plain, row))
-    return log(total([exp(one - top) for one in row])) + top
+    return log(total([exp(number - top) for number in row])) + top
 
 
 def log_softmax(row: Row) -> Row:
     """Each less the logarithm of the sum of exponentials."""
     top = max(map(plain, row))
-    off = [one - top for one in row]
-    below = log(total([exp(one) for one in off]))
-    return [one - below for one in off]
+    off = [number - top for number in row]
+    below = log(total([exp(number) for number in off]))
+    return [number - below for number in off]
 
 
 def softmax(row: Row) -> Row:
     """Shares that sum to one."""
-    return [exp(one) for one in log_softmax(row)]
+    return [exp(number) for number in log_softmax(row)]
 
 
 def mean(row: Row) -> Number:
@@ -140,14 +140,14 @@ def mean(row: Row) -> Number:
 
 
 def variance(row: Row, less: int = 1) -> Number:
-    """The mean square deviation; over one number less unless told otherwise."""
+    """The variance, divided by n - 1 by default."""
     off = _off(row)
     return dot(off, off) * (1 / (len(row) - less))
 
 
 def _off(row: Row) -> Row:
     middle = mean(row)
-    return [one - middle for one in row]
+    return [number - middle for number in row]
 
 
 def deviation(row: Row) -> Number:
@@ -163,31 +163,31 @@ def length(row: Row) -> Number:
 def product(row: Row) -> Number:
     """All multiplied."""
     result = row[0]
-    for one in row[1:]:
-        result = result * one
+    for number in row[1:]:
+        result = result * number
     return result
 
 
 def running_sum(row: Row) -> Row:
     """Sums up to each."""
-    return _running(row, lambda before, one: before + one)
+    return _running(row, lambda before, number: before + number)
 
 
 def running_product(row: Row) -> Row:
     """Products up to each."""
-    return _running(row, lambda before, one: before * one)
+    return _running(row, lambda before, number: before * number)
 
 
 def running_maximum(row: Row) -> Row:
     """The largest up to each."""
-    return _running(row, lambda before, one: max(one, before))
+    return _running(row, lambda before, number: max(number, before))
 
 
 def _running(row: Row, step: Callable[[Number, Number], Number]) -> Row:
-    made: Row = []
-    for one in row:
-        made.append(step(made[-1], one) if made else one)
-    return made
+    result: Row = []
+    for number in row:
+        result.append(step(result[-1], number) if result else number)
+    return result
 
 
 EPSILON = 0.125  # under the root of norms: as large, that a norm that forgets it is seen
@@ -197,13 +197,13 @@ def normal(row: Row) -> Row:
     """Mean 0 and variance 1."""
     off = _off(row)
     below = 1.0 / sqrt(dot(off, off) * (1 / len(row)) + EPSILON)
-    return [one * below for one in off]
+    return [number * below for number in off]
 
 
 def root_mean_square(row: Row) -> Row:
     """Root mean square 1."""
     below = 1.0 / sqrt(dot(row, row) * (1 / len(row)) + EPSILON)
-    return [one * below for one in row]
+    return [number * below for number in row]
 
 
 def layer_norm(x: Grid, scale: Grid, shift: Grid) -> Grid:
@@ -224,7 +224,7 @@ def batch_norm(x: Grid, scale: Grid, shift: Grid) -> Grid:
 def batch_norm_by(x: Grid, middle: Grid, spread: Grid, scale: Grid, shift: Grid) -> Grid:
     """By statistics that were given."""
     flat = [
-        (one - middle.flat[index[1]]) / sqrt(spread.flat[index[1]] + EPSILON) for index, one in zip(x.indices(), x.flat)
+        (v - middle.flat[index[1]]) / sqrt(spread.flat[index[1]] + EPSILON) for index, v in zip(x.indices(), x.flat)
     ]
     return affine(Grid(x.shape, flat), scale, shift, 1)
 
@@ -246,15 +246,15 @@ def instance_norm(x: Grid) -> Grid:
 
 def affine(x: Grid, scale: Grid, shift: Any, dim: int) -> Grid:
     """Times a scale and with a shift, which go along one dimension."""
-    made = []
-    for index, one in zip(x.indices(), x.flat):
-        scaled = one * scale.flat[index[dim]]
-        made.append(scaled + shift.flat[index[dim]] if shift is not None else scaled)
-    return Grid(x.shape, made)
+    flat = []
+    for index, number in zip(x.indices(), x.flat):
+        scaled = number * scale.flat[index[dim]]
+        flat.append(scaled + shift.flat[index[dim]] if shift is not None else scaled)
+    return Grid(x.shape, flat)
 
 
 def cross_entropy(smoothing: float = 0.0, ignored: int = -100) -> Callable[[Grid, Grid], Grid]:
-    """The mean negative logarithm of what was given to the right class."""
+    """The mean negative log-probability of the right class."""
 
     def called(scores: Grid, goals: Grid) -> Grid:
         classes = scores.shape[1]
@@ -269,7 +269,7 @@ def cross_entropy(smoothing: float = 0.0, ignored: int = -100) -> Callable[[Grid
 
 
 def negative_log_likelihood(logs: Grid, goals: Grid) -> Grid:
-    """The mean of what stands at the right class, negative."""
+    """The negative mean of the entries at the right classes."""
     return Grid((), [-mean([logs[row, int(goal)] for row, goal in enumerate(goals.flat)])])
 
 
@@ -277,7 +277,7 @@ def mean_of(function: Callable[..., Number]) -> Callable[..., Grid]:
     """The mean of a loss over all pairs."""
 
     def called(*grids: Grid) -> Grid:
-        return Grid((), [mean(list(map(function, *(one.flat for one in grids))))])
+        return Grid((), [mean(list(map(function, *(grid.flat for grid in grids))))])
 
     return called
 
@@ -310,4 +310,4 @@ def divergence(x: Number, y: Number) -> Number:
 
 def take(numbers: Sequence[Number], at: Sequence[float]) -> Row:
     """Those at some places."""
-    return [numbers[int(one)] for one in at]
+    return [numbers[int(place)] for place in at]

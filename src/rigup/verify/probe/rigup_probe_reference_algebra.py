@@ -6,7 +6,7 @@ import math
 from typing import Any, List
 
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 
 Rows = List[List[Any]]
 
@@ -19,7 +19,7 @@ def rows_of(x: Grid) -> Rows:
 
 def grid_of(rows: Rows) -> Grid:
     """And back."""
-    return Grid((len(rows), len(rows[0])), [one for row in rows for one in row])
+    return Grid((len(rows), len(rows[0])), [number for row in rows for number in row])
 
 
 def turned(rows: Rows) -> Rows:
@@ -43,16 +43,16 @@ def solved(matrix: Rows, wanted: Rows) -> tuple[Rows, Any]:
         if best != at:
             rows[at], rows[best], whole = rows[best], rows[at], -whole
         whole = rows[at][at] * whole
-        rows[at] = [one / rows[at][at] for one in rows[at]]
+        rows[at] = [number / rows[at][at] for number in rows[at]]
         for other in range(size):
             if other != at:
                 part = rows[other][at]
-                rows[other] = [one - part * mine for one, mine in zip(rows[other], rows[at])]
+                rows[other] = [number - part * mine for number, mine in zip(rows[other], rows[at])]
     return [row[size:] for row in rows], whole
 
 
-def _same(one: Any) -> Any:
-    return one * 1.0
+def _same(number: Any) -> Any:
+    return number * 1.0
 
 
 def unit(size: int) -> Rows:
@@ -110,7 +110,7 @@ def singular(x: Grid) -> list[Any]:
     """Singular values, the largest first."""
     rows = rows_of(x)
     small = product(rows, turned(rows)) if len(rows) <= len(rows[0]) else product(turned(rows), rows)
-    return [tape.sqrt(one) for one in values(small)][::-1]
+    return [tape.sqrt(number) for number in values(small)][::-1]
 
 
 def exponential(x: Grid) -> Grid:
@@ -119,7 +119,7 @@ def exponential(x: Grid) -> Grid:
     term: Rows = unit(size)
     total = unit(size)
     for count in range(1, 30):
-        term = [[one * (1 / count) for one in row] for row in product(term, rows)]
+        term = [[number * (1 / count) for number in row] for row in product(term, rows)]
         total = [[a + b for a, b in zip(mine, theirs)] for mine, theirs in zip(term, total)]
     return grid_of(total)
 
@@ -133,9 +133,9 @@ def gram_schmidt(x: Grid) -> tuple[Rows, Rows]:
         column = first
         for number, other in enumerate(found):
             upper[number][at] = tape.dot(other, column)
-            column = [one - upper[number][at] * mine for one, mine in zip(column, other)]
+            column = [entry - upper[number][at] * mine for entry, mine in zip(column, other)]
         upper[at][at] = tape.sqrt(tape.dot(column, column))
-        found.append([one / upper[at][at] for one in column])
+        found.append([number / upper[at][at] for number in column])
     return turned(found), upper
 
 
@@ -146,9 +146,9 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
     share = {"backward": 1 / size if back else 1.0, "forward": 1.0 if back else 1 / size, "ortho": 1 / math.sqrt(size)}[
         norm
     ]
-    shape = [size if at == dim else one for at, one in enumerate(pairs.shape)]
+    shape = [size if at == dim else length for at, length in enumerate(pairs.shape)]
 
-    def one(index: Any) -> Any:
+    def coefficient(index: Any) -> Any:
         numbers, weights = [], []
         for place in range(min(size, pairs.shape[dim])):
             angle = sign * 2 * math.pi * place * index[dim] / size
@@ -161,4 +161,4 @@ def transformed(pairs: Grid, dim: int, back: bool, count: int = 0, norm: str = "
             )
         return tape.dot(numbers, weights)
 
-    return made(shape, one)
+    return fromfunction(shape, coefficient)

@@ -1,4 +1,4 @@
-"""What layers of cells, heads with masks, bags of rows and norms by given statistics ought to give, as they are defined.
+"""References of recurrent layers, masked heads, embedding bags and norms by given statistics, by definition.
 
 Sources: the definitions in pytorch.org/docs (`torch.nn`).
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from typing import Any, Callable, List, Sequence
 
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference_networks import attention, linear
 from rigup_probe_tape import Number, plain, sqrt, total
 
@@ -29,9 +29,9 @@ def stacked(cell: Callable[..., Any], gates: int, states: int, layers: int, both
             outputs = []
             for way in range(ways):
                 number = layer * ways + way
-                state = [_rows(one, number) for one in begun]
-                told = weights[4 * number : 4 * number + 4]
-                outputs.append(_one_way(cell, gates, x, told, state, backward=way == 1))
+                state = [_rows(begin, number) for begin in begun]
+                layer_weights = weights[4 * number : 4 * number + 4]
+                outputs.append(_one_way(cell, gates, x, layer_weights, state, backward=way == 1))
                 ends.append(state)
             x = _joined(x.shape[:2], outputs)
         size = weights[1].shape[1]
@@ -49,7 +49,7 @@ def _rows(grid: Grid, number: int) -> list[list[Number]]:
 def _one_way(
     cell: Callable[..., Any], gates: int, x: Grid, weights: Sequence[Grid], state: State, backward: bool
 ) -> dict[tuple[int, int], list[Number]]:
-    """The output of each step and example; `state` is changed to what it is at the end."""
+    """The output of each step and example; `state` is updated to the final state."""
     inward, inner, first, second = weights
     steps, batch, wide = x.shape
     size = inner.shape[1]
@@ -60,7 +60,7 @@ def _one_way(
             here = linear(Grid((1, wide), x.flat[start : start + wide]), inward, first).flat
             before = linear(Grid((1, size), state[0][number]), inner, second).flat
             split = [(here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)]
-            for place, new in enumerate(cell(split, [one[number] for one in state])):
+            for place, new in enumerate(cell(split, [vectors[number] for vectors in state])):
                 state[place][number] = new
             outputs[step, number] = state[0][number]
     return outputs
@@ -68,7 +68,7 @@ def _one_way(
 
 def _joined(shape: Sequence[int], outputs: Sequence[dict[tuple[int, int], list[Number]]]) -> Grid:
     steps, batch = shape
-    flat = [one for at in itertools.product(range(steps), range(batch)) for way in outputs for one in way[at]]
+    flat = [number for at in itertools.product(range(steps), range(batch)) for way in outputs for number in way[at]]
     return Grid((steps, batch, len(flat) // (steps * batch)), flat)
 
 
@@ -80,13 +80,13 @@ def heads_across(heads: int) -> Callable[..., Grid]:
     ) -> Grid:
         batch, _steps, wide = query.shape
         parts = []
-        for number, one in enumerate((query, key, value)):
+        for number, source in enumerate((query, key, value)):
             weight = Grid((wide, wide), inward.flat[number * wide * wide : (number + 1) * wide * wide])
             shift = Grid((wide,), bias.flat[number * wide : (number + 1) * wide])
-            parts.append(_by_heads(linear(one, weight, shift), heads))
-        shown = Grid((batch, 1, 1, key.shape[1]), [not one for one in hidden.flat]) if hidden else None
+            parts.append(_by_heads(linear(source, weight, shift), heads))
+        shown = Grid((batch, 1, 1, key.shape[1]), [not flag for flag in hidden.flat]) if hidden else None
         mixed, size = attention()(*parts, shown), wide // heads
-        joined = made(query.shape, lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
+        joined = fromfunction(query.shape, lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
         return linear(joined, outward, last)
 
     return called
@@ -95,14 +95,14 @@ def heads_across(heads: int) -> Callable[..., Grid]:
 def _by_heads(x: Grid, heads: int) -> Grid:
     batch, steps, wide = x.shape
     size = wide // heads
-    return made((batch, heads, steps, size), lambda at: x[at[0], at[2], at[1] * size + at[3]])
+    return fromfunction((batch, heads, steps, size), lambda at: x[at[0], at[2], at[1] * size + at[3]])
 
 
 def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Number]) -> Callable[..., Grid]:
     """A function of each column of the rows that a bag names; each row times its weight, where there are weights."""
 
     def called(rows: Grid, table: Grid, weights: Any = None) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def bag(index: tuple[int, ...]) -> Number:
             first, last = ends[index[0]]
             return function(
                 [
@@ -111,7 +111,7 @@ def bags(ends: Sequence[tuple[int, int]], function: Callable[[list[Number]], Num
                 ]
             )
 
-        return made((len(ends), table.shape[1]), one)
+        return fromfunction((len(ends), table.shape[1]), bag)
 
     return called
 
@@ -121,19 +121,21 @@ def shortened(most: float) -> Callable[[Grid, Grid], Grid]:
 
     def called(rows: Grid, table: Grid) -> Grid:
         wide = table.shape[1]
-        lengths = [plain(sqrt(total(one * one for one in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
-        shares = [min(1.0, most / (one + 1e-7)) for one in lengths]
-        return made((*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])])
+        lengths = [plain(sqrt(total(number * number for number in table.flat[at : at + wide]))) for at in range(0, len(table.flat), wide)]  # fmt: skip
+        shares = [min(1.0, most / (length + 1e-7)) for length in lengths]
+        return fromfunction(
+            (*rows.shape, wide), lambda at: table[int(rows[at[:-1]]), at[-1]] * shares[int(rows[at[:-1]])]
+        )
 
     return called
 
 
 def by_frequency(rows: Grid, table: Grid) -> Grid:
-    """Rows of a table, whose gradient is divided by how often a row was asked for."""
+    """Rows of an embedding table with gradients scaled by the rows' frequency."""
 
-    def one(at: tuple[int, ...]) -> Number:
+    def element(at: tuple[int, ...]) -> Number:
         row = int(rows[at[:-1]])
         number = table[row, at[-1]]
         return plain(number) + (number - plain(number)) * (1 / rows.flat.count(row))
 
-    return made((*rows.shape, table.shape[1]), one)
+    return fromfunction((*rows.shape, table.shape[1]), element)

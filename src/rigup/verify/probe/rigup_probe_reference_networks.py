@@ -1,4 +1,4 @@
-"""What products, convolutions, pools, attention and recurrent cells ought to give: sums over indices, as they are defined.
+"""References of products, convolutions, pooling, attention and recurrent cells: sums over indices, by definition.
 
 Sources: the definitions in pytorch.org/docs (`torch.nn`) and, for attention, arXiv:1706.03762.
 """
@@ -9,7 +9,7 @@ import itertools
 import math
 from typing import Any, Callable, Sequence
 
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference import mean, softmax
 from rigup_probe_tape import Number, dot, plain, sigmoid, tanh
 
@@ -31,7 +31,9 @@ def matmul(left: Grid, right: Grid) -> Grid:
         mine = left.flat[(number * rows * inner) % max(len(left.flat), 1) :][: rows * inner]
         theirs = right.flat[(number * inner * columns) % max(len(right.flat), 1) :][: inner * columns]
         turned = [theirs[column::columns] for column in range(columns)]
-        flat += [dot(mine[row * inner : (row + 1) * inner], one) for row in range(rows) for one in turned]
+        flat += [
+            dot(mine[row * inner : (row + 1) * inner], column_values) for row in range(rows) for column_values in turned
+        ]
     return Grid((*batch, rows, columns), flat)
 
 
@@ -42,7 +44,7 @@ def linear(x: Grid, weight: Grid, bias: Any = None) -> Grid:
     flat = []
     for start in range(0, len(x.flat), inner):
         values = [dot(x.flat[start : start + inner], row) for row in rows]
-        flat += [one + bias.flat[at] if bias else one for at, one in enumerate(values)]
+        flat += [number + bias.flat[at] if bias else number for at, number in enumerate(values)]
     return Grid((*x.shape[:-1], outputs), flat)
 
 
@@ -52,7 +54,8 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share, inner = weight.shape[2:], weight.shape[0] // groups, weight.shape[1]
         sizes = [
-            (size + 2 * padding - dilation * (one - 1) - 1) // stride + 1 for size, one in zip(x.shape[2:], window)
+            (size + 2 * padding - dilation * (extent - 1) - 1) // stride + 1
+            for size, extent in zip(x.shape[2:], window)
         ]
         parts, area = math.prod(window), math.prod(x.shape[2:])
         offsets = list(enumerate(itertools.product(*map(range, window))))
@@ -61,8 +64,8 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
             inside = []  # which part of the window lies on which number of a channel
             for part, at in offsets:
                 source = [here * stride - padding + off * dilation for here, off in zip(place, at)]
-                if all(0 <= one < size for one, size in zip(source, x.shape[2:])):
-                    inside.append((part, sum(one * step for one, step in zip(source, x.steps[2:]))))
+                if all(0 <= coordinate < size for coordinate, size in zip(source, x.shape[2:])):
+                    inside.append((part, sum(coordinate * step for coordinate, step in zip(source, x.steps[2:]))))
             for number, group in itertools.product(range(x.shape[0]), range(groups)):
                 first = number * x.shape[1] + group * inner
                 values = [x.flat[(first + channel) * area + at] for channel in range(inner) for _part, at in inside]
@@ -71,7 +74,7 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
                     weights = [weight.flat[begin + channel * parts + part] for channel in range(inner) for part, _at in inside]  # fmt: skip
                     result = dot(values, weights)
                     flat[(number, output, *place)] = result + bias.flat[output] if bias else result
-        return made((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
+        return fromfunction((x.shape[0], weight.shape[0], *sizes), flat.__getitem__)
 
     return called
 
@@ -79,12 +82,12 @@ def convolution(stride: int = 1, padding: int = 0, dilation: int = 1, groups: in
 def transposed_convolution(
     stride: int = 1, padding: int = 0, dilation: int = 1, groups: int = 1, output_padding: int = 0
 ) -> Callable[..., Grid]:
-    """What the gradient of a convolution is; weight: C, outputs / groups, places."""
+    """Transposed convolution; weight: C, outputs / groups, spatial sizes."""
 
     def called(x: Grid, weight: Grid, bias: Any = None) -> Grid:
         window, share = weight.shape[2:], x.shape[1] // groups
         fixed = output_padding - 2 * padding + 1
-        sizes = [(size - 1) * stride + dilation * (one - 1) + fixed for size, one in zip(x.shape[2:], window)]
+        sizes = [(size - 1) * stride + dilation * (extent - 1) + fixed for size, extent in zip(x.shape[2:], window)]
         outputs = weight.shape[1] * groups
         pairs: dict[tuple[int, ...], tuple[list[Number], list[Number]]] = {}
         for source, value in zip(x.indices(), x.flat):
@@ -95,11 +98,11 @@ def transposed_convolution(
                 lists[0].append(value)
                 lists[1].append(weight[(source[1], *at)])
 
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             result = dot(*pairs.get(index, ([], [])))
             return result + bias.flat[index[1]] if bias else result
 
-        return made((x.shape[0], outputs, *sizes), one)
+        return fromfunction((x.shape[0], outputs, *sizes), element)
 
     return called
 
@@ -110,38 +113,38 @@ def pool(
     """A function of each window; `whole`: places outside count as zeros, else they are left out."""
 
     def called(x: Grid) -> Grid:
-        sizes = [(one + 2 * padding - size) // stride + 1 for one in x.shape[2:]]
+        sizes = [(extent + 2 * padding - size) // stride + 1 for extent in x.shape[2:]]
 
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             values = []
             for at in itertools.product(range(size), repeat=len(sizes)):
                 source = (*index[:2], *(here * stride - padding + off for here, off in zip(index[2:], at)))
                 values += [x[source]] if x.has(source) else [0.0] if whole else []
             return function(values)
 
-        return made((*x.shape[:2], *sizes), one)
+        return fromfunction((*x.shape[:2], *sizes), element)
 
     return called
 
 
 def adaptive_mean(outputs: int) -> Callable[[Grid], Grid]:
-    """The mean of parts, as many as are wanted in each dimension."""
+    """Adaptive mean pooling to a number of outputs in each dimension."""
 
     def part(at: int, size: int) -> range:
         return range(at * size // outputs, -(-(at + 1) * size // outputs))
 
     def called(x: Grid) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             parts = [part(at, size) for at, size in zip(index[2:], x.shape[2:])]
             return mean([x[(*index[:2], *place)] for place in itertools.product(*parts)])
 
-        return made((*x.shape[:2], *(outputs for _ in x.shape[2:])), one)
+        return fromfunction((*x.shape[:2], *(outputs for _ in x.shape[2:])), element)
 
     return called
 
 
 def attention(causal: bool = False, scale: Any = None, shared: int = 1) -> Callable[..., Grid]:
-    """softmax(Q Kᵀ / √d + mask) V. A mask of truths lets through what is true; `shared`: query heads a key head."""
+    """softmax(Q Kᵀ / √d + mask) V. A Boolean mask keeps what is True; `shared`: query heads per key head."""
 
     def called(query: Grid, key: Grid, value: Grid, mask: Any = None) -> Grid:
         keys, wide, deep = key.shape[-2], query.shape[-1], value.shape[-1]
@@ -187,10 +190,10 @@ def multihead(heads: int, causal: bool = False) -> Callable[..., Grid]:
 
         def part(number: int) -> Grid:
             shape = (batch, heads, steps, size)
-            return made(shape, lambda at: three[at[0], at[2], number * wide + at[1] * size + at[3]])
+            return fromfunction(shape, lambda at: three[at[0], at[2], number * wide + at[1] * size + at[3]])
 
         mixed = attention(causal)(part(0), part(1), part(2))
-        joined = made((batch, steps, wide), lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
+        joined = fromfunction((batch, steps, wide), lambda at: mixed[at[0], at[2] // size, at[1], at[2] % size])
         return linear(joined, outward, last)
 
     return called
@@ -212,8 +215,8 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
                 split = [
                     (here[at * size : (at + 1) * size], before[at * size : (at + 1) * size]) for at in range(gates)
                 ]
-                for place, made_ in enumerate(cell(split, [one[number] for one in state])):
-                    state[place][number] = made_
+                for place, vector in enumerate(cell(split, [vectors[number] for vectors in state])):
+                    state[place][number] = vector
                 flat += state[0][number]
         return Grid((steps, batch, size), flat)
 
@@ -221,7 +224,7 @@ def recurrent(cell: Callable[..., Any], gates: int, states: int) -> Callable[...
 
 
 def _added(pair: Sequence[Sequence[Number]], function: Callable[[Number], Number]) -> list[Number]:
-    return [function(one + other) for one, other in zip(*pair)]
+    return [function(number + other) for number, other in zip(*pair)]
 
 
 def rnn_cell(gates: Any, _state: Any) -> Any:
@@ -244,7 +247,7 @@ def lstm_cell(gates: Any, state: Any) -> Any:
 
 
 def gru_cell(gates: Any, state: Any) -> Any:
-    """In the order reset, update, new; the reset gate multiplies what the inner weights gave."""
+    """A GRU cell, gates in the order reset, update, new; the reset gate multiplies the recurrent product."""
     reset, update = _added(gates[0], sigmoid), _added(gates[1], sigmoid)
     new = [tanh(x + r * h) for x, r, h in zip(gates[2][0], reset, gates[2][1])]
     return [[(1.0 - z) * n + z * h for z, n, h in zip(update, new, state[0])]]
@@ -254,11 +257,11 @@ def embedding(padding: int = -1) -> Callable[[Grid, Grid], Grid]:
     """Rows of a table; the padding row gets no gradient."""
 
     def called(rows: Grid, table: Grid) -> Grid:
-        def one(index: tuple[int, ...]) -> Number:
+        def element(index: tuple[int, ...]) -> Number:
             row = int(rows[index[:-1]])
             number = table[row, index[-1]]
             return plain(number) if row == padding else number
 
-        return made((*rows.shape, table.shape[1]), one)
+        return fromfunction((*rows.shape, table.shape[1]), element)
 
     return called

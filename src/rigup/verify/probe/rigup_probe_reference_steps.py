@@ -27,12 +27,12 @@ def sgd(
     return step
 
 
-def adam(decay: float = 0.0, apart: bool = False, greatest: bool = False, up: bool = False) -> Step:
-    """By the means of the slope and of its square. `apart`: the decay is no part of the slope; `greatest`: of all means."""
+def adam(decay: float = 0.0, decoupled: bool = False, greatest: bool = False, up: bool = False) -> Step:
+    """By the means of the slope and of its square. `decoupled`: the decay is no part of the slope; `greatest`: of all means."""
 
     def step(value: float, slope: float, count: int, state: State) -> float:
         slope = -slope if up else slope
-        slope, value = (slope, value * (1 - RATE * decay)) if apart else (slope + decay * value, value)
+        slope, value = (slope, value * (1 - RATE * decay)) if decoupled else (slope + decay * value, value)
         _means(state, slope)
         state["most"] = max(state.get("most", 0.0), state["v"])
         first, second = state["m"] / (1 - BETAS[0] ** count), (state["most"] if greatest else state["v"]) / (1 - BETAS[1] ** count)  # fmt: skip
@@ -58,12 +58,12 @@ def adamax(decay: float = 0.0, up: bool = False) -> Step:
     return step
 
 
-def radam(decay: float = 0.0, apart: bool = False, up: bool = False) -> Step:
+def radam(decay: float = 0.0, decoupled: bool = False, up: bool = False) -> Step:
     """By the mean square only where enough of them were seen."""
 
     def step(value: float, slope: float, count: int, state: State) -> float:
         slope = -slope if up else slope
-        slope, value = (slope, value * (1 - RATE * decay)) if apart else (slope + decay * value, value)
+        slope, value = (slope, value * (1 - RATE * decay)) if decoupled else (slope + decay * value, value)
         _means(state, slope)
         first = state["m"] / (1 - BETAS[0] ** count)
         most = 2 / (1 - BETAS[1]) - 1
@@ -76,14 +76,14 @@ def radam(decay: float = 0.0, apart: bool = False, up: bool = False) -> Step:
     return step
 
 
-def nadam(decay: float = 0.0, apart: bool = False, fading: float = 0.004, up: bool = False) -> Step:
+def nadam(decay: float = 0.0, decoupled: bool = False, fading: float = 0.004, up: bool = False) -> Step:
     """With Nesterov's momentum, which grows (Dozat 2016)."""
 
     def step(value: float, slope: float, count: int, state: State) -> float:
         slope = -slope if up else slope
-        slope, value = (slope, value * (1 - RATE * decay)) if apart else (slope + decay * value, value)
+        slope, value = (slope, value * (1 - RATE * decay)) if decoupled else (slope + decay * value, value)
         _means(state, slope)
-        now, later = (BETAS[0] * (1 - 0.5 * 0.96 ** (one * fading)) for one in (count, count + 1))
+        now, later = (BETAS[0] * (1 - 0.5 * 0.96 ** (step_count * fading)) for step_count in (count, count + 1))
         state["p"] = state.get("p", 1.0) * now
         below = math.sqrt(state["v"] / (1 - BETAS[1] ** count)) + EPS
         first = RATE * (1 - now) / (1 - state["p"]) * slope + RATE * later / (1 - state["p"] * later) * state["m"]

@@ -1,4 +1,4 @@
-"""Rows of tables: one function of a framework, what Python computes in its place, and the forms in which it is asked.
+"""Rows of tables: one function of a framework, its reference in Python, and the shapes and types in which it is called.
 
 A table knows no framework: `name` is looked up in NumPy's namespace, in JAX's, or is an operator of ONNX. Inputs are multiples
 of 1/16, which each type holds, so that one list of expected values serves all types; whole numbers are those times 4.
@@ -41,7 +41,7 @@ class Row(NamedTuple):
             "some" where NaN must be in the result, "" for none.
         slope: whether it is asked for its gradient, where the framework has gradients.
         factor: how much more it may be off than others.
-        said: what tells this row from others of the same function.
+        label: what tells this row from others of the same function.
         eager: its result's shape hangs on the numbers.
         rare: another form of a function that has a row: left out where each costs much.
 
@@ -57,7 +57,7 @@ class Row(NamedTuple):
     nan: str = "all"
     slope: bool = True
     factor: float = 1.0
-    said: str = ""
+    label: str = ""
     eager: bool = False
     rare: bool = False
 
@@ -72,9 +72,9 @@ class Row(NamedTuple):
 
 
 class Form(NamedTuple):
-    """Inputs of a row, and what is wanted of them; None where only NaN must be somewhere in it."""
+    """Inputs of a row and their expected results; None if only NaN must occur in the result."""
 
-    said: str
+    label: str
     grids: list[Grid]
     wanted: Any
 
@@ -85,11 +85,13 @@ _FORMS: dict[Any, list[Form]] = {}
 def values(span: Any, shape: Sequence[int], seed: int) -> Grid:
     """A grid in which no number returns soon."""
     if callable(span):
-        made: Grid = span(shape)
-        return made
+        special: Grid = span(shape)
+        return special
     low, high = span
     count = max(
-        one for one in range(2, int((high - low) * STEPS) + 2) if all(one % d for d in range(2, int(one**0.5) + 1))
+        candidate
+        for candidate in range(2, int((high - low) * STEPS) + 2)
+        if all(candidate % d for d in range(2, int(candidate**0.5) + 1))
     )
     step = (7, 11, 5)[seed % 3] % count or 1
     numbers = [low + ((at + 1) * step * (1 + at // count) + 3 * seed) % count / STEPS for at in range(math.prod(shape))]
@@ -99,28 +101,28 @@ def values(span: Any, shape: Sequence[int], seed: int) -> Grid:
 def forms(row: Row, kind: str) -> list[Form]:
     """Each form of a row in a type; none where Python has no answer, or where the type does not hold it."""
     sort = "whole" if kind in INTEGERS else "truth" if kind == "bool" else "complex" if kind in COMPLEX else "real"
-    key = row.name, row.said, sort, kind == "uint8"
+    key = row.name, row.label, sort, kind == "uint8"
     if key not in _FORMS:
         _FORMS[key] = list(_formed(row, sort, kind))
     least, most = _BITS.get(kind, (-math.inf, math.inf))
-    return [one for one in _FORMS[key] if sort != "whole" or all(least <= x <= most for grid in (*one.grids, *one.wanted) for x in grid.flat if type(x) is int)]  # fmt: skip
+    return [form for form in _FORMS[key] if sort != "whole" or all(least <= x <= most for grid in (*form.grids, *form.wanted) for x in grid.flat if type(x) is int)]  # fmt: skip
 
 
 def _formed(row: Row, sort: str, kind: str) -> Iterator[Form]:
     for number, shapes in enumerate(row.shapes):
         plain = [values(span, shape, seed) for seed, (span, shape) in enumerate(zip(row.inputs, shapes))]
-        grids = [one if callable(span) else _of_sort(one, sort, kind) for one, span in zip(plain, row.inputs)]
-        said = "small" if not number else "of " + " and ".join(map(str, shapes))
+        grids = [grid if callable(span) else _of_sort(grid, sort, kind) for grid, span in zip(plain, row.inputs)]
+        label = "small" if not number else "of " + " and ".join(map(str, shapes))
         odd = sort == "real" and row.nan == "all" and number == 1
         if not odd:
-            yield from _answered(row, sort, said, grids)
+            yield from _answered(row, sort, label, grids)
         if sort == "real" and row.nan and (odd or not number):
             first = next((at for at, span in enumerate(row.inputs) if not callable(span)), 0)
-            with_nan = [_with_nan(one) if at == first else one for at, one in enumerate(grids)]
-            yield from [Form(said + " with NaN", with_nan, None)] if row.nan == "some" else _answered(row, sort, said + " with NaN", with_nan)  # fmt: skip
+            with_nan = [_with_nan(grid) if at == first else grid for at, grid in enumerate(grids)]
+            yield from [Form(label + " with NaN", with_nan, None)] if row.nan == "some" else _answered(row, sort, label + " with NaN", with_nan)  # fmt: skip
 
 
-def _answered(row: Row, sort: str, said: str, grids: list[Grid]) -> Iterator[Form]:
+def _answered(row: Row, sort: str, label: str, grids: list[Grid]) -> Iterator[Form]:
     try:
         wanted = row.wanted(*grids)
     except _FAULTS:
@@ -128,11 +130,11 @@ def _answered(row: Row, sort: str, said: str, grids: list[Grid]) -> Iterator[For
             raise
         return
     several = list(wanted) if isinstance(wanted, (tuple, list)) else [wanted]
-    if sort == "whole" and any(isinstance(x, float) and x != int(x) for one in several for x in one.flat):
+    if sort == "whole" and any(isinstance(x, float) and x != int(x) for grid in several for x in grid.flat):
         return
     if sort == "whole":
-        several = [Grid(one.shape, [x if type(x) is bool else int(x) for x in one.flat]) for one in several]
-    yield Form(said, grids, several)
+        several = [Grid(grid.shape, [x if type(x) is bool else int(x) for x in grid.flat]) for grid in several]
+    yield Form(label, grids, several)
 
 
 def _of_sort(grid: Grid, sort: str, kind: str) -> Grid:
@@ -147,53 +149,54 @@ def _of_sort(grid: Grid, sort: str, kind: str) -> Grid:
 
 def _with_nan(grid: Grid) -> Grid:
     """Here and there: at most one in any dozen."""
-    return Grid(grid.shape, [math.nan if at % 13 == 4 else one for at, one in enumerate(grid.flat)])
+    return Grid(grid.shape, [math.nan if at % 13 == 4 else number for at, number in enumerate(grid.flat)])
 
 
 def kinds(row: Row, reals: Sequence[str] = REALS, whole: Sequence[str] = INTEGERS, pairs: Sequence[str] = COMPLEX) -> list[str]:  # fmt: skip
-    """The types in which a row is asked."""
-    told = {"f": reals, "i": whole, "c": pairs, "b": ("bool",)}
-    return [kind for letter in row.types for kind in told[letter]]
+    """The types in which a row is called."""
+    kinds_of = {"f": reals, "i": whole, "c": pairs, "b": ("bool",)}
+    return [kind for letter in row.types for kind in kinds_of[letter]]
 
 
-def told(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
-    """A result beside what is wanted: noted by function and type, the worst of all forms."""
-    there = [
-        listed(one) for one in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])
+def note_result(found: Found, row: Row, kind: str, form: Form, results: Any, name: str = "") -> None:
+    """Compare a result with the expected one: recorded by function and type, the worst of all forms."""
+    results_ = [
+        listed(result)
+        for result in (results if isinstance(results, (list, tuple)) and not _number(results) else [results])
     ]
-    said = " ".join(one for one in (name or row.names[0], row.said) if one)
+    label = " ".join(part for part in (name or row.names[0], row.label) if part)
     if form.wanted is None:
-        if not any(one != one for grid in there for one in flat(grid)):
-            found.wrong.append(said + " keeps NaN " + kind)
+        if not any(number != number for grid in results_ for number in flat(grid)):
+            found.wrong.append(label + " keeps NaN " + kind)
         return
-    worst = 0.0 if len(there) == len(form.wanted) else math.inf
-    for one, right in zip(there, form.wanted):
-        numbers = flat(one)
-        if _shape(one, right.shape) != right.shape or len(numbers) != len(right.flat):
+    worst = 0.0 if len(results_) == len(form.wanted) else math.inf
+    for result, right in zip(results_, form.wanted):
+        numbers = flat(result)
+        if _shape(result, right.shape) != right.shape or len(numbers) != len(right.flat):
             worst = math.inf
         else:
             worst = max(worst, _off(numbers, right.flat))
-    note(found, said, kind if kind in (*REALS, "bfloat16", *COMPLEX) else "", worst / row.factor, form.said)
+    note(found, label, kind if kind in (*REALS, "bfloat16", *COMPLEX) else "", worst / row.factor, form.label)
 
 
-def note(found: Found, said: str, kind: str, worst: float, form: str = "") -> None:
+def note(found: Found, label: str, kind: str, worst: float, form: str = "") -> None:
     """The worst of a function in a type; of whole numbers and truth, whether it is right."""
     if kind:
-        found.errors[said + " " + kind] = max(found.errors.get(said + " " + kind, 0.0), worst)
+        found.errors[label + " " + kind] = max(found.errors.get(label + " " + kind, 0.0), worst)
     elif worst:
-        found.wrong.append(said + " (" + form + ")")
+        found.wrong.append(label + " (" + form + ")")
 
 
 def _off(numbers: list[Any], right: list[Any]) -> float:
-    if any(type(one) is complex for one in (*numbers, *right)):
-        return deviation(*([part for one in side for part in (complex(one).real, complex(one).imag)] for side in (numbers, right)))  # fmt: skip
+    if any(type(number) is complex for number in (*numbers, *right)):
+        return deviation(*([part for number in side for part in (complex(number).real, complex(number).imag)] for side in (numbers, right)))  # fmt: skip
     return deviation(numbers, right)
 
 
-def _number(one: Any) -> bool:
-    return hasattr(one, "shape")
+def _number(result: Any) -> bool:
+    return hasattr(result, "shape")
 
 
-def _shape(one: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
-    """An empty list does not tell its inner dimensions."""
-    return wanted if 0 in wanted and 0 in shape_of(one) else shape_of(one)
+def _shape(result: Any, wanted: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a nested list; an empty one has the expected shape if that has a 0."""
+    return wanted if 0 in wanted and 0 in shape_of(result) else shape_of(result)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference_algebra as algebra
 import rigup_probe_tape as tape
 from rigup_probe_expected import fourier
-from rigup_probe_grid import Grid, made, reduced
+from rigup_probe_grid import Grid, each_row, fromfunction, reduced, transposed
 from rigup_probe_reference_networks import matmul
 from rigup_probe_rows import Row
 
@@ -23,7 +23,7 @@ def _dotted(x: Grid, y: Grid) -> Grid:
 
 def _by_row(x: Grid, y: Grid) -> Grid:
     wide = x.shape[1]
-    return made(x.shape[:1], lambda at: tape.dot(x.flat[at[0] * wide :][:wide], y.flat[at[0] * wide :][:wide]))
+    return fromfunction(x.shape[:1], lambda at: tape.dot(x.flat[at[0] * wide :][:wide], y.flat[at[0] * wide :][:wide]))
 
 
 def products() -> Iterator[Row]:
@@ -32,26 +32,26 @@ def products() -> Iterator[Row]:
     for name, call in (("matmul", None), ("dot", None), ("linalg.matmul", None), ("tensordot", lambda f, x, y: f(x, y, 1)), ("linalg.tensordot", lambda f, x, y: f(x, y, axes=1)),
                        ("einsum", lambda f, x, y: f("ij,jk->ik", x, y)), ("linalg.multi_dot", lambda f, x, y: f([x, y]))):  # fmt: skip
         yield Row(name, matmul, (_NEAR, _NEAR), two, call=call, types="fc" if "multi" in name else _TYPES, factor=2.0)
-    yield Row("matmul", matmul, (_NEAR, _NEAR), (((2, 3, 4), (2, 4, 3)), ((13, 5, 7), (13, 7, 9))), types="f", said="of a batch", rare=True, factor=2.0)  # fmt: skip
-    yield Row("einsum", _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), call=lambda f, x, y: f("ij,ij->i", x, y), types="f", said="of rows", rare=True, factor=2.0)  # fmt: skip
+    yield Row("matmul", matmul, (_NEAR, _NEAR), (((2, 3, 4), (2, 4, 3)), ((13, 5, 7), (13, 7, 9))), types="f", label="of a batch", rare=True, factor=2.0)  # fmt: skip
+    yield Row("einsum", _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), call=lambda f, x, y: f("ij,ij->i", x, y), types="f", label="of rows", rare=True, factor=2.0)  # fmt: skip
     for name in ("vecdot", "linalg.vecdot"):
         yield Row(name, _by_row, (_NEAR, _NEAR), (((3, 5),) * 2, ((523, 3),) * 2), types="fi", factor=2.0)
-    yield Row("inner", lambda x, y: matmul(x, made(y.shape[::-1], lambda at: y[at[::-1]])), (_NEAR, _NEAR), (((3, 5), (4, 5)), ((23, 31), (29, 31))), types=_TYPES, factor=2.0)  # fmt: skip
+    yield Row("inner", lambda x, y: matmul(x, fromfunction(y.shape[::-1], lambda at: y[at[::-1]])), (_NEAR, _NEAR), (((3, 5), (4, 5)), ((23, 31), (29, 31))), types=_TYPES, factor=2.0)  # fmt: skip
     yield Row("vdot", _dotted, (_NEAR, _NEAR), (((15,),) * 2, ((667,),) * 2), types="fi", nan="small", factor=5.0)
     for name in ("outer", "linalg.outer"):
-        yield Row(name, lambda x, y: made((x.shape[0], y.shape[0]), lambda at: x.flat[at[0]] * y.flat[at[1]]), (_NEAR, _NEAR), (((4,), (5,)), ((23,), (29,))), types=_TYPES)  # fmt: skip
-    yield Row("kron", lambda x, y: made((x.shape[0] * y.shape[0], x.shape[1] * y.shape[1]), lambda at: x[at[0] // y.shape[0], at[1] // y.shape[1]] * y[at[0] % y.shape[0], at[1] % y.shape[1]]), (_NEAR, _NEAR), (((2, 3), (3, 2)), ((7, 5), (3, 7))), types=_TYPES)  # fmt: skip
+        yield Row(name, lambda x, y: fromfunction((x.shape[0], y.shape[0]), lambda at: x.flat[at[0]] * y.flat[at[1]]), (_NEAR, _NEAR), (((4,), (5,)), ((23,), (29,))), types=_TYPES)  # fmt: skip
+    yield Row("kron", lambda x, y: fromfunction((x.shape[0] * y.shape[0], x.shape[1] * y.shape[1]), lambda at: x[at[0] // y.shape[0], at[1] // y.shape[1]] * y[at[0] % y.shape[0], at[1] % y.shape[1]]), (_NEAR, _NEAR), (((2, 3), (3, 2)), ((7, 5), (3, 7))), types=_TYPES)  # fmt: skip
     yield Row("matvec", matmul, (_NEAR, _NEAR), (((3, 5), (5,)), ((523, 4), (4,))), types="f", factor=2.0)
     yield Row("vecmat", matmul, (_NEAR, _NEAR), (((5,), (5, 3)), ((4,), (4, 523))), types="f", factor=2.0)
     for name in ("cross", "linalg.cross"):
         yield Row(name, _crossed, (_NEAR, _NEAR), (((4, 3),) * 2, ((201, 3),) * 2), types="fi")
     for name in ("trace", "linalg.trace"):
         yield Row(name, lambda x: Grid((), [tape.total([x[at, at] for at in range(min(x.shape))])]), (_NEAR,), (((4, 5),), ((23, 29),)), types="f", nan="", factor=3.0)  # fmt: skip
-    yield Row("trace", lambda x: reduced((-1,), tape.total)(made((x.shape[2], 3), lambda at: x[at[1], at[1], at[0]])), (_NEAR,), (((3, 3, 5),), ((3, 3, 523),)), types="f", said="of many", rare=True)  # fmt: skip
+    yield Row("trace", lambda x: reduced((-1,), tape.total)(fromfunction((x.shape[2], 3), lambda at: x[at[1], at[1], at[0]])), (_NEAR,), (((3, 3, 5),), ((3, 3, 523),)), types="f", label="of many", rare=True)  # fmt: skip
 
 
 def _crossed(x: Grid, y: Grid) -> Grid:
-    return made(
+    return fromfunction(
         x.shape,
         lambda at: (
             x[at[0], (at[1] + 1) % 3] * y[at[0], (at[1] + 2) % 3]
@@ -65,7 +65,7 @@ def _matrices(make: Callable[[int, int, int, int], float], count: int = 0) -> Ca
     del count
 
     def span(shape: Any) -> Grid:
-        return made(shape, lambda at: make(at[-2], at[-1], at[0] if len(shape) > 2 else 0, shape[-1]))
+        return fromfunction(shape, lambda at: make(at[-2], at[-1], at[0] if len(shape) > 2 else 0, shape[-1]))
 
     return span
 
@@ -84,13 +84,13 @@ def _each_matrix(function: Callable[[Grid], Any]) -> Callable[..., Grid]:
     def called(x: Grid, *more: Grid) -> Grid:
         size, side = math.prod(x.shape[-2:]), x.shape[-2:]
         parts = [Grid(side, x.flat[at : at + size]) for at in range(0, len(x.flat), size)]
-        rest = [[Grid(one.shape[-2:], one.flat[at * math.prod(one.shape[-2:]) :][: math.prod(one.shape[-2:])]) for at in range(len(parts))] for one in more]  # fmt: skip
-        told = [function(*pieces) for pieces in zip(parts, *rest)]
-        shape = told[0].shape if isinstance(told[0], Grid) else (len(told[0]),) if isinstance(told[0], list) else ()
+        rest = [[Grid(grid.shape[-2:], grid.flat[at * math.prod(grid.shape[-2:]) :][: math.prod(grid.shape[-2:])]) for at in range(len(parts))] for grid in more]  # fmt: skip
+        got = [function(*pieces) for pieces in zip(parts, *rest)]
+        shape = got[0].shape if isinstance(got[0], Grid) else (len(got[0]),) if isinstance(got[0], list) else ()
         flat = [
-            one
-            for part in told
-            for one in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
+            v
+            for part in got
+            for v in (part.flat if isinstance(part, Grid) else part if isinstance(part, list) else [part])
         ]
         return Grid((*x.shape[:-2], *shape), flat)
 
@@ -112,7 +112,7 @@ def _solved(x: Grid, y: Grid) -> Grid:
 
 
 def _length(x: Grid) -> Any:
-    return tape.sqrt(tape.total([one * one for one in x.flat]))
+    return tape.sqrt(tape.total([number * number for number in x.flat]))
 
 
 def _power3(x: Grid) -> Grid:
@@ -123,14 +123,14 @@ def matrices() -> Iterator[Row]:
     """Of one matrix and of many; in halves there is none of it."""
     general, even, many = _matrices(_general), _matrices(_even), (((4, 4),), ((67, 3, 3),))
     lines = (((4, 4),), ((261, 2, 2),))
-    told: dict[str, tuple[Any, Any, Any]] = {
+    cases: dict[str, tuple[Any, Any, Any]] = {
         "linalg.inv|linalg.pinv": (algebra.inverse, general, many), "linalg.det": (algebra.determinant, general, _PILES),
         "linalg.cholesky": (lambda x: algebra.grid_of(algebra.lower(algebra.rows_of(x))), even, many), "linalg.eigvalsh": (lambda x: algebra.values(algebra.rows_of(x)), even, lines),
         "linalg.svdvals": (algebra.singular, general, lines), "linalg.matrix_power": (_power3, general, many), "linalg.matrix_norm": (_length, general, _PILES),
         "linalg.cond": (lambda x: algebra.singular(x)[0] / algebra.singular(x)[-1], general, _PILES), "linalg.matrix_rank": (_rank, _matrices(_ranked), (((4, 3, 3),), ((520, 2, 2),))),
         "linalg.eigvals": (lambda x: algebra.values(algebra.rows_of(x)), even, lines), "linalg.slogdet": (None, general, _PILES),
     }  # fmt: skip
-    for name, (function, span, shapes) in told.items():
+    for name, (function, span, shapes) in cases.items():
         call = {"linalg.matrix_power": lambda f, x: f(x, 3), "linalg.eigvals": _sorted}.get(name)
         smooth = not any(word in name for word in ("rank", "cond", "eigvals", "svd", "slogdet", "pinv", "cholesky"))
         wanted = _each_matrix(function) if function else _log_determinants
@@ -160,19 +160,19 @@ def matrices() -> Iterator[Row]:
     rows = (((5, 7),), ((520, 3),))
     for name in ("linalg.norm", "linalg.vector_norm"):
         yield Row(name, reduced((-1,), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), rows, {"axis": -1}, types="f", factor=3.0)  # fmt: skip
-    yield Row("linalg.norm", reduced((), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), (((5, 7),), ((23, 29),)), nan="", types="m", factor=3.0, said="of a matrix", rare=True)  # fmt: skip
-    yield Row("polyval", lambda c, x: Grid(x.shape, [_polynomial(c.flat, one) for one in x.flat]), (_NEAR, _NEAR), (((3,), (5,)), ((3,), (523,))), nan="", factor=3.0)  # fmt: skip
+    yield Row("linalg.norm", reduced((), lambda row: tape.sqrt(tape.dot(row, row))), (_NEAR,), (((5, 7),), ((23, 29),)), nan="", types="m", factor=3.0, label="of a matrix", rare=True)  # fmt: skip
+    yield Row("polyval", lambda c, x: Grid(x.shape, [_polynomial(c.flat, number) for number in x.flat]), (_NEAR, _NEAR), (((3,), (5,)), ((3,), (523,))), nan="", factor=3.0)  # fmt: skip
     for name, sign in (("polyadd", 1), ("polysub", -1)):
         yield Row(name, lambda a, b, s=sign: Grid(a.shape, [x + s * y for x, y in zip(a.flat, b.flat)]), ((1, 3), (4, 6)), (((5,),) * 2, ((523,),) * 2))  # fmt: skip
     for name in ("polymul", "convolve"):
         yield Row(name, _convolved, ((0.5, 2), (0.5, 2)), (((5,), (3,)), ((523,), (7,))), factor=3.0, slope=name == "convolve" )  # fmt: skip
     yield Row("correlate", lambda x, y: _convolved(x, Grid(y.shape, y.flat[::-1])), ((0.5, 2), (0.5, 2)), (((5,), (3,)), ((523,), (7,))), call=lambda f, x, y: f(x, y, mode="full"), factor=3.0)  # fmt: skip
-    yield Row("polyder", lambda x: Grid((x.shape[0] - 1,), [one * (len(x.flat) - 1 - at) for at, one in enumerate(x.flat[:-1])]), ((1, 3),), (((5,),), ((33,),)), slope=False)  # fmt: skip
-    yield Row("polyint", lambda x: Grid((x.shape[0] + 1,), [*(one / (len(x.flat) - at) for at, one in enumerate(x.flat)), 0.0]), ((1, 3),), (((5,),), ((523,),)), slope=False)  # fmt: skip
+    yield Row("polyder", lambda x: Grid((x.shape[0] - 1,), [number * (len(x.flat) - 1 - at) for at, number in enumerate(x.flat[:-1])]), ((1, 3),), (((5,),), ((33,),)), slope=False)  # fmt: skip
+    yield Row("polyint", lambda x: Grid((x.shape[0] + 1,), [*(number / (len(x.flat) - at) for at, number in enumerate(x.flat)), 0.0]), ((1, 3),), (((5,),), ((523,),)), slope=False)  # fmt: skip
     yield Row("polydiv", lambda x, y: Grid((len(x.flat) - len(y.flat) + 1,), _quotient(x.flat, y.flat)), (_product_of_two, lambda s: Grid(s, [2.0, 1.0])), (((5,), (2,)), ((33,), (2,))), call=lambda f, x, y: f(x, y)[0], nan="", slope=False, eager=True, types="m")  # fmt: skip
     yield Row("poly", _from_roots, ((-1, 1),), (((4,),),), nan="", slope=False, factor=3.0)
     yield Row("roots", lambda _x: Grid((2,), [1.0, 2.0]), (lambda _s: Grid((3,), [1.0, -3.0, 2.0]),), (((3,),),), call=_sorted, nan="", slope=False, factor=5.0, eager=True, types="m")  # fmt: skip
-    yield Row("interp", lambda x: Grid(x.shape, [one * one if one == int(one) else (math.floor(one) ** 2 * (math.ceil(one) - one) + math.ceil(one) ** 2 * (one - math.floor(one))) for one in x.flat]), ((0, 3.9375),), (((15,),), ((667,),)), call=_interpolated, nan="", slope=False, factor=3.0)  # fmt: skip
+    yield Row("interp", lambda x: Grid(x.shape, [number * number if number == int(number) else (math.floor(number) ** 2 * (math.ceil(number) - number) + math.ceil(number) ** 2 * (number - math.floor(number))) for number in x.flat]), ((0, 3.9375),), (((15,),), ((667,),)), call=_interpolated, nan="", slope=False, factor=3.0)  # fmt: skip
 
 
 def _sorted(function: Any, x: Any) -> Any:
@@ -182,9 +182,9 @@ def _sorted(function: Any, x: Any) -> Any:
 
 
 def _log_determinants(x: Grid) -> tuple[Grid, Grid]:
-    told = _each_matrix(algebra.determinant)(x)
-    return Grid(told.shape, [math.copysign(1, one) for one in told.flat]), Grid(
-        told.shape, [math.log(abs(one)) for one in told.flat]
+    determinants = _each_matrix(algebra.determinant)(x)
+    return Grid(determinants.shape, [math.copysign(1, determinant) for determinant in determinants.flat]), Grid(
+        determinants.shape, [math.log(abs(determinant)) for determinant in determinants.flat]
     )
 
 
@@ -223,10 +223,10 @@ def _columns(function: Any, x: Any, y: Any) -> Any:
 
 
 def _polynomial(factors: Any, x: Any) -> Any:
-    told: Any = 0.0
-    for one in factors:
-        told = told * x + one
-    return told
+    value: Any = 0.0
+    for factor in factors:
+        value = value * x + factor
+    return value
 
 
 def _convolved(x: Grid, y: Grid) -> Grid:
@@ -235,10 +235,10 @@ def _convolved(x: Grid, y: Grid) -> Grid:
 
 
 def _from_roots(x: Grid) -> Grid:
-    told = [1.0]
+    factors = [1.0]
     for root in x.flat:
-        told = [a - root * b for a, b in zip([*told, 0.0], [0.0, *told])]
-    return Grid((len(told),), told)
+        factors = [a - root * b for a, b in zip([*factors, 0.0], [0.0, *factors])]
+    return Grid((len(factors),), factors)
 
 
 def _interpolated(function: Any, x: Any) -> Any:
@@ -248,17 +248,8 @@ def _interpolated(function: Any, x: Any) -> Any:
     return function(x, np.arange(5).astype(kind), (np.arange(5) ** 2).astype(kind))
 
 
-def _by_rows(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
-    def called(x: Grid) -> Grid:
-        wide = x.shape[-1]
-        told = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-        return Grid((*x.shape[:-1], len(told[0])), [one for row in told for one in row])
-
-    return called
-
-
 def _back(row: list[Any]) -> list[Any]:
-    return [one / len(row) for one in fourier(row, 1)]
+    return [number / len(row) for number in fourier(row, 1)]
 
 
 def _half(row: list[Any]) -> list[Any]:
@@ -267,14 +258,14 @@ def _half(row: list[Any]) -> list[Any]:
 
 def _filled(row: list[Any]) -> list[Any]:
     """From half a spectrum to as many real numbers as it has, less two, twice."""
-    row = [complex(one) for one in row]
+    row = [complex(number) for number in row]
     row[0], row[-1] = complex(row[0].real), complex(row[-1].real)
-    return row + [one.conjugate() for one in row[-2:0:-1]]
+    return row + [number.conjugate() for number in row[-2:0:-1]]
 
 
 _LINES: dict[str, Any] = {
     "fft": fourier, "ifft": _back, "rfft": lambda row: _half(fourier(row)), "ihfft": lambda row: _half(_back(row)),
-    "irfft": lambda row: [one.real for one in _back(_filled(row))], "hfft": lambda row: [one.real for one in fourier(_filled([complex(x).conjugate() for x in row]))],
+    "irfft": lambda row: [v.real for v in _back(_filled(row))], "hfft": lambda row: [v.real for v in fourier(_filled([complex(x).conjugate() for x in row]))],
 }  # fmt: skip
 
 
@@ -283,7 +274,7 @@ def transforms() -> Iterator[Row]:
     real, two = (((3, 8),), ((40, 15),)), (((4, 6),), ((25, 21),))
 
     for name, function in _LINES.items():
-        yield Row("fft." + name, _by_rows(function), ((-2, 2),), real, nan="some", slope=False, factor=5.0, types="fc" if name in ("fft", "ifft") else "f")  # fmt: skip
+        yield Row("fft." + name, each_row(function), ((-2, 2),), real, nan="some", slope=False, factor=5.0, types="fc" if name in ("fft", "ifft") else "f")  # fmt: skip
     for name in ("fft2", "fftn", "ifft2", "ifftn", "rfft2", "rfftn", "irfft2", "irfftn"):
         yield Row("fft." + name, _of_two(name), ((-2, 2),), two, nan="some", slope=False, factor=5.0)
 
@@ -291,19 +282,15 @@ def transforms() -> Iterator[Row]:
 def _of_two(name: str) -> Callable[[Grid], Grid]:
     """Along both dimensions: the real one by its rows."""
     if name.startswith("r"):
-        return lambda x: _down(fourier)(_by_rows(_LINES["rfft"])(x))
+        return lambda x: _down(fourier)(each_row(_LINES["rfft"])(x))
     if name.startswith("ir"):
-        return lambda x: _by_rows(_LINES["irfft"])(_down(_back)(x))
-    one = _back if name.startswith("i") else fourier
-    return lambda x: _down(one)(_by_rows(one)(x))
+        return lambda x: each_row(_LINES["irfft"])(_down(_back)(x))
+    transform = _back if name.startswith("i") else fourier
+    return lambda x: _down(transform)(each_row(transform)(x))
 
 
 def _down(function: Callable[[list[Any]], list[Any]]) -> Callable[[Grid], Grid]:
-    return lambda x: _crosswise(_by_rows(function)(_crosswise(x)))
-
-
-def _crosswise(x: Grid) -> Grid:
-    return made(x.shape[::-1], lambda at: x[at[::-1]])
+    return lambda x: transposed(each_row(function)(transposed(x)))
 
 
 def _product_of_two(shape: Any) -> Grid:

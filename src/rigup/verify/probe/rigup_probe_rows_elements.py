@@ -16,7 +16,7 @@ _NAN = math.nan
 
 def odd(function: Callable[..., Any]) -> Callable[..., Any]:
     """NaN where one of the numbers is none."""
-    return lambda *x: _NAN if any(one != one for one in x if not isinstance(one, Traced)) else function(*x)
+    return lambda *x: _NAN if any(number != number for number in x if not isinstance(number, Traced)) else function(*x)
 
 
 def _constant(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -94,7 +94,7 @@ _WHOLE = ("negative", "positive", "square", "add", "subtract", "multiply", "maxi
 
 
 def _moves(*numbers: Any) -> bool:
-    return any(isinstance(one, Traced) for one in numbers)
+    return any(isinstance(number, Traced) for number in numbers)
 
 
 def types_of(name: str) -> str:
@@ -107,9 +107,9 @@ def elements() -> Iterator[Row]:
     for name, (function, low, high) in _SMOOTH.items():
         unary = "f" if name.startswith("real") else types_of(name)
         if name.startswith("real|"):
-            for one in name.split("|"):
-                shown = ONE if one not in ("asmatrix", "squeeze") else ONE[:2]
-                yield Row(one, each(odd(function)) if one != "nan_to_num" else each(lambda x: 0.0 if x != x else x * 1), ((low, high),), shown, nan="all", slope=one not in ("asmatrix", "require", "real_if_close"))  # fmt: skip
+            for alias in name.split("|"):
+                shown = ONE if alias not in ("asmatrix", "squeeze") else ONE[:2]
+                yield Row(alias, each(odd(function)) if alias != "nan_to_num" else each(lambda x: 0.0 if x != x else x * 1), ((low, high),), shown, nan="all", slope=alias not in ("asmatrix", "require", "real_if_close"))  # fmt: skip
         else:
             yield Row(name, each(odd(function)), ((low, high),), types=unary)
     for name, step in _STEPPED.items():
@@ -145,17 +145,17 @@ def pairs() -> Iterator[Row]:
     for name, bits in _BITS.items():
         shift = _shifted if "shift" in name else None
         yield Row(name, each(bits), ((0, 9), (0.25, 6)), TWO, types="i", slope=False, call=shift)
-    for name, one in (
+    for name, invert in (
         ("invert|bitwise_not|bitwise_invert", lambda x: ~x),
         ("bitwise_count", lambda x: bin(abs(x)).count("1")),
     ):
-        yield Row(name, each(one), ((0, 9),), types="i", slope=False)
+        yield Row(name, each(invert), ((0, 9),), types="i", slope=False)
     yield Row("divmod", lambda x, y: (each(odd(lambda a, b: a // b))(x, y), each(odd(lambda a, b: a % b))(x, y)), ((-9, 9), (0.75, 3)), TWO, slope=False)  # fmt: skip
     yield Row("ldexp", each(lambda x, y: x * 2.0**y), ((-2, 2), lambda s: Grid(s, [n % 5 for n in range(math.prod(s))])), TWO, call=lambda f, x, y: f(x, y.astype("int32")), slope=False)  # fmt: skip
     yield Row("nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), TWO, call=lambda f, x, y: (f(x, y) - x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row("where", each(lambda c, x, y: x if c else y), (lambda s: Grid(s, [n % 3 == 1 for n in range(math.prod(s))]), (-9, 9), (-9, 9)), (((3, 5),) * 3, ((23, 29),) * 3, ((4, 1), (1, 3), (4, 3))), types="fi", call=lambda f, c, x, y: f(c != 0, x, y))  # fmt: skip
     shown = each(lambda c, x, y: x if c else y)
-    yield Row("where", lambda x, y: shown(each(lambda a, b: a > b)(x, y), x, each(lambda b: -b)(y)), ((-9, 9), (-9, 9)), TWO, call=lambda f, x, y: f(x > y, x, -y), said="by comparison", types="f")  # fmt: skip
+    yield Row("where", lambda x, y: shown(each(lambda a, b: a > b)(x, y), x, each(lambda b: -b)(y)), ((-9, 9), (-9, 9)), TWO, call=lambda f, x, y: f(x > y, x, -y), label="by comparison", types="f")  # fmt: skip
     for name in ("allclose", "array_equal", "array_equiv"):
         yield Row(name, lambda _x: (Grid((), [True]), Grid((), [False])), ((1, 9),), ONE[:2], call=_both, slope=False, nan="" )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import rigup_probe_reference as reference
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, made, reduced
+from rigup_probe_grid import Grid, along, each_row, fromfunction, reduced
 from rigup_probe_rows import ALL, FIRST, LAST, ONE, Row
 from rigup_probe_tape import Traced, plain
 
@@ -15,18 +15,19 @@ _NAN = math.nan
 _WIDE = (((5, 7),), ((41, 13),))
 
 
-def _odd(row: Sequence[Any]) -> bool:
-    return any(one != one for one in row if not isinstance(one, Traced))
+def odd_in(row: Sequence[Any]) -> bool:
+    """Whether a number of the row is NaN."""
+    return any(number != number for number in row if not isinstance(number, Traced))
 
 
 def odd(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """NaN where one in the row is none."""
-    return lambda row: _NAN if _odd(row) else function(row)
+    return lambda row: _NAN if odd_in(row) else function(row)
 
 
 def _kept(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Of those that are numbers."""
-    return lambda row: function([one for one in row if isinstance(one, Traced) or one == one])
+    return lambda row: function([number for number in row if isinstance(number, Traced) or number == number])
 
 
 def median(row: Any) -> Any:
@@ -50,7 +51,7 @@ def place(best: Callable[..., Any]) -> Callable[[Any], int]:
     """Where the best is, the first of several; the first NaN before all."""
 
     def called(row: Any) -> int:
-        bad = [at for at, one in enumerate(row) if one != one]
+        bad = [at for at, number in enumerate(row) if number != number]
         return bad[0] if bad else best(range(len(row)), key=lambda at: (row[at], -at if best is max else at))
 
     return called
@@ -63,7 +64,7 @@ def place_kept(best: Callable[..., Any]) -> Callable[[Any], int]:
 
 def ordered(row: Any) -> Any:
     """Upwards, NaN last."""
-    return sorted(row, key=lambda one: (plain(one) != plain(one), plain(one)))
+    return sorted(row, key=lambda number: (plain(number) != plain(number), plain(number)))
 
 
 def order(row: Any) -> list[int]:
@@ -73,7 +74,7 @@ def order(row: Any) -> list[int]:
 
 def whole_or(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """A sum without rounding, where all are whole numbers."""
-    return lambda row: sum(row) if all(type(one) is int for one in row) else function(row)
+    return lambda row: sum(row) if all(type(number) is int for number in row) else function(row)
 
 
 def _spread(row: Any) -> Any:
@@ -96,13 +97,13 @@ _PLACES: dict[str, tuple[Any, Any, str]] = {
 }  # fmt: skip
 _RUNNING: dict[str, tuple[Any, Any, str]] = {
     "cumsum": (whole_or(reference.running_sum), (-2, 2), "fi"), "cumprod": (reference.running_product, (0.5, 1.5), "f"), "sort": (ordered, (-9, 9), "fi"),
-    "nancumsum": (lambda row: reference.running_sum([0.0 if one != one else one for one in row]), (-2, 2), "f"),
-    "nancumprod": (lambda row: reference.running_product([1.0 if one != one else one for one in row]), (0.5, 1.5), "f"),
+    "nancumsum": (lambda row: reference.running_sum([0.0 if v != v else v for v in row]), (-2, 2), "f"),
+    "nancumprod": (lambda row: reference.running_product([1.0 if v != v else v for v in row]), (0.5, 1.5), "f"),
 }  # fmt: skip
 _RUNNING["cumsum"] = (
     lambda row: (
         [sum(row[: at + 1]) for at in range(len(row))]
-        if all(type(one) is int for one in row)
+        if all(type(v) is int for v in row)
         else reference.running_sum(row)
     ),
     (-2, 2),
@@ -115,12 +116,12 @@ def reductions() -> Iterator[Row]:
     """From a row to a number: over the last dimension, the first, and all."""
     for name, (function, span, types) in {**_SUMS, **_PLACES}.items():
         smooth = name in _SUMS and not name.startswith("nan")
-        for said, dims, named, shapes in (
+        for label, dims, named, shapes in (
             ("", (-1,), {"axis": -1}, LAST),
             ("down", (0,), {"axis": 0}, FIRST),
             ("of all", (), {}, ALL[:1] if "prod" in name else ALL),
         ):
-            yield Row(name, reduced(dims, function), (span,), _LONGER.get(shapes, shapes) if span == _EQUAL else shapes, named, types=types, nan="all" if dims else "small", slope=smooth, said=said, rare=said != "", factor=3.0)  # fmt: skip
+            yield Row(name, reduced(dims, function), (span,), _LONGER.get(shapes, shapes) if span == _EQUAL else shapes, named, types=types, nan="all" if dims else "small", slope=smooth, label=label, rare=label != "", factor=3.0)  # fmt: skip
     for name, (share, times) in _QUANTILES.items():
         held = _kept(quantile(share)) if name.startswith("nan") else odd(quantile(share))
         yield Row(name, reduced((-1,), held), ((-9, 9),), LAST, {"axis": -1}, call=lambda f, x, q=share * times, **k: f(x, q, **k), slope=False)  # fmt: skip
@@ -129,20 +130,20 @@ def reductions() -> Iterator[Row]:
 def orders() -> Iterator[Row]:
     """From a row to a row."""
     for name, (function, span, types) in _RUNNING.items():
-        for said, dim, shapes in (("", -1, _WIDE), ("down", 0, (((7, 5),), ((13, 41),)))):
-            yield Row(name, along(dim, function), (span,), shapes, {"axis": dim}, types=types, said=said, rare=dim == 0, factor=5.0)  # fmt: skip
+        for label, dim, shapes in (("", -1, _WIDE), ("down", 0, (((7, 5),), ((13, 41),)))):
+            yield Row(name, along(dim, function), (span,), shapes, {"axis": dim}, types=types, label=label, rare=dim == 0, factor=5.0)  # fmt: skip
     for name in ("cumulative_sum", "cumulative_prod"):
         yield Row(name, along(-1, _RUNNING["cum" + name.partition("_")[2]][0]), (_RUNNING["cum" + name.partition("_")[2]][1],), _WIDE, {"axis": -1}, factor=5.0)  # fmt: skip
     yield Row("argsort", along(-1, order), ((-9, 9),), _WIDE, {"axis": -1}, slope=False)
-    yield Row("argsort", along(0, order), ((-9, 9),), (((7, 5),), ((13, 41),)), {"axis": 0}, slope=False, said="down", rare=True)  # fmt: skip
+    yield Row("argsort", along(0, order), ((-9, 9),), (((7, 5),), ((13, 41),)), {"axis": 0}, slope=False, label="down", rare=True)  # fmt: skip
     yield Row("sort_complex", along(-1, ordered), ((-9, 9),), _WIDE, slope=False)
     yield Row("lexsort", along(-1, order), ((-9, 9),), _WIDE, call=lambda f, x: f((x * 0, x), axis=-1), types="fi", slope=False)  # fmt: skip
     yield Row("partition", along(-1, ordered), ((-9, 9),), _WIDE, call=lambda f, x: _ordered_about(f(x, 3, axis=-1), x), types="fi", slope=False, eager=True)  # fmt: skip
     yield Row("argpartition", reduced((-1,), lambda row: ordered(row)[3]), ((-9, 9),), (((5, 7),), ((520, 5),)), call=_third, types="fi", slope=False, nan="", eager=True)  # fmt: skip
     for name in ("searchsorted", "digitize"):
-        yield Row(name, lambda v: made(v.shape, lambda at: sum(one <= v[at] for one in _BINS)), ((-3, 3),), (((15,),), ((667,),)), call=_sought, types="f", slope=False, nan="")  # fmt: skip
-    yield Row("histogram", lambda x: Grid((6,), [sum(low <= one < low + 1 for one in x.flat) for low in range(-3, 3)]), ((-2.96875, 2.9375),), ONE[:2], call=lambda f, x: f(x, 6, (-3, 3))[0], slope=False, nan="", eager=True)  # fmt: skip
-    yield Row("histogram2d|histogramdd", lambda x: Grid((30, 30), [sum(at == (math.floor(one * 5 + 15), math.floor(one * 5 + 15)) for one in x.flat) for at in ((r, c) for r in range(30) for c in range(30))]), ((-2.96875, 2.9375),), (((15,),), ((60,),)), call=_in_squares, slope=False, nan="", eager=True)  # fmt: skip
+        yield Row(name, lambda v: fromfunction(v.shape, lambda at: sum(edge <= v[at] for edge in _BINS)), ((-3, 3),), (((15,),), ((667,),)), call=_sought, types="f", slope=False, nan="")  # fmt: skip
+    yield Row("histogram", lambda x: Grid((6,), [sum(low <= number < low + 1 for number in x.flat) for low in range(-3, 3)]), ((-2.96875, 2.9375),), ONE[:2], call=lambda f, x: f(x, 6, (-3, 3))[0], slope=False, nan="", eager=True)  # fmt: skip
+    yield Row("histogram2d|histogramdd", lambda x: Grid((30, 30), [sum(at == (math.floor(number * 5 + 15), math.floor(number * 5 + 15)) for number in x.flat) for at in ((r, c) for r in range(30) for c in range(30))]), ((-2.96875, 2.9375),), (((15,),), ((60,),)), call=_in_squares, slope=False, nan="", eager=True)  # fmt: skip
     yield Row("histogram_bin_edges", lambda _x: Grid((601,), [-3 + at / 100 for at in range(601)]), ((-3, 3),), ONE[:2], call=lambda f, x: f(x, 600, (-3, 3)), slope=False, nan="", eager=True)  # fmt: skip
     yield Row("bincount", lambda x: Grid((600,), [x.flat.count(at) for at in range(600)]), (lambda s: Grid(s, [n * 7 % 61 for n in range(math.prod(s))]),), (((15,),), ((667,),)), call=lambda f, x: f(x.astype("int32"), minlength=600), slope=False, nan="", eager=True)  # fmt: skip
     yield from _differences()
@@ -167,10 +168,10 @@ def _ordered_about(got: Any, _x: Any) -> Any:
     """What stands before and behind the place has no order: it is brought into one by the array's own means."""
     import numpy as np
 
-    there = np.asarray(got)
-    if not (np.sort(there[..., :3])[..., -1] <= there[..., 3]).all():
-        return there
-    return np.concatenate([np.sort(there[..., :3]), there[..., 3:4], np.sort(there[..., 4:])], axis=-1)
+    array = np.asarray(got)
+    if not (np.sort(array[..., :3])[..., -1] <= array[..., 3]).all():
+        return array
+    return np.concatenate([np.sort(array[..., :3]), array[..., 3:4], np.sort(array[..., 4:])], axis=-1)
 
 
 def _third(function: Any, x: Any) -> Any:
@@ -183,20 +184,12 @@ def _differences() -> Iterator[Row]:
     def between(row: Any) -> Any:
         return [later - before for before, later in zip(row, row[1:])]
 
-    def shorter(function: Callable[[Any], Any]) -> Callable[[Grid], Grid]:
-        def called(x: Grid) -> Grid:
-            wide = x.shape[-1]
-            rows = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-            return Grid((*x.shape[:-1], len(rows[0])), [one for row in rows for one in row])
-
-        return called
-
     def slopes(row: Any) -> Any:
         return [row[1] - row[0], *((b - a) * 0.5 for a, b in zip(row, row[2:])), row[-1] - row[-2]]
 
-    yield Row("diff", shorter(between), ((-9, 9),), _WIDE, {"axis": -1}, types="f")
+    yield Row("diff", each_row(between), ((-9, 9),), _WIDE, {"axis": -1}, types="f")
     yield Row("ediff1d", lambda x: Grid((len(x.flat) - 1,), between(x.flat)), ((-9, 9),), ONE[:2])
-    yield Row("gradient", shorter(slopes), ((-9, 9),), _WIDE, {"axis": -1})
+    yield Row("gradient", each_row(slopes), ((-9, 9),), _WIDE, {"axis": -1})
     yield Row("trapezoid|trapz", reduced((-1,), lambda row: tape.total([*row[1:-1], row[0] * 0.5, row[-1] * 0.5])), ((-4, 4),), (((5, 7),), ((520, 4),)), {"axis": -1})  # fmt: skip
     yield Row("cov", lambda x: _cov(x, False), ((-2, 2),), (((3, 9),), ((25, 5),)), nan="some", slope=False, factor=5.0)
     yield Row("corrcoef", lambda x: _cov(x, True), ((-2, 2),), (((3, 9),), ((25, 5),)), nan="some", slope=False, factor=5.0 )  # fmt: skip
@@ -205,9 +198,11 @@ def _differences() -> Iterator[Row]:
 def _cov(x: Grid, unit: bool) -> Grid:
     wide = x.shape[1]
     rows = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
-    off = [[one - math.fsum(row) / wide for one in row] for row in rows]
+    off = [[number - math.fsum(row) / wide for number in row] for row in rows]
     size = [math.sqrt(tape.dot(row, row) / (wide - 1)) if unit else 1.0 for row in off]
-    return made((len(rows),) * 2, lambda at: tape.dot(off[at[0]], off[at[1]]) / (wide - 1) / size[at[0]] / size[at[1]])
+    return fromfunction(
+        (len(rows),) * 2, lambda at: tape.dot(off[at[0]], off[at[1]]) / (wide - 1) / size[at[0]] / size[at[1]]
+    )
 
 
 def _sets() -> Iterator[Row]:
@@ -215,39 +210,39 @@ def _sets() -> Iterator[Row]:
 
     def found(function: Callable[..., Any]) -> Callable[..., Grid]:
         def called(*grids: Grid) -> Grid:
-            told = function(*(one.flat for one in grids))
-            return Grid((len(told),), told)
+            result = function(*(grid.flat for grid in grids))
+            return Grid((len(result),), result)
 
         return called
 
     def distinct(flat: Any) -> Any:
-        up = sorted({one for one in flat if one == one})
-        return up + [_NAN] * any(one != one for one in flat)
+        up = sorted({number for number in flat if number == number})
+        return up + [_NAN] * any(number != number for number in flat)
 
     line, two = (((15,),), ((900,),)), (((15,), (11,)), ((900,), (700,)))
     many, other = ((-30, 30), (-10, 45))
-    told: dict[str, Callable[..., Any]] = {
+    functions: dict[str, Callable[..., Any]] = {
         "union1d": lambda a, b: sorted({*a, *b}), "intersect1d": lambda a, b: sorted({*a} & {*b}), "setdiff1d": lambda a, b: sorted({*a} - {*b}), "setxor1d": lambda a, b: sorted({*a} ^ {*b}),
     }  # fmt: skip
-    for name, function in told.items():
+    for name, function in functions.items():
         yield Row(name, found(function), (many, other), two, types="fi", slope=False, nan="", eager=True)
     yield Row("unique", found(distinct), (many,), line, types="fi", slope=False, eager=True)
     yield Row("unique_values", found(distinct), (many,), line, call=_in_order, types="fi", slope=False, nan="small", eager=True)  # fmt: skip
     yield Row("unique_all", lambda x: Grid((len(set(x.flat)),), sorted(set(x.flat))), (many,), line, call=lambda f, x: f(x)[0], slope=False, nan="", eager=True)  # fmt: skip
-    yield Row("unique_counts", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid((len(set(x.flat)),), [x.flat.count(one) for one in sorted(set(x.flat))])), (many,), line, types="fi", slope=False, nan="", eager=True)  # fmt: skip
-    yield Row("unique_inverse", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid(x.shape, [sorted(set(x.flat)).index(one) for one in x.flat])), (many,), (((15,),), ((520,),)), slope=False, nan="", eager=True)  # fmt: skip
-    yield Row("isin|in1d", lambda a, b: Grid(a.shape, [one in b.flat for one in a.flat]), ((-3, 3), (-2, 2)), (((15,), (11,)), ((667,), (30,))), types="fi", slope=False, nan="")  # fmt: skip
+    yield Row("unique_counts", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid((len(set(x.flat)),), [x.flat.count(number) for number in sorted(set(x.flat))])), (many,), line, types="fi", slope=False, nan="", eager=True)  # fmt: skip
+    yield Row("unique_inverse", lambda x: (Grid((len(set(x.flat)),), sorted(set(x.flat))), Grid(x.shape, [sorted(set(x.flat)).index(number) for number in x.flat])), (many,), (((15,),), ((520,),)), slope=False, nan="", eager=True)  # fmt: skip
+    yield Row("isin|in1d", lambda a, b: Grid(a.shape, [number in b.flat for number in a.flat]), ((-3, 3), (-2, 2)), (((15,), (11,)), ((667,), (30,))), types="fi", slope=False, nan="")  # fmt: skip
     spots = ((-0.25, 0.25),)
-    yield Row("flatnonzero", found(lambda x: [at for at, one in enumerate(x) if one]), spots, line, types="fi", slope=False, eager=True)  # fmt: skip
-    yield Row("nonzero", found(lambda v: [at for at, one in enumerate(v) if one]), spots, line, types="fi", slope=False, eager=True)  # fmt: skip
+    yield Row("flatnonzero", found(lambda x: [at for at, number in enumerate(x) if number]), spots, line, types="fi", slope=False, eager=True)  # fmt: skip
+    yield Row("nonzero", found(lambda v: [at for at, number in enumerate(v) if number]), spots, line, types="fi", slope=False, eager=True)  # fmt: skip
     yield Row("argwhere", _where, spots, (((3, 5),), ((23, 37),)), types="fi", slope=False, eager=True)
-    yield Row("extract", found(lambda v: [one for one in v if one != 0]), spots, line, call=lambda f, x: f(x != 0, x), slope=False, eager=True)  # fmt: skip
+    yield Row("extract", found(lambda v: [number for number in v if number != 0]), spots, line, call=lambda f, x: f(x != 0, x), slope=False, eager=True)  # fmt: skip
     yield Row("compress", found(lambda v: v[::2]), ((-9, 9),), (((15,),), ((1201,),)), call=_every_other, slope=False, eager=True)  # fmt: skip
     yield Row("trim_zeros", found(lambda v: v[1:]), ((1, 50),), line, call=lambda f, x: f(_begun_with_zero(x)), slope=False, nan="", eager=True)  # fmt: skip
 
 
 def _where(x: Grid) -> Grid:
-    spots = [index for index, one in zip(x.indices(), x.flat) if one]
+    spots = [index for index, number in zip(x.indices(), x.flat) if number]
     return Grid((len(spots), 2), [at for index in spots for at in index])
 
 
@@ -276,6 +271,6 @@ def _in_order(function: Any, x: Any) -> Any:
 def _begun_with_zero(x: Any) -> Any:
     import numpy as np
 
-    there = np.array(x)
-    there[0] = 0
-    return there
+    array = np.array(x)
+    array[0] = 0
+    return array

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, Callable, Iterator
 
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction, swapped, transposed
 from rigup_probe_rows import ONE, Row
 
 _SPAN = (-9, 9)
@@ -19,20 +19,13 @@ def _row(name: str, wanted: Callable[..., Any], call: Any = None, shapes: Any = 
     return Row(name, wanted, spans, shapes, call=call, **{"types": _TYPES, **more})
 
 
-def _turned(x: Grid) -> Grid:
-    return made(x.shape[::-1], lambda at: x[at[::-1]])
-
-
-def _swapped(x: Grid) -> Grid:
-    """The last two dimensions."""
-    return made((*x.shape[:-2], x.shape[-1], x.shape[-2]), lambda at: x[(*at[:-2], at[-1], at[-2])])
-
-
 def _joined(dim: int) -> Callable[..., Grid]:
     def called(x: Grid, y: Grid) -> Grid:
         size = x.shape[dim]
-        shape = [one + y.shape[dim] if at == dim else one for at, one in enumerate(x.shape)]
-        return made(shape, lambda at: x[at] if at[dim] < size else y[(*at[:dim], at[dim] - size, *at[dim + 1 :])])
+        shape = [length + y.shape[dim] if at == dim else length for at, length in enumerate(x.shape)]
+        return fromfunction(
+            shape, lambda at: x[at] if at[dim] < size else y[(*at[:dim], at[dim] - size, *at[dim + 1 :])]
+        )
 
     return called
 
@@ -47,7 +40,7 @@ def _line(x: Grid) -> Grid:
 
 def _from(shape: Callable[[Any], Any], place: Callable[..., Any]) -> Callable[[Grid], Grid]:
     """A grid whose number at an index stands in the input at another."""
-    return lambda x: made(shape(x.shape), lambda at: x[place(at, x.shape)])
+    return lambda x: fromfunction(shape(x.shape), lambda at: x[place(at, x.shape)])
 
 
 def _same(shape: Any) -> Any:
@@ -59,31 +52,31 @@ def joins() -> Iterator[Row]:
     both = _PAIR
     for name, dim in (("concatenate|concat", 0), ("vstack|row_stack", 0), ("hstack", 1)):
         yield _row(name, _joined(dim), lambda f, x, y: f([x, y]), both)
-    yield _row("concatenate|concat", _joined(1), lambda f, x, y: f([x, y], axis=1), both, said="of columns", rare=True)
+    yield _row("concatenate|concat", _joined(1), lambda f, x, y: f([x, y], axis=1), both, label="of columns", rare=True)
     yield _row("append", lambda x, y: _joined(0)(_line(x), _line(y)), None, both)
     yield _row("stack", lambda x, y: Grid((2, *x.shape), x.flat + y.flat), lambda f, x, y: f([x, y]), both)
-    yield _row("stack", lambda x, y: made((*x.shape, 2), lambda at: (x, y)[at[2]][at[:2]]), lambda f, x, y: f([x, y], axis=-1), both, said="within", rare=True)  # fmt: skip
-    yield _row("dstack", lambda x, y: made((*x.shape, 2), lambda at: (x, y)[at[2]][at[:2]]), lambda f, x, y: f([x, y]), both )  # fmt: skip
-    yield _row("column_stack", lambda x, y: made((x.shape[0], 2), lambda at: (x, y)[at[1]].flat[at[0]]), lambda f, x, y: f([x, y]), (((9,), (9,)), ((523,), (523,))))  # fmt: skip
+    yield _row("stack", lambda x, y: fromfunction((*x.shape, 2), lambda at: (x, y)[at[2]][at[:2]]), lambda f, x, y: f([x, y], axis=-1), both, label="within", rare=True)  # fmt: skip
+    yield _row("dstack", lambda x, y: fromfunction((*x.shape, 2), lambda at: (x, y)[at[2]][at[:2]]), lambda f, x, y: f([x, y]), both )  # fmt: skip
+    yield _row("column_stack", lambda x, y: fromfunction((x.shape[0], 2), lambda at: (x, y)[at[1]].flat[at[0]]), lambda f, x, y: f([x, y]), (((9,), (9,)), ((523,), (523,))))  # fmt: skip
     yield _row("bmat", _joined(1), lambda f, x, y: f([[x, y]]), both)
     yield _row("block", _joined(1), lambda f, x, y: f([[x, y]]), both)
-    yield _row("broadcast_arrays", lambda x, y: (made((4, 5), lambda at: x[at[0], 0]), made((4, 5), lambda at: y[0, at[1]])), None, (((4, 1), (1, 5)),))  # fmt: skip
-    yield _row("broadcast_arrays", lambda x, y: (made((40, 15), lambda at: x[at[0], 0]), made((40, 15), lambda at: y[0, at[1]])), None, (((40, 1), (1, 15)),), nan="", said="many", rare=True)  # fmt: skip
-    yield _row("meshgrid", lambda x, y: (made((y.shape[0], x.shape[0]), lambda at: x.flat[at[1]]), made((y.shape[0], x.shape[0]), lambda at: y.flat[at[0]])), None, (((4,), (5,)), ((29,), (23,))))  # fmt: skip
-    yield _row("insert", lambda x: made((x.shape[0] + 1, x.shape[1]), lambda at: 7 if at[0] == 1 else x[at[0] - (at[0] > 1), at[1]]), lambda f, x: f(x, 1, 7, axis=0))  # fmt: skip
+    yield _row("broadcast_arrays", lambda x, y: (fromfunction((4, 5), lambda at: x[at[0], 0]), fromfunction((4, 5), lambda at: y[0, at[1]])), None, (((4, 1), (1, 5)),))  # fmt: skip
+    yield _row("broadcast_arrays", lambda x, y: (fromfunction((40, 15), lambda at: x[at[0], 0]), fromfunction((40, 15), lambda at: y[0, at[1]])), None, (((40, 1), (1, 15)),), nan="", label="many", rare=True)  # fmt: skip
+    yield _row("meshgrid", lambda x, y: (fromfunction((y.shape[0], x.shape[0]), lambda at: x.flat[at[1]]), fromfunction((y.shape[0], x.shape[0]), lambda at: y.flat[at[0]])), None, (((4,), (5,)), ((29,), (23,))))  # fmt: skip
+    yield _row("insert", lambda x: fromfunction((x.shape[0] + 1, x.shape[1]), lambda at: 7 if at[0] == 1 else x[at[0] - (at[0] > 1), at[1]]), lambda f, x: f(x, 1, 7, axis=0))  # fmt: skip
     yield _row("delete", _from(lambda s: (s[0] - 1, s[1]), lambda at, _s: (at[0] + (at[0] >= 1), at[1])), lambda f, x: f(x, 1, axis=0))  # fmt: skip
 
 
 def turns() -> Iterator[Row]:
     """One array in another order or shape."""
-    yield _row("transpose", _turned)
-    yield _row("permute_dims", _turned, lambda f, x: f(x, (1, 0)))
-    yield _row("transpose", lambda x: made((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, (2, 0, 1)), _CUBE, said="of axes", rare=True)  # fmt: skip
-    yield _row("matrix_transpose|linalg.matrix_transpose", _swapped, None, _CUBE)
-    yield _row("linalg.matrix_transpose", _swapped, None, _CUBE)
-    yield _row("swapaxes", _swapped, lambda f, x: f(x, -1, -2), _CUBE)
-    yield _row("moveaxis", _swapped, lambda f, x: f(x, -1, -2), _CUBE)
-    yield _row("rollaxis", lambda x: made((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, 2), _CUBE)  # fmt: skip
+    yield _row("transpose", transposed)
+    yield _row("permute_dims", transposed, lambda f, x: f(x, (1, 0)))
+    yield _row("transpose", lambda x: fromfunction((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, (2, 0, 1)), _CUBE, label="of axes", rare=True)  # fmt: skip
+    yield _row("matrix_transpose|linalg.matrix_transpose", swapped, None, _CUBE)
+    yield _row("linalg.matrix_transpose", swapped, None, _CUBE)
+    yield _row("swapaxes", swapped, lambda f, x: f(x, -1, -2), _CUBE)
+    yield _row("moveaxis", swapped, lambda f, x: f(x, -1, -2), _CUBE)
+    yield _row("rollaxis", lambda x: fromfunction((x.shape[2], x.shape[0], x.shape[1]), lambda at: x[at[1], at[2], at[0]]), lambda f, x: f(x, 2), _CUBE)  # fmt: skip
     yield _row("reshape", _shaped(lambda s: s[::-1]), lambda f, x: f(x, x.shape[::-1]))
     yield _row("ravel", _line)
     yield _row("expand_dims", _shaped(lambda s: (s[0], 1, s[1])), lambda f, x: f(x, 1))
@@ -104,23 +97,23 @@ def turns() -> Iterator[Row]:
     yield _row("repeat", _from(lambda s: (s[0], 2 * s[1]), lambda at, _s: (at[0], at[1] // 2)), lambda f, x: f(x, 2, axis=1) )  # fmt: skip
     yield _row("tile", _from(lambda s: (2 * s[0], 3 * s[1]), lambda at, s: (at[0] % s[0], at[1] % s[1])), lambda f, x: f(x, (2, 3)))  # fmt: skip
     yield _row("broadcast_to", _from(lambda s: (4, *s), lambda at, _s: at[1:]), lambda f, x: f(x, (4, *x.shape)))
-    yield _row("pad", lambda x: made((x.shape[0] + 1, x.shape[1] + 2), lambda at: x[at[0], at[1] - 1] if at[0] < x.shape[0] and 1 <= at[1] <= x.shape[1] else 0), lambda f, x: f(x, ((0, 1), (1, 1))))  # fmt: skip
-    yield _row("tril", lambda x: made(x.shape, lambda at: x[at] if at[1] <= at[0] else 0), types="f")
-    yield _row("triu", lambda x: made(x.shape, lambda at: x[at] if at[1] >= at[0] else 0), types="f")
+    yield _row("pad", lambda x: fromfunction((x.shape[0] + 1, x.shape[1] + 2), lambda at: x[at[0], at[1] - 1] if at[0] < x.shape[0] and 1 <= at[1] <= x.shape[1] else 0), lambda f, x: f(x, ((0, 1), (1, 1))))  # fmt: skip
+    yield _row("tril", lambda x: fromfunction(x.shape, lambda at: x[at] if at[1] <= at[0] else 0), types="f")
+    yield _row("triu", lambda x: fromfunction(x.shape, lambda at: x[at] if at[1] >= at[0] else 0), types="f")
     yield _row("unstack", lambda x: tuple(Grid(x.shape[1:], x.flat[at * x.shape[1] : (at + 1) * x.shape[1]]) for at in range(3)), None, (((3, 5),), ((3, 523),)))  # fmt: skip
     for name in ("split", "array_split", "vsplit"):
         yield _row(name, lambda x: (Grid((2, x.shape[1]), x.flat[: 2 * x.shape[1]]), Grid((2, x.shape[1]), x.flat[2 * x.shape[1] :])), lambda f, x: f(x, 2), (((4, 5),), ((4, 301),)))  # fmt: skip
-    yield _row("hsplit", lambda x: (made((x.shape[0], 2), lambda at: x[at]), made((x.shape[0], 2), lambda at: x[at[0], at[1] + 2])), lambda f, x: f(x, 2), (((5, 4),), ((301, 4),)))  # fmt: skip
-    yield _row("dsplit", lambda x: (made((*x.shape[:2], 2), lambda at: x[at]), made((*x.shape[:2], 2), lambda at: x[(*at[:2], at[2] + 2)])), lambda f, x: f(x, 2), (((2, 3, 4),), ((13, 23, 4),)))  # fmt: skip
-    yield _row("astype", lambda x: Grid(x.shape, [math.trunc(one) for one in x.flat]), lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
+    yield _row("hsplit", lambda x: (fromfunction((x.shape[0], 2), lambda at: x[at]), fromfunction((x.shape[0], 2), lambda at: x[at[0], at[1] + 2])), lambda f, x: f(x, 2), (((5, 4),), ((301, 4),)))  # fmt: skip
+    yield _row("dsplit", lambda x: (fromfunction((*x.shape[:2], 2), lambda at: x[at]), fromfunction((*x.shape[:2], 2), lambda at: x[(*at[:2], at[2] + 2)])), lambda f, x: f(x, 2), (((2, 3, 4),), ((13, 23, 4),)))  # fmt: skip
+    yield _row("astype", lambda x: Grid(x.shape, [math.trunc(number) for number in x.flat]), lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
 
 
 def places() -> Iterator[Row]:
     """Taken from and put to places."""
     spots = lambda s: Grid(s, [n * 5 % 7 for n in range(math.prod(s))])
     taken = (((7, 5), (4,)), ((7, 29), (23,)))
-    yield _row("take", lambda x, n: made((n.shape[0], x.shape[1]), lambda at: x[int(n.flat[at[0]]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), axis=0), taken, inputs=(_SPAN, spots))  # fmt: skip
-    yield _row("take_along_axis", lambda x, n: made(n.shape, lambda at: x[int(n[at]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), 0), (((7, 5), (4, 5)), ((7, 29), (23, 29))), inputs=(_SPAN, spots))  # fmt: skip
+    yield _row("take", lambda x, n: fromfunction((n.shape[0], x.shape[1]), lambda at: x[int(n.flat[at[0]]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), axis=0), taken, inputs=(_SPAN, spots))  # fmt: skip
+    yield _row("take_along_axis", lambda x, n: fromfunction(n.shape, lambda at: x[int(n[at]), at[1]]), lambda f, x, n: f(x, n.astype("int32"), 0), (((7, 5), (4, 5)), ((7, 29), (23, 29))), inputs=(_SPAN, spots))  # fmt: skip
     yield _row(
         "ix_",
         lambda x: Grid((len(x.flat), 1), x.flat),
@@ -153,16 +146,16 @@ def places() -> Iterator[Row]:
         slope=False,
         types="f",
     )
-    yield _row("choose", lambda x, y: made(x.shape, lambda at: (x, y)[(at[0] + at[1]) % 2][at]), _chosen, _PAIR, eager=True, slope=False)  # fmt: skip
-    yield _row("select", lambda x, y: made(x.shape, lambda at: x[at] if x[at] > 1 else y[at] if y[at] > 1 else 0), lambda f, x, y: f([x > 1, y > 1], [x, y], 0), _PAIR)  # fmt: skip
-    yield _row("piecewise", lambda x: made(x.shape, lambda at: x[at] if x[at] > 1 else -1), lambda f, x: f(x, [x > 1], [lambda v: v, -1]), slope=False, types="f", nan="")  # fmt: skip
-    yield _row("diag|diagonal|linalg.diagonal", lambda x: made((min(x.shape),), lambda at: x[at[0], at[0]]), None, (((5, 7),), ((521, 523),)), types="f")  # fmt: skip
+    yield _row("choose", lambda x, y: fromfunction(x.shape, lambda at: (x, y)[(at[0] + at[1]) % 2][at]), _chosen, _PAIR, eager=True, slope=False)  # fmt: skip
+    yield _row("select", lambda x, y: fromfunction(x.shape, lambda at: x[at] if x[at] > 1 else y[at] if y[at] > 1 else 0), lambda f, x, y: f([x > 1, y > 1], [x, y], 0), _PAIR)  # fmt: skip
+    yield _row("piecewise", lambda x: fromfunction(x.shape, lambda at: x[at] if x[at] > 1 else -1), lambda f, x: f(x, [x > 1], [lambda v: v, -1]), slope=False, types="f", nan="")  # fmt: skip
+    yield _row("diag|diagonal|linalg.diagonal", lambda x: fromfunction((min(x.shape),), lambda at: x[at[0], at[0]]), None, (((5, 7),), ((521, 523),)), types="f")  # fmt: skip
     for name in ("diagonal", "linalg.diagonal"):
-        yield _row(name, lambda x: made((min(x.shape),), lambda at: x[at[0], at[0]]), None, (((5, 7),), ((521, 523),)), types="f", rare=True)  # fmt: skip
+        yield _row(name, lambda x: fromfunction((min(x.shape),), lambda at: x[at[0], at[0]]), None, (((5, 7),), ((521, 523),)), types="f", rare=True)  # fmt: skip
     for name in ("diag", "diagflat"):
-        yield _row(name, lambda x: made((x.shape[0],) * 2, lambda at: x.flat[at[0]] if at[0] == at[1] else 0), None, (((5,),), ((29,),)), said="of a line")  # fmt: skip
-    yield _row("apply_along_axis", lambda x: made(x.shape[:1], lambda at: x[at[0], 1]), lambda f, x: f(lambda row: row[1], 1, x), (((5, 3),), ((520, 3),)))  # fmt: skip
-    yield _row("vander", lambda x: made((x.shape[0], 3), lambda at: x.flat[at[0]] ** (2 - at[1])), lambda f, x: f(x, 3), (((5,),), ((301,),)), inputs=((-3, 3),), types="f", slope=False)  # fmt: skip
+        yield _row(name, lambda x: fromfunction((x.shape[0],) * 2, lambda at: x.flat[at[0]] if at[0] == at[1] else 0), None, (((5,),), ((29,),)), label="of a line")  # fmt: skip
+    yield _row("apply_along_axis", lambda x: fromfunction(x.shape[:1], lambda at: x[at[0], 1]), lambda f, x: f(lambda row: row[1], 1, x), (((5, 3),), ((520, 3),)))  # fmt: skip
+    yield _row("vander", lambda x: fromfunction((x.shape[0], 3), lambda at: x.flat[at[0]] ** (2 - at[1])), lambda f, x: f(x, 3), (((5,),), ((301,),)), inputs=((-3, 3),), types="f", slope=False)  # fmt: skip
 
 
 def _chosen(function: Any, x: Any, y: Any) -> Any:
@@ -174,15 +167,15 @@ def _chosen(function: Any, x: Any, y: Any) -> Any:
 
 def making() -> Iterator[Row]:
     """Arrays from sizes: the input tells the type alone."""
-    one, many = 5, 29
-    told: dict[str, tuple[Any, Any]] = {
-        "eye": (lambda f, n, d: f(n, n + 1, 1, dtype=d), lambda n: made((n, n + 1), lambda at: int(at[1] == at[0] + 1))), "identity": (lambda f, n, d: f(n, dtype=d), lambda n: made((n, n), lambda at: int(at[0] == at[1]))),
-        "tri": (lambda f, n, d: f(n, dtype=d), lambda n: made((n, n), lambda at: int(at[1] <= at[0]))), "ones": (lambda f, n, d: f((n, n), dtype=d), lambda n: made((n, n), lambda _at: 1)),
-        "zeros": (lambda f, n, d: f((n, n), dtype=d), lambda n: made((n, n), lambda _at: 0)), "full": (lambda f, n, d: f((n, n), 7, dtype=d), lambda n: made((n, n), lambda _at: 7)),
-        "arange": (lambda f, n, d: f(n * n, dtype=d), lambda n: made((n * n,), lambda at: at[0])),
+    few, many = 5, 29
+    cases: dict[str, tuple[Any, Any]] = {
+        "eye": (lambda f, n, d: f(n, n + 1, 1, dtype=d), lambda n: fromfunction((n, n + 1), lambda at: int(at[1] == at[0] + 1))), "identity": (lambda f, n, d: f(n, dtype=d), lambda n: fromfunction((n, n), lambda at: int(at[0] == at[1]))),
+        "tri": (lambda f, n, d: f(n, dtype=d), lambda n: fromfunction((n, n), lambda at: int(at[1] <= at[0]))), "ones": (lambda f, n, d: f((n, n), dtype=d), lambda n: fromfunction((n, n), lambda _at: 1)),
+        "zeros": (lambda f, n, d: f((n, n), dtype=d), lambda n: fromfunction((n, n), lambda _at: 0)), "full": (lambda f, n, d: f((n, n), 7, dtype=d), lambda n: fromfunction((n, n), lambda _at: 7)),
+        "arange": (lambda f, n, d: f(n * n, dtype=d), lambda n: fromfunction((n * n,), lambda at: at[0])),
     }  # fmt: skip
-    for name, (call, wanted) in told.items():
-        yield Row(name, lambda x, w=wanted: w(x.shape[0]), (_SPAN,), (((one,),), ((many,),)), call=lambda f, x, c=call: c(f, len(x), str(x.dtype)), types="fi", nan="", slope=False)  # fmt: skip
+    for name, (call, wanted) in cases.items():
+        yield Row(name, lambda x, w=wanted: w(x.shape[0]), (_SPAN,), (((few,),), ((many,),)), call=lambda f, x, c=call: c(f, len(x), str(x.dtype)), types="fi", nan="", slope=False)  # fmt: skip
     spread: dict[str, Callable[[float], float]] = {
         "linspace": lambda x: x,
         "logspace": lambda x: 10.0**x,
@@ -190,27 +183,29 @@ def making() -> Iterator[Row]:
     }
     for name, function in spread.items():
         yield Row(name, lambda x, y, f=function, g=name == "geomspace": _between(x, y, f, g), ((0.5, 1), (2, 3)), (((5,),) * 2, ((13,),) * 2), call=lambda f, x, y: f(x, y, 50, dtype=str(x.dtype)), nan="some", slope=False, factor=3.0)  # fmt: skip
-        yield Row(name, lambda x, y, f=function, g=name == "geomspace": _between(x, y, f, g), ((0.5, 1), (2, 3)), (((), ()),), call=lambda f, x, y: f(x, y, 50, dtype=str(x.dtype)), nan="", slope=False, factor=3.0, said="between two")  # fmt: skip
+        yield Row(name, lambda x, y, f=function, g=name == "geomspace": _between(x, y, f, g), ((0.5, 1), (2, 3)), (((), ()),), call=lambda f, x, y: f(x, y, 50, dtype=str(x.dtype)), nan="", slope=False, factor=3.0, label="between two")  # fmt: skip
     shares: dict[str, Callable[[float], float]] = {
         "hanning": lambda t: 0.5 - 0.5 * math.cos(2 * math.pi * t), "hamming": lambda t: 0.54 - 0.46 * math.cos(2 * math.pi * t), "bartlett": lambda t: 1 - abs(2 * t - 1),
         "blackman": lambda t: 0.42 - 0.5 * math.cos(2 * math.pi * t) + 0.08 * math.cos(4 * math.pi * t),
     }  # fmt: skip
     for name, share in shares.items():
         yield Row(name, lambda x, s=share: Grid((len(x.flat) + 3,), [s(at / (len(x.flat) + 2)) for at in range(len(x.flat) + 3)]), (_SPAN,), (((9,),), ((523,),)), call=lambda f, x: f(len(x) + 3), nan="", slope=False)  # fmt: skip
-    yield Row("indices", lambda x: made((2, *x.shape), lambda at: at[1 + at[0]]), (_SPAN,), ONE[:2], call=lambda f, x: f(x.shape), nan="", slope=False)  # fmt: skip
+    yield Row("indices", lambda x: fromfunction((2, *x.shape), lambda at: at[1 + at[0]]), (_SPAN,), ONE[:2], call=lambda f, x: f(x.shape), nan="", slope=False)  # fmt: skip
     for name, inside in (("tril_indices", lambda r, c: c <= r), ("triu_indices", lambda r, c: c >= r)):
         yield Row(name, lambda x, i=inside: _pairs(len(x.flat), i), (_SPAN,), (((5,),), ((37,),)), call=lambda f, x: f(len(x)), nan="", slope=False)  # fmt: skip
     yield Row("diag_indices", lambda x: _pairs(len(x.flat), lambda r, c: r == c), (_SPAN,), (((5,),), ((523,),)), call=lambda f, x: f(len(x)), nan="", slope=False)  # fmt: skip
 
 
 def _pairs(size: int, inside: Callable[[int, int], bool]) -> tuple[Grid, Grid]:
-    told = [(r, c) for r in range(size) for c in range(size) if inside(r, c)]
-    return Grid((len(told),), [r for r, _c in told]), Grid((len(told),), [c for _r, c in told])
+    pairs_inside = [(r, c) for r in range(size) for c in range(size) if inside(r, c)]
+    return Grid((len(pairs_inside),), [r for r, _c in pairs_inside]), Grid(
+        (len(pairs_inside),), [c for _r, c in pairs_inside]
+    )
 
 
 def _between(x: Grid, y: Grid, function: Callable[[float], float], by_ratio: bool) -> Grid:
-    def one(at: Any) -> float:
+    def element(at: Any) -> float:
         low, high, share = x[at[1:]], y[at[1:]], at[0] / 49
         return low * (high / low) ** share if by_ratio else function(low + (high - low) * share)
 
-    return made((50, *x.shape), one)
+    return fromfunction((50, *x.shape), element)

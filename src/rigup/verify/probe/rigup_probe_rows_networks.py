@@ -9,11 +9,12 @@ import rigup_probe_reference as reference
 import rigup_probe_reference_networks as networks
 import rigup_probe_reference_special as special
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, along, each, made, reduced
+from rigup_probe_grid import Grid, along, each, each_row, fromfunction, reduced
 from rigup_probe_rows import ONE, TWO, Row
 from rigup_probe_rows_elements import least, odd, power
-from rigup_probe_rows_lanes import order, ordered, place
-from rigup_probe_tape import Traced, curve
+from rigup_probe_rows_lanes import odd as odd_row
+from rigup_probe_rows_lanes import odd_in, order, ordered, place
+from rigup_probe_tape import curve
 
 _ROWS = (((5, 7),), ((41, 13),))
 _FEW = (((5, 7),), ((520, 3),))
@@ -58,43 +59,34 @@ def activations() -> Iterator[Row]:
     """Of one number; softmax and its like over rows."""
     for name, (function, low, high) in _ACTIVATIONS.items():
         yield Row("nn." + name, each(odd(function)), ((low, high),))
-    yield Row("nn.gelu", each(odd(reference.gelu)), ((-4, 4),), call=lambda f, x: f(x, approximate=False), said="by erf", rare=True)  # fmt: skip
+    yield Row("nn.gelu", each(odd(reference.gelu)), ((-4, 4),), call=lambda f, x: f(x, approximate=False), label="by erf", rare=True)  # fmt: skip
     for name, function in (("softmax", reference.softmax), ("log_softmax", reference.log_softmax)):
         yield Row("nn." + name, along(-1, _or_nan(function)), ((-6, 6),), _ROWS, factor=2.0)
-        yield Row("nn." + name, along(0, _or_nan(function)), ((-6, 6),), _ROWS, {"axis": 0}, said="down", rare=True, factor=2.0)  # fmt: skip
-        yield Row("nn." + name, along(-1, function), (lambda s: Grid(s, [896.0 + n % 5 * (4 - 8 * (n % 2)) for n in range(math.prod(s))]),), _ROWS, said="of large", nan="", types="f", factor=2.0)  # fmt: skip
+        yield Row("nn." + name, along(0, _or_nan(function)), ((-6, 6),), _ROWS, {"axis": 0}, label="down", rare=True, factor=2.0)  # fmt: skip
+        yield Row("nn." + name, along(-1, function), (lambda s: Grid(s, [896.0 + n % 5 * (4 - 8 * (n % 2)) for n in range(math.prod(s))]),), _ROWS, label="of large", nan="", types="f", factor=2.0)  # fmt: skip
     yield Row("nn.logsumexp", reduced((-1,), odd_row(reference.logsumexp)), ((-6, 6),), _FEW, {"axis": -1})
     yield Row("scipy.special.logsumexp", reduced((-1,), odd_row(reference.logsumexp)), ((-6, 6),), _FEW, {"axis": -1})
     yield Row("nn.logmeanexp", reduced((-1,), odd_row(lambda row: reference.logsumexp(row) - math.log(len(row)))), ((-6, 6),), _FEW, {"axis": -1})  # fmt: skip
     yield Row("nn.standardize", along(-1, reference.normal), ((-5, 5),), _ROWS, {"epsilon": reference.EPSILON}, factor=2.0 )  # fmt: skip
     yield Row("nn.glu", _gated, ((-4, 4),), (((5, 8),), ((41, 26),)))
-    yield Row("nn.one_hot", lambda x: made((len(x.flat), 30), lambda at: int(x.flat[at[0]] == at[1])), (lambda s: Grid(s, [n * 7 % 30 for n in range(math.prod(s))]),), (((9,),), ((31,),)), call=lambda f, x: f(x.astype("int32"), 30, dtype=x.dtype), nan="", slope=False)  # fmt: skip
+    yield Row("nn.one_hot", lambda x: fromfunction((len(x.flat), 30), lambda at: int(x.flat[at[0]] == at[1])), (lambda s: Grid(s, [n * 7 % 30 for n in range(math.prod(s))]),), (((9,),), ((31,),)), call=lambda f, x: f(x.astype("int32"), 30, dtype=x.dtype), nan="", slope=False)  # fmt: skip
     yield Row("nn.dot_product_attention", _heads, ((-2, 2),) * 3, (((1, 5, 2, 4),) * 3, ((2, 9, 4, 8),) * 3), nan="some", factor=3.0, types="s")  # fmt: skip
 
 
-def odd_row(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """NaN where one in the row is none."""
-    return lambda row: math.nan if _odd(row) else function(row)
-
-
-def _odd(row: Any) -> bool:
-    return any(one != one for one in row if not isinstance(one, Traced))
-
-
 def _or_nan(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda row: [math.nan] * len(row) if _odd(row) else function(row)
+    return lambda row: [math.nan] * len(row) if odd_in(row) else function(row)
 
 
 def _gated(x: Grid) -> Grid:
     half = x.shape[1] // 2
-    return made((x.shape[0], half), lambda at: x[at] * tape.sigmoid(x[at[0], at[1] + half]))
+    return fromfunction((x.shape[0], half), lambda at: x[at] * tape.sigmoid(x[at[0], at[1] + half]))
 
 
 def _heads(query: Grid, key: Grid, value: Grid) -> Grid:
     """Positions before heads."""
 
     def swapped(x: Grid) -> Grid:
-        return made((x.shape[0], x.shape[2], x.shape[1], x.shape[3]), lambda at: x[at[0], at[2], at[1], at[3]])
+        return fromfunction((x.shape[0], x.shape[2], x.shape[1], x.shape[3]), lambda at: x[at[0], at[2], at[1], at[3]])
 
     return swapped(networks.attention()(swapped(query), swapped(key), swapped(value)))
 
@@ -179,7 +171,7 @@ def lax() -> Iterator[Row]:
     yield Row("lax.clamp", each(odd(reference.clamped(-1.0, 2.0))), ((-4.03125, 5),), ONE[:2], call=lambda f, x: f(x.dtype.type(-1), x, x.dtype.type(2)))  # fmt: skip
     yield Row("lax.select", each(lambda x, y: max(y, x)), ((-9, 9), (-7.5, 9)), same, call=lambda f, x, y: f(x > y, x, y), slope=False)  # fmt: skip
     yield Row("lax.sort", along(-1, ordered), ((-9, 9),), _ROWS, slope=False)
-    yield Row("lax.top_k", lambda x: (reduced_rows(x, lambda row: sorted(row)[::-1][:3]), reduced_rows(x, lambda row: sorted(range(len(row)), key=lambda at: -row[at])[:3])), ((-9, 9),), (((5, 7),), ((201, 13),)), call=lambda f, x: f(x, 3), nan="", slope=False)  # fmt: skip
+    yield Row("lax.top_k", lambda x: (each_row(lambda row: sorted(row)[::-1][:3])(x), each_row(lambda row: sorted(range(len(row)), key=lambda at: -row[at])[:3])(x)), ((-9, 9),), (((5, 7),), ((201, 13),)), call=lambda f, x: f(x, 3), nan="", slope=False)  # fmt: skip
     for name, best in (("argmax", max), ("argmin", min)):
         yield Row("lax." + name, reduced((-1,), place(best)), ((-9, 9),), _FEW, call=lambda f, x: f(x, 1, "int32"), slope=False)  # fmt: skip
     yield Row("lax.cumsum", along(-1, reference.running_sum), ((-2, 2),), _ROWS, {"axis": 1}, factor=5.0)
@@ -192,12 +184,12 @@ def lax() -> Iterator[Row]:
         yield Row("lax." + name, networks.matmul, ((-2, 2), (-2, 2)), shapes, factor=2.0)
     yield Row("lax.conv", networks.convolution(), ((-2, 2), (-2, 2)), (((1, 2, 5, 6), (3, 2, 3, 3)), ((2, 3, 12, 13), (4, 3, 3, 3))), call=lambda f, x, k: f(x, k, (1, 1), "VALID"), factor=3.0)  # fmt: skip
     yield Row("lax.reshape", lambda x: Grid(x.shape[::-1], x.flat), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, x.shape[::-1]) )  # fmt: skip
-    yield Row("lax.transpose", lambda x: made(x.shape[::-1], lambda at: x[at[::-1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1, 0)))  # fmt: skip
-    yield Row("lax.rev", lambda x: made(x.shape, lambda at: x[at[0], x.shape[1] - 1 - at[1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1,)))  # fmt: skip
+    yield Row("lax.transpose", lambda x: fromfunction(x.shape[::-1], lambda at: x[at[::-1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1, 0)))  # fmt: skip
+    yield Row("lax.rev", lambda x: fromfunction(x.shape, lambda at: x[at[0], x.shape[1] - 1 - at[1]]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (1,)))  # fmt: skip
     yield Row("lax.concatenate", lambda x, y: Grid((x.shape[0] * 2, x.shape[1]), x.flat + y.flat), ((-9, 9),) * 2, same, call=lambda f, x, y: f([x, y], 0))  # fmt: skip
-    yield Row("lax.slice", lambda x: made((x.shape[0], x.shape[1] - 2), lambda at: x[at[0], at[1] + 1]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0, 1), (x.shape[0], x.shape[1] - 1)))  # fmt: skip
+    yield Row("lax.slice", lambda x: fromfunction((x.shape[0], x.shape[1] - 2), lambda at: x[at[0], at[1] + 1]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0, 1), (x.shape[0], x.shape[1] - 1)))  # fmt: skip
     yield Row("lax.broadcast", lambda x: Grid((3, *x.shape), x.flat * 3), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (3,)) )  # fmt: skip
-    yield Row("lax.convert_element_type", lambda x: Grid(x.shape, [math.trunc(one) for one in x.flat]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
+    yield Row("lax.convert_element_type", lambda x: Grid(x.shape, [math.trunc(number) for number in x.flat]), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, "int32"), nan="", slope=False)  # fmt: skip
 
 
 def _more() -> Iterator[Row]:
@@ -273,12 +265,7 @@ def _more() -> Iterator[Row]:
     )
     yield Row("lax.nextafter", each(lambda x, y: math.copysign(2.0 ** math.floor(math.log2(x)), y - x)), ((0.5625, 0.9375), (1, 9)), same, call=lambda f, x, y: (f(x, y) - x) / least(x), slope=False, nan="")  # fmt: skip
     yield Row(
-        "lax.select_n",
-        each(odd(min)),
-        ((-9, 9), (-7.5, 9)),
-        same,
-        call=lambda f, x, y: f(x > y, x, y),
-        slope=False,
+        "lax.select_n", each(odd(min)), ((-9, 9), (-7.5, 9)), same, call=lambda f, x, y: f(x > y, x, y), slope=False
     )
     yield Row(
         "lax.expand_dims", lambda x: Grid((1, *x.shape), x.flat), ((-9, 9),), ONE[:2], call=lambda f, x: f(x, (0,))
@@ -290,19 +277,12 @@ def _more() -> Iterator[Row]:
     for name in ("index_in_dim", "dynamic_index_in_dim"):
         yield Row(
             "lax." + name,
-            lambda x: made((1, x.shape[1]), lambda at: x[1, at[1]]),
+            lambda x: fromfunction((1, x.shape[1]), lambda at: x[1, at[1]]),
             ((-9, 9),),
             (((3, 5),), ((3, 523),)),
             call=lambda f, x: f(x, 1, 0),
         )
-    yield Row("lax.sort_key_val", lambda x, y: (along(-1, ordered)(x), made(y.shape, lambda at: y[at[0], order(x.flat[at[0] * x.shape[1] :][: x.shape[1]])[at[1]]])), ((-9, 9), (-9, 9)), (((5, 7),) * 2, ((41, 13),) * 2), slope=False, nan="")  # fmt: skip
-
-
-def reduced_rows(x: Grid, function: Callable[[list[Any]], list[Any]]) -> Grid:
-    """A list for each row."""
-    wide = x.shape[-1]
-    told = [function(x.flat[at : at + wide]) for at in range(0, len(x.flat), wide)]
-    return Grid((*x.shape[:-1], len(told[0])), [one for row in told for one in row])
+    yield Row("lax.sort_key_val", lambda x, y: (along(-1, ordered)(x), fromfunction(y.shape, lambda at: y[at[0], order(x.flat[at[0] * x.shape[1] :][: x.shape[1]])[at[1]]])), ((-9, 9), (-9, 9)), (((5, 7),) * 2, ((41, 13),) * 2), slope=False, nan="")  # fmt: skip
 
 
 TABLES = (activations, lax)

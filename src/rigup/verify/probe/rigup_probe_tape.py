@@ -1,4 +1,4 @@
-"""Numbers that remember how they were made: gradients of any function that is written in plain Python, in float64.
+"""Reverse-mode differentiation in plain Python: float64 numbers that record their operations on a tape.
 
 A reference function is written once, over numbers. Called with floats it gives the value that is expected; called with
 `Traced` numbers it leaves a tape (reverse-mode automatic differentiation), which gives the gradients that are expected.
@@ -17,7 +17,7 @@ _TAPE: list[Traced] = []
 
 
 class Traced:
-    """A number with the numbers that it was made of, and its slope by each of them."""
+    """A number with its operands and its derivative by each of them."""
 
     __slots__ = ("gradient", "parents", "slopes", "value")
 
@@ -66,31 +66,31 @@ class Traced:
     __rmul__ = __mul__
 
 
-def plain(one: Number) -> float:
+def plain(number: Number) -> float:
     """The value alone."""
-    return one.value if isinstance(one, Traced) else one
+    return number.value if isinstance(number, Traced) else number
 
 
 def curve(value: Callable[[float], float], slope: Callable[[float], float]) -> Callable[[Number], Number]:
     """A function of one number, from its value and its slope."""
 
-    def called(one: Number) -> Number:
-        if isinstance(one, Traced):
-            return Traced(value(one.value), (one,), (slope(one.value),))
-        return value(one)
+    def called(number: Number) -> Number:
+        if isinstance(number, Traced):
+            return Traced(value(number.value), (number,), (slope(number.value),))
+        return value(number)
 
     return called
 
 
 def dot(left: Sequence[Number], right: Sequence[Number]) -> Number:
     """The sum of products, as one step of the tape."""
-    here, there = Traced in map(type, left), Traced in map(type, right)
-    if not here and not there:
+    here, right_traced = Traced in map(type, left), Traced in map(type, right)
+    if not here and not right_traced:
         return summed(list(map(mul, left, right)))
-    mine = [one.value if type(one) is Traced else one for one in left] if here else left
-    theirs = [one.value if type(one) is Traced else one for one in right] if there else right
+    mine = [number.value if type(number) is Traced else number for number in left] if here else left
+    theirs = [number.value if type(number) is Traced else number for number in right] if right_traced else right
     value = summed(list(map(mul, mine, theirs)))
-    if not there:
+    if not right_traced:
         return Traced(value, left, theirs)
     return Traced(value, [*left, *right], [*theirs, *mine]) if here else Traced(value, right, mine)
 
@@ -114,11 +114,11 @@ def differentiate(results: Sequence[Number], weights: Sequence[float]) -> None:
     for result, weight in zip(results, weights):
         if isinstance(result, Traced):
             result.gradient += weight
-    for one in reversed(_TAPE):
-        if one.gradient:
-            for parent, slope in zip(one.parents, one.slopes):
+    for node in reversed(_TAPE):
+        if node.gradient:
+            for parent, slope in zip(node.parents, node.slopes):
                 if type(parent) is Traced:
-                    parent.gradient += one.gradient * (slope.conjugate() if type(slope) is complex else slope)
+                    parent.gradient += node.gradient * (slope.conjugate() if type(slope) is complex else slope)
     forget()
 
 
@@ -132,37 +132,37 @@ def forget() -> None:
     del _TAPE[:]
 
 
-def _exp(one: Any) -> Any:
-    return cmath.exp(one) if type(one) is complex else math.exp(one) if one < 709 else math.inf
+def _exp(number: Any) -> Any:
+    return cmath.exp(number) if type(number) is complex else math.exp(number) if number < 709 else math.inf
 
 
 def _of(name: str) -> Callable[[Any], Any]:
     """Python's own function, for complex numbers too."""
     alone, wide = getattr(math, name), getattr(cmath, name)
-    return lambda one: wide(one) if type(one) is complex else alone(one)
+    return lambda number: wide(number) if type(number) is complex else alone(number)
 
 
 _sqrt, _sin, _cos, _tan, _tanh, _sinh, _cosh = map(_of, ("sqrt", "sin", "cos", "tan", "tanh", "sinh", "cosh"))
 exp = curve(_exp, _exp)
-log = curve(_of("log"), lambda one: 1 / one)
-sqrt = curve(_sqrt, lambda one: 0.5 / _sqrt(one))
-sin, cos = curve(_sin, _cos), curve(_cos, lambda one: -_sin(one))
-tan = curve(_tan, lambda one: 1 + _tan(one) ** 2)
-tanh = curve(_tanh, lambda one: 1 - _tanh(one) ** 2)
+log = curve(_of("log"), lambda x: 1 / x)
+sqrt = curve(_sqrt, lambda x: 0.5 / _sqrt(x))
+sin, cos = curve(_sin, _cos), curve(_cos, lambda x: -_sin(x))
+tan = curve(_tan, lambda x: 1 + _tan(x) ** 2)
+tanh = curve(_tanh, lambda x: 1 - _tanh(x) ** 2)
 sinh, cosh = curve(_sinh, _cosh), curve(_cosh, _sinh)
-asin = curve(_of("asin"), lambda one: 1 / _sqrt(1 - one * one))
-acos = curve(_of("acos"), lambda one: -1 / _sqrt(1 - one * one))
-atan = curve(_of("atan"), lambda one: 1 / (1 + one * one))
-erf = curve(math.erf, lambda one: 2 / math.sqrt(math.pi) * math.exp(-one * one))
-log1p, expm1 = curve(math.log1p, lambda one: 1 / (1 + one)), curve(math.expm1, math.exp)
-absolute = curve(abs, lambda one: (one > 0) - (one < 0))
+asin = curve(_of("asin"), lambda x: 1 / _sqrt(1 - x * x))
+acos = curve(_of("acos"), lambda x: -1 / _sqrt(1 - x * x))
+atan = curve(_of("atan"), lambda x: 1 / (1 + x * x))
+erf = curve(math.erf, lambda x: 2 / math.sqrt(math.pi) * math.exp(-x * x))
+log1p, expm1 = curve(math.log1p, lambda x: 1 / (1 + x)), curve(math.expm1, math.exp)
+absolute = curve(abs, lambda x: (x > 0) - (x < 0))
 
 
-def _sigmoid(one: Any) -> Any:
-    if type(one) is complex:
-        return 1 / (1 + cmath.exp(-one))
-    return 1 / (1 + math.exp(-one)) if one >= 0 else math.exp(one) / (1 + math.exp(one))
+def _sigmoid(x: Any) -> Any:
+    if type(x) is complex:
+        return 1 / (1 + cmath.exp(-x))
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
-sigmoid = curve(_sigmoid, lambda one: _sigmoid(one) * _sigmoid(-one))
-softplus = curve(lambda one: max(one, 0.0) + math.log1p(math.exp(-abs(one))), _sigmoid)
+sigmoid = curve(_sigmoid, lambda x: _sigmoid(x) * _sigmoid(-x))
+softplus = curve(lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))), _sigmoid)

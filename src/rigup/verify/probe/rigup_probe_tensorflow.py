@@ -18,21 +18,21 @@ def about() -> dict[str, Any]:
     """The build."""
     tf.config.set_soft_device_placement(False)
     tf.config.experimental.enable_tensor_float_32_execution(False)
-    told = dict(tf.sysconfig.get_build_info())
+    build_info = dict(tf.sysconfig.get_build_info())
     kept = ("cuda_version", "cudnn_version", "is_cuda_build", "is_rocm_build", "cuda_compute_capabilities")
-    return {"version": tf.__version__, "build": {name: told[name] for name in kept if name in told}}
+    return {"version": tf.__version__, "build": {name: build_info[name] for name in kept if name in build_info}}
 
 
 def devices() -> list[Any]:
     """All GPUs that TensorFlow lists, the CPU last."""
     found = []
-    for index, one in enumerate(tf.config.list_physical_devices("GPU")):
-        tf.config.experimental.set_memory_growth(one, True)
-        told = tf.config.experimental.get_device_details(one)
-        major = told.get("compute_capability")
+    for index, gpu in enumerate(tf.config.list_physical_devices("GPU")):
+        tf.config.experimental.set_memory_growth(gpu, True)
+        details = tf.config.experimental.get_device_details(gpu)
+        major = details.get("compute_capability")
         isa = "sm_{}{}".format(*major) if major else ""
         vendor = "amd" if tf.test.is_built_with_rocm() else "nvidia" if tf.test.is_built_with_cuda() else ""
-        shown = {"name": told.get("device_name", ""), "isa": isa if vendor == "nvidia" else "", "vendor": vendor}
+        shown = {"name": details.get("device_name", ""), "isa": isa if vendor == "nvidia" else "", "vendor": vendor}
         found.append(dict(shown, id="gpu:" + str(index), type="gpu", index=index))
     return [*found, {"id": "cpu", "type": "cpu", "vendor": ""}]
 
@@ -42,7 +42,7 @@ def _called(device: dict[str, Any]) -> str:
 
 
 def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[dict[str, Any]], Any]]]:
-    """What is measured on a device."""
+    """The checks of a device."""
     yield "small-tensors", small_tensors
     yield "copy-host", copy_host
     for name in ("float64", "float32", "float16", "bfloat16"):
@@ -57,26 +57,28 @@ def checks(device: dict[str, Any], full: bool) -> Iterator[tuple[str, Callable[[
 
 def _elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
     wanted = _called(device).lower().strip("/")
-    return [name + " on " + one.device for name, one in results.items() if not one.device.lower().endswith(wanted)]
+    return [
+        name + " on " + result.device for name, result in results.items() if not result.device.lower().endswith(wanted)
+    ]
 
 
 def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
     """Numbers that have one right answer, also from a compiled graph."""
     with tf.device(_called(device)):
         count = tf.cast(tf.range(1, 11), tf.float32)
-        made = {"sum": (tf.reduce_sum(count), 55), "product": (tf.reduce_sum(count * count), 385),
+        cases = {"sum": (tf.reduce_sum(count), 55), "product": (tf.reduce_sum(count * count), 385),
                 "joined": (tf.reduce_sum(tf.concat([count, count], 0)), 110),
                 "graph": (tf.function(lambda x: tf.reduce_sum(x * 2 + 1))(count), 120)}  # fmt: skip
-    wrong = [name for name, (one, right) in made.items() if float(one) != right]
-    return {"wrong": wrong, "elsewhere": _elsewhere(device, sum=made["sum"][0], product=made["product"][0])}
+    wrong = [name for name, (got, right) in cases.items() if float(got) != right]
+    return {"wrong": wrong, "elsewhere": _elsewhere(device, sum=cases["sum"][0], product=cases["product"][0])}
 
 
 def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     """There and back."""
     bits = [float(n * 2654435761 % 2**24) for n in range(262_147)]
     with tf.device(_called(device)):
-        there = tf.identity(np.array(bits, np.float32))
-    return {"wrong": [] if host(there) == bits else ["plain"], "elsewhere": _elsewhere(device, bits=there)}
+        tensor = tf.identity(np.array(bits, np.float32))
+    return {"wrong": [] if host(tensor) == bits else ["plain"], "elsewhere": _elsewhere(device, bits=tensor)}
 
 
 def host(tensor: Any) -> Any:
@@ -95,15 +97,19 @@ def _product(kind: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
         for shape in ((33, 65, 17), *SHAPES):
             left, right = (rounded(kind, normal(seed, *shape[seed : seed + 2])) for seed in (0, 1))
             with tf.device(_called(device)):
-                one, other = _moved(device, left, kind), _moved(device, right, kind)
-                got = tf.matmul(one, other)
+                left_tensor, other = _moved(device, left, kind), _moved(device, right, kind)
+                got = tf.matmul(left_tensor, other)
                 found.errors["matmul " + str(shape) + " " + kind] = product_error(host(got), left, right)
                 found.elsewhere += _elsewhere(device, product=got)
                 if shape not in SHAPES:
                     found.near(
-                        "einsum " + kind, host(tf.einsum("ij,jk->ik", one, other)), reference.matmul(left, right)
+                        "einsum " + kind,
+                        host(tf.einsum("ij,jk->ik", left_tensor, other)),
+                        reference.matmul(left, right),
                     )
-                    found.near("tensordot " + kind, host(tf.tensordot(one, other, 1)), reference.matmul(left, right))
+                    found.near(
+                        "tensordot " + kind, host(tf.tensordot(left_tensor, other, 1)), reference.matmul(left, right)
+                    )
         return dict(found.measured())
 
     return measured
@@ -113,7 +119,7 @@ def convolution(device: dict[str, Any]) -> dict[str, Any]:
     """Forward, and the gradient of its kernels."""
     found = Found()
     pictures, kernels, weights = (
-        rounded("float32", normal(*one)) for one in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 2, 6, 7, 9))
+        rounded("float32", normal(*shape)) for shape in ((1, 2, 4, 9, 11), (2, 6, 4, 3, 3), (3, 2, 6, 7, 9))
     )
     with tf.device(_called(device)):
         left, right = (
@@ -143,13 +149,13 @@ def activations(device: dict[str, Any]) -> dict[str, Any]:
         steps = rounded(kind, [n / 8 + 0.0625 for n in range(-20, 20)])
         weights = rounded(kind, normal(5, len(steps)))
         for name, (function, slope) in reference.ACTIVATIONS.items():
-            there = _moved(device, steps, kind)
+            tensor = _moved(device, steps, kind)
             with tf.device(_called(device)), tf.GradientTape() as tape:
-                tape.watch(there)
-                got = calls[name](there) if name in calls else getattr(tf.nn, name)(there)
+                tape.watch(tensor)
+                got = calls[name](tensor) if name in calls else getattr(tf.nn, name)(tensor)
                 total = tf.reduce_sum(got * _moved(device, weights, kind))
             found.near(name + " " + kind, host(got), [function(x) for x in steps])
-            found.near("gradient of " + name + " " + kind, host(tape.gradient(total, there)), [slope(x) * w for x, w in zip(steps, weights)])  # fmt: skip
+            found.near("gradient of " + name + " " + kind, host(tape.gradient(total, tensor)), [slope(x) * w for x, w in zip(steps, weights)])  # fmt: skip
             found.elsewhere += _elsewhere(device, **{name: got})
     return dict(found.measured())
 
@@ -158,21 +164,21 @@ def functions(device: dict[str, Any]) -> dict[str, Any]:
     """Softmax, norms, attention as networks compose it, sums over each dimension."""
     found, kind = Found(), "float32"
     rows = rounded(kind, normal(1, 7, 9))
-    large = rounded(kind, [[one * 90 + 900 for one in row] for row in rows])
+    large = rounded(kind, [[number * 90 + 900 for number in row] for row in rows])
     query, key, value = (rounded(kind, normal(seed, 10, 8)) for seed in (1, 2, 3))
     seen = [[0.0 if j <= i else -1e9 for j in range(10)] for i in range(10)]
     with tf.device(_called(device)):
-        there, q, k, v, mask = (_moved(device, one) for one in (rows, query, key, value, seen))
-        made = {
-            "softmax": (tf.nn.softmax(there), list(map(reference.softmax, rows))), "softmax of large": (tf.nn.softmax(_moved(device, large)), list(map(reference.softmax, large))),
-            "log_softmax": (tf.nn.log_softmax(there), list(map(reference.log_softmax, rows))), "reduce_logsumexp": (tf.reduce_logsumexp(there, 1), list(map(reference.logsumexp, rows))),
+        x, q, k, v, mask = (_moved(device, values) for values in (rows, query, key, value, seen))
+        cases = {
+            "softmax": (tf.nn.softmax(x), list(map(reference.softmax, rows))), "softmax of large": (tf.nn.softmax(_moved(device, large)), list(map(reference.softmax, large))),
+            "log_softmax": (tf.nn.log_softmax(x), list(map(reference.log_softmax, rows))), "reduce_logsumexp": (tf.reduce_logsumexp(x, 1), list(map(reference.logsumexp, rows))),
             "attention": (tf.matmul(tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / 8**0.5 + mask), v), reference.attention(query, key, value, lambda i, j: j <= i)),
-            "batch norm": (tf.nn.batch_normalization(there, *tf.nn.moments(there, 0), None, None, 1e-5), reference.turned(map(reference.normalised, reference.turned(rows)))),
-            "reduce_sum": (tf.reduce_sum(there, 1), list(map(math.fsum, rows))), "reduce_sum down": (tf.reduce_sum(there, 0), list(map(math.fsum, reference.turned(rows)))),
-            "reduce_mean": (tf.reduce_mean(there, 1), list(map(reference.mean, rows))), "reduce_max": (tf.reduce_max(there, 1), list(map(max, rows))),
-            "reduce_variance": (tf.math.reduce_variance(there, 1), list(map(reference.variance, rows))), "cumsum": (tf.cumsum(there, 1), [[math.fsum(row[: n + 1]) for n in range(9)] for row in rows]),
+            "batch norm": (tf.nn.batch_normalization(x, *tf.nn.moments(x, 0), None, None, 1e-5), reference.turned(map(reference.normalised, reference.turned(rows)))),
+            "reduce_sum": (tf.reduce_sum(x, 1), list(map(math.fsum, rows))), "reduce_sum down": (tf.reduce_sum(x, 0), list(map(math.fsum, reference.turned(rows)))),
+            "reduce_mean": (tf.reduce_mean(x, 1), list(map(reference.mean, rows))), "reduce_max": (tf.reduce_max(x, 1), list(map(max, rows))),
+            "reduce_variance": (tf.math.reduce_variance(x, 1), list(map(reference.variance, rows))), "cumsum": (tf.cumsum(x, 1), [[math.fsum(row[: n + 1]) for n in range(9)] for row in rows]),
         }  # type: dict[str, Any]  # fmt: skip
-    for name, (got, wanted) in made.items():
+    for name, (got, wanted) in cases.items():
         found.near(name + " " + kind, host(got), wanted)
         found.elsewhere += _elsewhere(device, **{name.replace(" ", "_"): got})
     return dict(found.measured())
@@ -184,17 +190,17 @@ def sorting(device: dict[str, Any]) -> dict[str, Any]:
     values, rows = whole(1, -60, 60, 9, 101), whole(2, 0, 8, 23)
     ups = list(map(sorted, values))
     with tf.device(_called(device)):
-        there, at = _moved(device, values), tf.identity(np.array(rows, np.int32))
-        best = tf.math.top_k(there, 7)
-        made = {
-            "sort": (tf.sort(there, axis=1), ups), "top_k": (best.values, [row[::-1][:7] for row in ups]), "argmax": (tf.argmax(there, 1), [row.index(max(row)) for row in values]),
-            "argsort": (tf.gather(there, tf.argsort(there, axis=1), batch_dims=1), ups), "gather": (tf.gather(there, at), [values[n] for n in rows]),
-            "segment_sum": (tf.math.unsorted_segment_sum(tf.ones(23), at, 9), [rows.count(n) for n in range(9)]), "where": (tf.where(there > 0, there, -there), [list(map(abs, row)) for row in values]),
-            "scatter_nd": (tf.scatter_nd(at[:, None], tf.ones(23), (9,)), [rows.count(n) for n in range(9)]), "transpose": (tf.transpose(there), reference.turned(values)),
+        x, at = _moved(device, values), tf.identity(np.array(rows, np.int32))
+        best = tf.math.top_k(x, 7)
+        cases = {
+            "sort": (tf.sort(x, axis=1), ups), "top_k": (best.values, [row[::-1][:7] for row in ups]), "argmax": (tf.argmax(x, 1), [row.index(max(row)) for row in values]),
+            "argsort": (tf.gather(x, tf.argsort(x, axis=1), batch_dims=1), ups), "gather": (tf.gather(x, at), [values[n] for n in rows]),
+            "segment_sum": (tf.math.unsorted_segment_sum(tf.ones(23), at, 9), [rows.count(n) for n in range(9)]), "where": (tf.where(x > 0, x, -x), [list(map(abs, row)) for row in values]),
+            "scatter_nd": (tf.scatter_nd(at[:, None], tf.ones(23), (9,)), [rows.count(n) for n in range(9)]), "transpose": (tf.transpose(x), reference.turned(values)),
         }  # type: dict[str, Any]  # fmt: skip
-    for name, (got, wanted) in made.items():
+    for name, (got, wanted) in cases.items():
         found.exact(name, host(got), wanted)
-    found.elsewhere += _elsewhere(device, up=made["sort"][0], best=best.values)
+    found.elsewhere += _elsewhere(device, up=cases["sort"][0], best=best.values)
     return dict(found.measured())
 
 
@@ -203,12 +209,12 @@ def unusual(device: dict[str, Any]) -> dict[str, Any]:
     found, none, much = Found(), math.nan, math.inf
     with tf.device(_called(device)):
         odd = _moved(device, [1.0, none, much, -much, 0.0])
-        made = {
+        cases = {
             "reduce_sum": (tf.reduce_sum(odd), none), "add": (odd + 1, [2, none, much, -much, 1]), "multiply": (odd * 0, [0, none, none, none, 0]), "exp": (tf.exp(odd[1:]), [none, much, 0, 1]),
             "is_nan": (tf.math.is_nan(odd), [False, True, False, False, False]), "sqrt": (tf.sqrt(odd), [1, none, much, none, 0]),
             "tanh": (tf.tanh(odd[1:]), [none, 1, -1, 0]), "matmul": (tf.matmul(odd[None, :2], odd[:2, None] * 0), [[none]]),
         }  # type: dict[str, Any]  # fmt: skip
-    for name, (got, wanted) in made.items():
+    for name, (got, wanted) in cases.items():
         found.exact(name, host(got), wanted)
     return dict(found.measured())
 
@@ -220,11 +226,11 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
         with tf.device(_called(device)):
             first = tf.random.stateless_normal((100_000,), (seed, 0))
             drawn.append([first, tf.random.stateless_uniform((100_000,), (seed, 1))])
-    first, again, other = ([host(one) for one in made] for made in drawn)
-    integers = [min(int(one * 10), 9) for one in first[1]]
+    first, again, other = ([host(tensor) for tensor in tensors] for tensors in drawn)
+    integers = [min(int(number * 10), 9) for number in first[1]]
     return {
         "statistics": distributed(*first, integers), "wrong": misdistributed(*first, integers), "repeats": first == again,
-        "differs": all(one != two for one, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
+        "differs": all(v != two for v, two in zip(first, other)), "elsewhere": _elsewhere(device, normal=drawn[0][0]),
     }  # fmt: skip
 
 
@@ -233,36 +239,29 @@ numbers.__name__ = "random"
 
 def training_step(device: dict[str, Any]) -> dict[str, Any]:
     """The gradient of a network's loss, against one that Python reckons by hand."""
-    inputs, goals, first, second = (
-        rounded("float32", one) for one in (normal(1, 16, 12), normal(2, 16, 5), reference.each(lambda x: x / 4, normal(3, 12, 20)), reference.each(lambda x: x / 5, normal(4, 20, 5)))
-    )  # fmt: skip
+    arrays, right_loss, wanted = reference.network_step()
     with tf.device(_called(device)):
-        there = [_moved(device, one) for one in (inputs, goals, first, second)]
+        tensors = [_moved(device, values) for values in arrays]
         with tf.GradientTape() as tape:
-            tape.watch(there[2:])
-            loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(there[0], there[2])), there[3]) - there[1]) ** 2)
-        got = tape.gradient(loss, there[2:])
-    hidden = reference.each(math.tanh, reference.matmul(inputs, first))
-    off = reference.each(lambda x, y: x - y, reference.matmul(hidden, second), goals)
-    slope = reference.each(lambda x: 2 * x / 80, off)
-    inner = reference.each(lambda x, h: x * (1 - h * h), reference.matmul(slope, reference.turned(second)), hidden)
-    wanted = (reference.matmul(reference.turned(inputs), inner), reference.matmul(reference.turned(hidden), slope))
+            tape.watch(tensors[2:])
+            loss = tf.reduce_mean((tf.matmul(tf.tanh(tf.matmul(tensors[0], tensors[2])), tensors[3]) - tensors[1]) ** 2)
+        got = tape.gradient(loss, tensors[2:])
     found = Found()
-    found.near("loss float32", float(loss), math.fsum(one * one for one in reference.flat(off)) / 80)
-    for number, (one, right) in enumerate(zip(got, wanted), 1):
-        found.near("gradient " + str(number) + " float32", host(one), right)
+    found.near("loss float32", float(loss), right_loss)
+    for number, (gradient, right) in enumerate(zip(got, wanted), 1):
+        found.near("gradient " + str(number) + " float32", host(gradient), right)
     found.elsewhere += _elsewhere(device, gradient=got[0])
     return dict(found.measured())
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:
     """The device's memory before and after, and its rate beside the CPU's."""
-    told = {"cpu_rate": _rate("/CPU:0"), "rate": _rate(_called(device))}
+    rates = {"cpu_rate": _rate("/CPU:0"), "rate": _rate(_called(device))}
     before = _in_use(device)
     with tf.device(_called(device)):
         kept = tf.zeros(((64 << 20) // 4,))
     grown = {name: value - before[name] for name, value in _in_use(device).items() if name in before}
-    return dict(told, asked=int(kept.shape[0]) * 4, taken=grown)
+    return dict(rates, asked=int(kept.shape[0]) * 4, taken=grown)
 
 
 def _rate(place: str) -> float:
@@ -285,14 +284,15 @@ def training(device: dict[str, Any]) -> dict[str, Any]:
     points = (middles[labels] + draw.standard_normal((5000, 32))).astype(np.float32)
     with tf.device(_called(device)):
         weights = [
-            tf.Variable(tf.cast(draw.standard_normal(one) / one[0] ** 0.5, tf.float32)) for one in ((32, 64), (64, 10))
+            tf.Variable(tf.cast(draw.standard_normal(shape) / shape[0] ** 0.5, tf.float32))
+            for shape in ((32, 64), (64, 10))
         ]
         given, goals = tf.constant(points[:4000]), tf.constant(labels[:4000])
         for _ in range(150):
             with tf.GradientTape() as tape:
-                said = tf.matmul(tf.tanh(tf.matmul(given, weights[0])), weights[1])
-                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(goals, said))
-            for one, slope in zip(weights, tape.gradient(loss, weights)):
-                one.assign_sub(0.5 * slope)
-        told = tf.argmax(tf.matmul(tf.tanh(tf.matmul(points[4000:], weights[0])), weights[1]), 1).numpy()
-    return {"accuracy": float((told == labels[4000:]).mean())}
+                logits = tf.matmul(tf.tanh(tf.matmul(given, weights[0])), weights[1])
+                loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(goals, logits))
+            for variable, slope in zip(weights, tape.gradient(loss, weights)):
+                variable.assign_sub(0.5 * slope)
+        predicted = tf.argmax(tf.matmul(tf.tanh(tf.matmul(points[4000:], weights[0])), weights[1]), 1).numpy()
+    return {"accuracy": float((predicted == labels[4000:]).mean())}

@@ -7,8 +7,8 @@ from typing import Any, Callable, Dict, Iterator
 import torch
 from rigup_probe_torch_behaviour import copies, dropout, gradients_held, mixed_precision
 from rigup_probe_torch_compiled import compiled
+from rigup_probe_torch_constructors import made_with
 from rigup_probe_torch_kernels import compiled_kernel, toolkit_kernel
-from rigup_probe_torch_made import made_with
 from rigup_probe_torch_memory import copy_host, copy_peer, evidence, memory
 from rigup_probe_torch_numbers import product, small_tensors, types_of
 from rigup_probe_torch_optimizers import optimizers
@@ -31,10 +31,10 @@ def about() -> dict[str, Any]:
     """The build. What an environment sets as the default for programs is taken back: it would change what is measured."""
     _usual()
     version = torch.version
-    told = {name: getattr(version, name, None) for name in ("cuda", "hip", "xpu", "git_version")}
-    told["cudnn"] = _cudnn()
-    told["code"] = torch.cuda.get_arch_list() if torch.cuda.is_available() else []
-    return {"version": torch.__version__, "build": told, "threads": torch.get_num_threads()}
+    build = {name: getattr(version, name, None) for name in ("cuda", "hip", "xpu", "git_version")}
+    build["cudnn"] = _cudnn()
+    build["code"] = torch.cuda.get_arch_list() if torch.cuda.is_available() else []
+    return {"version": torch.__version__, "build": build, "threads": torch.get_num_threads()}
 
 
 def _usual() -> None:
@@ -63,18 +63,18 @@ def devices() -> list[Any]:
 def _cuda() -> Iterator[Device]:
     vendor = "amd" if torch.version.hip else "nvidia"
     for index in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
-        told = _told(torch.cuda.get_device_properties(index))
-        gfx = str(told.get("gcnArchName", "")).split(":")[0]
-        isa = gfx if vendor == "amd" else "sm_" + str(told.get("major")) + str(told.get("minor"))
-        shown = {"index": index, "vendor": vendor, "isa": isa, "name": told.get("name"), "properties": told}
-        yield dict(shown, id="cuda:" + str(index), type="cuda", pci_address=_address(told))
+        properties = _properties(torch.cuda.get_device_properties(index))
+        gfx = str(properties.get("gcnArchName", "")).split(":")[0]
+        isa = gfx if vendor == "amd" else "sm_" + str(properties.get("major")) + str(properties.get("minor"))
+        shown = {"index": index, "vendor": vendor, "isa": isa, "name": properties.get("name"), "properties": properties}
+        yield dict(shown, id="cuda:" + str(index), type="cuda", pci_address=_address(properties))
 
 
 def _xpu() -> Iterator[Device]:
-    there = hasattr(torch, "xpu") and torch.xpu.is_available()
-    for index in range(torch.xpu.device_count() if there else 0):
-        told = _told(torch.xpu.get_device_properties(index))
-        shown = {"index": index, "vendor": "intel", "name": told.get("name"), "properties": told}
+    available = hasattr(torch, "xpu") and torch.xpu.is_available()
+    for index in range(torch.xpu.device_count() if available else 0):
+        properties = _properties(torch.xpu.get_device_properties(index))
+        shown = {"index": index, "vendor": "intel", "name": properties.get("name"), "properties": properties}
         yield dict(shown, id="xpu:" + str(index), type="xpu")
 
 
@@ -84,8 +84,8 @@ def _mps() -> Iterator[Device]:
 
 
 def _directml() -> Iterator[Device]:
-    there = torch_directml is not None and torch_directml.is_available()
-    for index in range(torch_directml.device_count() if there else 0):
+    available = torch_directml is not None and torch_directml.is_available()
+    for index in range(torch_directml.device_count() if available else 0):
         name = torch_directml.device_name(index).strip("\0 ")
         yield {"id": "privateuseone:" + str(index), "type": "privateuseone", "index": index, "name": name}
 
@@ -94,23 +94,25 @@ def _further() -> Iterator[Device]:
     """A backend that is no part of torch and has given itself a name."""
     name = torch._C._get_privateuse1_backend_name()
     module: Any = getattr(torch, name, None)
-    there = name != "privateuseone" and hasattr(module, "device_count") and module.is_available()
-    for index in range(module.device_count() if there else 0):
+    available = name != "privateuseone" and hasattr(module, "device_count") and module.is_available()
+    for index in range(module.device_count() if available else 0):
         yield {"id": name + ":" + str(index), "type": name, "index": index, "vendor": ""}
 
 
-def _told(properties: Any) -> dict[str, Any]:
+def _properties(properties: Any) -> dict[str, Any]:
     """All that a runtime tells of a device."""
     found = {name: getattr(properties, name, None) for name in dir(properties) if not name.startswith("_")}
     plain = {name: value if isinstance(value, (int, float)) else str(value) for name, value in found.items()}
     return {name: plain[name] for name, value in found.items() if value is not None and not callable(value)}
 
 
-def _address(told: dict[str, Any]) -> Any:
+def _address(properties: dict[str, Any]) -> Any:
     """`0000:01:00.0`, where this torch tells it."""
-    if "pci_bus_id" not in told:
+    if "pci_bus_id" not in properties:
         return None
-    return "{:04x}:{:02x}:{:02x}.0".format(told.get("pci_domain_id", 0), told["pci_bus_id"], told["pci_device_id"])
+    return "{:04x}:{:02x}:{:02x}.0".format(
+        properties.get("pci_domain_id", 0), properties["pci_bus_id"], properties["pci_device_id"]
+    )
 
 
 def checks(device: Device, full: bool) -> Iterator[tuple[str, Check]]:

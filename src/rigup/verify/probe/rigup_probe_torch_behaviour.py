@@ -1,4 +1,4 @@
-"""What is no function of its inputs alone: copies, dropout, mixed precision, what is kept."""
+"""Behaviour beyond pure functions: copies, dropout, mixed precision, retained gradients."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _NAMES = {"copy_": "copy_ did nothing", "clone": "clone", "to": "to another type
 
 
 def copies(device: dict[str, Any]) -> dict[str, Any]:
-    """What is copied must be there, and what it was copied from must not change with it."""
+    """A copy has the source's values and does not share its memory."""
     wrong = []
-    for kind in [one for one in _KINDS if not (one == "float64" and device["type"] == "mps")]:
+    for kind in [dtype_name for dtype_name in _KINDS if not (dtype_name == "float64" and device["type"] == "mps")]:
         for count in _COUNTS:
             wrong += [
                 name + " of " + str(count) + " " + kind for name, right in _copied(device, kind, count) if not right
@@ -38,39 +38,39 @@ def _values(kind: str, count: int, start: int) -> list[Any]:
 
 
 def _copied(device: dict[str, Any], kind: str, count: int) -> Iterator[tuple[str, bool]]:
-    dtype, there = getattr(torch, kind), device["id"]
-    one, other = _values(kind, count, 1), _values(kind, count, 2)
-    source = torch.tensor(one, dtype=dtype).to(there)
-    yield "to the device and back", source.cpu().tolist() == one
-    target = torch.tensor(other, dtype=dtype).to(there)
+    dtype, place = getattr(torch, kind), device["id"]
+    values, other = _values(kind, count, 1), _values(kind, count, 2)
+    source = torch.tensor(values, dtype=dtype).to(place)
+    yield "to the device and back", source.cpu().tolist() == values
+    target = torch.tensor(other, dtype=dtype).to(place)
     again = torch.clone(target)
     yield "clone", again.cpu().tolist() == other
     target.copy_(source)
-    yield "copy_", target.cpu().tolist() == one
+    yield "copy_", target.cpu().tolist() == values
     yield "clone, which is the same memory,", again.cpu().tolist() == other
     again.fill_(other[0])
     yield "fill_", again.cpu().tolist() == [other[0]] * count
     again[:] = source
-    yield "assignment to a slice", again.cpu().tolist() == one
+    yield "assignment to a slice", again.cpu().tolist() == values
     again.zero_()
     yield "zero_", not any(again.cpu().tolist())
     yield (
         "contiguous",
-        source.view(-1, 1).expand(count, 2).contiguous().view(-1).cpu().tolist() == [x for x in one for _ in "ab"],
+        source.view(-1, 1).expand(count, 2).contiguous().view(-1).cpu().tolist() == [x for x in values for _ in "ab"],
     )
-    yield from _forced(source, one)
+    yield from _forced(source, values)
 
 
-def _forced(source: Any, one: list[Any]) -> Iterator[tuple[str, bool]]:
-    """A copy that was asked for is another tensor."""
-    made = source.to(source.dtype, copy=True)
-    made.zero_()
-    yield "to (copy=True)", source.cpu().tolist() == one and not any(made.cpu().tolist())
+def _forced(source: Any, values: list[Any]) -> Iterator[tuple[str, bool]]:
+    """`copy=True` returns another tensor."""
+    copied = source.to(source.dtype, copy=True)
+    copied.zero_()
+    yield "to (copy=True)", source.cpu().tolist() == values and not any(copied.cpu().tolist())
     if source.dtype != torch.bool:
         source.add_(1)
-        yield "add_", source.cpu().tolist() == [x + 1 for x in one]
+        yield "add_", source.cpu().tolist() == [x + 1 for x in values]
         source.mul_(2)
-        yield "mul_", source.cpu().tolist() == [x * 2 + 2 for x in one]
+        yield "mul_", source.cpu().tolist() == [x * 2 + 2 for x in values]
 
 
 def _copied_whole(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -87,7 +87,7 @@ def _copied_whole(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         source.add_(1)
         later = call(source).cpu().tolist()
         source.sub_(1)
-        yield name + ", where an old copy is given again,", later[-3:] == [one + 1 for one in wanted[-3:]]
+        yield name + ", where an old copy is given again,", later[-3:] == [number + 1 for number in wanted[-3:]]
         yield name + ", which is the same memory,", first.cpu().tolist() == wanted
 
 
@@ -99,27 +99,27 @@ def _copied_layouts(device: dict[str, Any], kind: str) -> Iterator[tuple[str, st
 
 def _copied_shape(device: dict[str, Any], kind: str, shape: tuple[int, ...]) -> Iterator[tuple[str, str, bool]]:
     dtype, count = getattr(torch, kind), math.prod(shape)
-    one, other = Grid(shape, _values(kind, count, 1)), Grid(shape, _values(kind, count, 2))
+    grid, other = Grid(shape, _values(kind, count, 1)), Grid(shape, _values(kind, count, 2))
     for layout in LAYOUTS:
-        source = layout.lay(one, dtype, device["id"])
+        source = layout.lay(grid, dtype, device["id"])
         target = layout.lay(other, dtype, device["id"])
         again = torch.clone(source)
-        yield "clone", layout.name, again.reshape(-1).cpu().tolist() == one.flat
+        yield "clone", layout.name, again.reshape(-1).cpu().tolist() == grid.flat
         again.copy_(LAYOUTS[0].lay(other, dtype, device["id"]))
-        yield "clone, which is the same memory,", layout.name, _read(source) == one.flat
+        yield "clone, which is the same memory,", layout.name, _read(source) == grid.flat
         plain = LAYOUTS[0].lay(other, dtype, device["id"])
         plain.copy_(source)
-        yield "copy_", layout.name, plain.view(-1).cpu().tolist() == one.flat
-        target.copy_(LAYOUTS[0].lay(one, dtype, device["id"]))
-        yield "copy_ into", layout.name, _read(target) == one.flat
+        yield "copy_", layout.name, plain.view(-1).cpu().tolist() == grid.flat
+        target.copy_(LAYOUTS[0].lay(grid, dtype, device["id"]))
+        yield "copy_ into", layout.name, _read(target) == grid.flat
         target.fill_(1)
         yield "fill_", layout.name, _read(target) == [1] * count
 
 
-def _read(one: Any) -> list[Any]:
-    """Number by number as Python reads a nested list: no copy of the device's is asked for."""
-    listed = one.cpu().tolist()
-    for _dimension in range(one.dim() - 1):
+def _read(array: Any) -> list[Any]:
+    """The numbers by `tolist()`, without a contiguous copy on the device."""
+    listed = array.cpu().tolist()
+    for _dimension in range(array.dim() - 1):
         listed = [number for part in listed for number in part]
     return list(listed)
 
@@ -135,13 +135,13 @@ def dropout(device: dict[str, Any]) -> dict[str, Any]:
                 ("dropout", functional.dropout),
                 ("Dropout", lambda x, p, training: nn.Dropout(p).train(training)(x)),
             ):
-                said = name + " " + str(share) + " in " + kind + ": "
-                wrong += [said + one for one in _dropped(device, kind, share, call)]
+                prefix = name + " " + str(share) + " in " + kind + ": "
+                wrong += [prefix + problem for problem in _dropped(device, kind, share, call)]
     return {"wrong": wrong + list(_channels_dropped(device))}
 
 
 def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iterator[str]:
-    """What is not as promised. The rate is off by six standard deviations once in 10^9 runs."""
+    """Faults of dropout. The rate deviates by six standard deviations once in 10^9 runs."""
     count = 20_001
     x = torch.tensor([1.0] * count, dtype=getattr(torch, kind)).to(device["id"]).requires_grad_()
     y = call(x, share, training=True)
@@ -149,11 +149,11 @@ def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iter
     kept = sum(map(bool, values)) / count
     if abs(kept - (1 - share)) > 6 * math.sqrt(share * (1 - share) / count):
         yield "the share that is kept is " + str(round(kept, 4))
-    if any(one and abs(one * (1 - share) - 1) > 0.01 for one in values):
+    if any(number and abs(number * (1 - share) - 1) > 0.01 for number in values):
         yield "what is kept is not scaled by 1 / (1 - p)"
     weights = torch.tensor([2.0] * count, dtype=x.dtype).to(device["id"])
     slopes = torch.autograd.grad(y, x, weights)[0].cpu().tolist()
-    if any(abs(slope - 2 * one) > 0.03 for slope, one in zip(slopes, values)):
+    if any(abs(slope - 2 * number) > 0.03 for slope, number in zip(slopes, values)):
         yield "backward does not follow forward"
     if call(x, share, training=False).cpu().tolist() != [1.0] * count:
         yield "numbers are changed in eval"
@@ -162,7 +162,7 @@ def _dropped(device: dict[str, Any], kind: str, share: float, call: Any) -> Iter
 
 
 def _channels_dropped(device: dict[str, Any]) -> Iterator[str]:
-    """Dropout of whole channels: each is there or is not, as often as is asked for; of `alpha`, mean and size stay."""
+    """Dropout of whole channels by the given rate; `alpha` keeps mean and deviation."""
     share, count = 0.25, 4_001
     for rank in (1, 2, 3):
         x = torch.tensor([1.0] * (count * 2**rank), dtype=torch.float32).to(device["id"]).view(1, count, *(2,) * rank)
@@ -188,7 +188,7 @@ def _alpha(device: dict[str, Any]) -> Iterator[str]:
     x = torch.tensor([math.sin(at * 12.9898) * math.sqrt(2) for at in range(20_000)], dtype=torch.float32).to(device["id"])  # fmt: skip
     y = functional.alpha_dropout(x, 0.25, training=True).cpu().tolist()
     middle = math.fsum(y) / len(y)
-    spread = math.sqrt(math.fsum((one - middle) ** 2 for one in y) / len(y))
+    spread = math.sqrt(math.fsum((number - middle) ** 2 for number in y) / len(y))
     if abs(middle) > 0.06 or abs(spread - 1) > 0.06:
         yield "alpha_dropout: the mean is " + str(round(middle, 3)) + ", the deviation " + str(round(spread, 3))
     if functional.dropout(x, 0.0, training=True).cpu().tolist() != x.cpu().tolist():
@@ -202,18 +202,20 @@ def mixed_precision(device: dict[str, Any]) -> dict[str, Any]:
     if device["type"] not in ("cpu", "cuda", "xpu", "mps") or not hasattr(torch, "autocast"):
         raise Skip("there is no autocast for this device")
     wrong = []
-    one = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float32).to(device["id"])
+    matrix = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float32).to(device["id"])
     short = torch.bfloat16 if device["type"] == "cpu" else torch.float16
     with torch.autocast(device["type"], dtype=short):
-        product, made = one @ one, functional.linear(one, one)
+        product, linear_output = matrix @ matrix, functional.linear(matrix, matrix)
         inside = torch.is_autocast_enabled() if device["type"] == "cuda" else True
         loss = functional.cross_entropy(product, torch.tensor([0, 1]).to(device["id"]))
     wrong += (
-        [] if product.dtype == short and made.dtype == short and inside else ["autocast does not take " + str(short)]
+        []
+        if product.dtype == short and linear_output.dtype == short and inside
+        else ["autocast does not take " + str(short)]
     )
     wrong += [] if product.cpu().tolist() == [[7.0, 10.0], [15.0, 22.0]] else ["the product under autocast"]
     wrong += [] if loss.dtype == torch.float32 else ["autocast keeps no loss in float32"]
-    wrong += [] if (one @ one).dtype == torch.float32 else ["autocast does not end"]
+    wrong += [] if (matrix @ matrix).dtype == torch.float32 else ["autocast does not end"]
     return {"wrong": wrong + _scaled(device), "elsewhere": elsewhere(device, product=product)}
 
 
@@ -259,12 +261,12 @@ def gradients_held(device: dict[str, Any]) -> dict[str, Any]:
             del scores
             further()
         gc.collect()
-        counts.append(sum(issubclass(type(one), torch.Tensor) for one in gc.get_objects()))
+        counts.append(sum(issubclass(type(item), torch.Tensor) for item in gc.get_objects()))
     return {"wrong": ["tensors that backward keeps in memory"] if counts[2] >= counts[1] + 10 else [], "counts": counts}
 
 
 def _further(device: dict[str, Any]) -> Callable[[], None]:
-    """Forward and backward through the operators that no such network has, one after another; what is lacking is left out."""
+    """Forward and backward through further operators in sequence; missing ones are left out."""
     x = torch.tensor([[float(at % 7) / 4 - 0.8] * 8 for at in range(6)], dtype=torch.float32).to(device["id"])
     rows = torch.tensor([0, 2, 2, 1]).to(device["id"])
     image = x.view(1, 2, 4, 6)

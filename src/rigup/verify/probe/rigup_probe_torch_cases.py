@@ -1,4 +1,4 @@
-"""A case: an operator of torch, its inputs, and the reference that says what it ought to give, forward and backward.
+"""Cases: an operator of torch, its inputs, and the reference for results and gradients.
 
 The inputs are few, and exact in every type from bfloat16 on, so that one reference in Python serves all types. Each case
 is run in every type that the device has, with its inputs laid out in memory in several ways.
@@ -17,7 +17,7 @@ from rigup_probe_grid import Grid
 from rigup_probe_tape import Traced, differentiate, forget, plain, taped
 from rigup_probe_torch_compare import elsewhere, unsupported
 from rigup_probe_torch_deviation import deviation
-from rigup_probe_torch_forms import made_of
+from rigup_probe_torch_forms import called_functions
 from rigup_probe_torch_pieces import tensor, worst
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -37,7 +37,7 @@ _NOISE = 77.0  # what lies between the numbers of a strided tensor
 
 
 class Input(NamedTuple):
-    """An input: its numbers and what they are.
+    """An input: its numbers and their kind.
 
     Attributes:
         grid: the numbers, exact in every type.
@@ -85,7 +85,7 @@ class Case(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What is expected: results, the weights of their sum, and its gradient by each real input; and what that cost."""
+    """Expected results, the weights of their sum, the gradient of that sum by each real input, and the length of the tape."""
 
     results: list[Grid]
     weights: list[Grid]
@@ -98,9 +98,9 @@ def real(*shape: int, low: float = -3.0, high: float = 3.0, seed: int = 1, step:
     return Input(numbers(shape, low, high, seed, step))
 
 
-def given(*shape: int, **told: Any) -> Input:
+def given(*shape: int, **options: Any) -> Input:
     """Likewise, without a gradient."""
-    return real(*shape, **told)._replace(kind="given")
+    return real(*shape, **options)._replace(kind="given")
 
 
 def literal(values: Sequence[Any], shape: Sequence[int] = (), kind: str = "real") -> Input:
@@ -111,7 +111,7 @@ def literal(values: Sequence[Any], shape: Sequence[int] = (), kind: str = "real"
 def distinct(*shape: int, seed: int = 1, step: float = 1 / _STEPS) -> Input:
     """Numbers no two of which are equal; at most 250 of them."""
     count = math.prod(shape)
-    values = [(one - count // 2) * step for one in range(count)]
+    values = [(number - count // 2) * step for number in range(count)]
     random.Random(seed).shuffle(values)  # noqa: S311  (an order to sort)
     return Input(Grid(shape, values))
 
@@ -127,30 +127,34 @@ _EXPECTED: dict[str, Wanted] = {}
 
 
 def expected(case: Case) -> Wanted:
-    """What the reference says, reckoned once."""
+    """The reference's results, computed once."""
     if case.name not in _EXPECTED:
-        _EXPECTED[case.name] = _reckoned(case)
+        _EXPECTED[case.name] = _expected(case)
     return _EXPECTED[case.name]
 
 
-def _reckoned(case: Case) -> Wanted:
-    return reckoned(case, [one.grid for one in case.inputs])
+def _expected(case: Case) -> Wanted:
+    return referenced(case, [input_.grid for input_ in case.inputs])
 
 
-def reckoned(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
-    """What the reference says of these inputs, and for these weights of the results."""
+def referenced(case: Case, grids: Sequence[Grid], weights: Sequence[Grid] = ()) -> Wanted:
+    """The reference's results and gradients for these inputs and weights."""
     forget()
-    traced = [_traced(grid) if case.backward and one.kind == "real" else grid for grid, one in zip(grids, case.inputs)]
-    told = case.reference(*traced)
-    results = list(told) if isinstance(told, tuple) else [told]
+    traced = [
+        _traced(grid) if case.backward and input_.kind == "real" else grid for grid, input_ in zip(grids, case.inputs)
+    ]
+    output = case.reference(*traced)
+    results = list(output) if isinstance(output, tuple) else [output]
     if not case.backward:
-        return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], [], [])
-    weights = weights or [_weights(one.shape, 17 + at) for at, one in enumerate(results)]
+        return Wanted([Grid(result.shape, [plain(x) for x in result.flat]) for result in results], [], [])
+    weights = weights or [_weights(result.shape, 17 + at) for at, result in enumerate(results)]
     steps = taped()
-    differentiate([x for one in results for x in one.flat], [x for one in weights for x in one.flat])
-    slopes = [Grid(one.shape, [x.gradient for x in one.flat]) for one, told in zip(traced, case.inputs)
-              if case.backward and told.kind == "real"]  # fmt: skip
-    return Wanted([Grid(one.shape, [plain(x) for x in one.flat]) for one in results], list(weights), slopes, steps)
+    differentiate([x for result in results for x in result.flat], [x for grid in weights for x in grid.flat])
+    slopes = [Grid(grid.shape, [x.gradient for x in grid.flat]) for grid, input_ in zip(traced, case.inputs)
+              if case.backward and input_.kind == "real"]  # fmt: skip
+    return Wanted(
+        [Grid(result.shape, [plain(x) for x in result.flat]) for result in results], list(weights), slopes, steps
+    )
 
 
 @functools.lru_cache(None)
@@ -163,7 +167,7 @@ def _traced(grid: Grid) -> Grid:
 
 
 class Variant(NamedTuple):
-    """How the inputs of a case are laid out: its name, how a tensor is made, and how many numbers of the case are used."""
+    """A layout of inputs: its name, how a tensor is created, and how many of the case's numbers it uses."""
 
     name: str
     lay: Callable[[Grid, Any, str], Any]
@@ -201,9 +205,9 @@ def _offset(grid: Grid, dtype: Any, device: str) -> Any:
 
 
 def _strided(grid: Grid, dtype: Any, device: str) -> Any:
-    """Every other number is noise."""
+    """A strided tensor: every other number of its storage is noise."""
     noise = bool(_NOISE) if dtype == torch.bool else 1 if not dtype.is_floating_point else _NOISE
-    mixed = [x for one in grid.flat for x in (one, noise)]
+    mixed = [x for number in grid.flat for x in (number, noise)]
     return tensor(mixed, dtype).to(device).view(*grid.shape, 2)[..., 0]
 
 
@@ -220,13 +224,13 @@ ROWS = tuple(Variant(str(size) + " numbers", _plain, size) for size in (*SIZES, 
 
 
 def fits(case: Case, variant: Variant) -> bool:
-    """Whether the variant differs from others for these inputs."""
-    rank = max((len(one.grid.shape) for one in case.inputs), default=0)
+    """Whether a layout differs from the others for these inputs."""
+    rank = max((len(input_.grid.shape) for input_ in case.inputs), default=0)
     return {"transposed": rank > 1, "channels last": rank > 2}.get(variant.name, rank > 0)
 
 
-class Told:
-    """What was seen of some cases on one device."""
+class Report:
+    """Results of a table's cases on one device."""
 
     def __init__(self, device: dict[str, Any]) -> None:
         self.device = device
@@ -238,52 +242,52 @@ class Told:
         self.once: dict[tuple[str, str], int] = {}
 
     def add(self, case: Case, dtype: str, way: str, error: float, where: str) -> None:
-        """Keep it if it is the worst of its kind."""
+        """Record an error if it is the largest of its case, type and direction."""
         key = (case.name, dtype, way)
         if key not in self.worst or error > self.worst[key][0]:
             self.worst[key] = [error, where, case.factor]
 
     def called(self, case: Case, dtype: str, way: str, call: Callable[..., Any], inputs: list[Any]) -> None:
-        """Name what a call is made of, where its result is surely wrong."""
+        """Add the names of torch's functions in a call whose result is surely wrong."""
         kept = self.worst.get((case.name, dtype, way), [0.0])
         if kept[0] > _ROUGH.get(dtype, 0.0) * case.factor and _BY not in kept[1]:
-            names = made_of(call, inputs)
+            names = called_functions(call, inputs)
             kept[1] += _BY + ", ".join(names) if 0 < len(names) <= _MOST_NAMES else ""
 
     def summary(self) -> dict[str, Any]:
-        """For the line that the probe says."""
+        """The measurement for the probe's event."""
         cases = [[*key, *value] for key, value in self.worst.items()]
         without = list(dict.fromkeys(self.without))
-        told = {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
-        return {**told, "left": self.left} if self.left else told
+        data = {"cases": cases, "raised": self.raised, "without": without, "elsewhere": list(dict.fromkeys(self.away))}
+        return {**data, "left": self.left} if self.left else data
 
 
-def one_variant(told: Told, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
-    """One variant in one type: the ways to call it, and the gradients of the first of them."""
+def one_variant(report: Report, case: Case, wanted: Wanted, dtype: str, variant: Variant, turn: int = -1) -> None:
+    """Run a case in one layout and type: all its calls, and the gradients of the first."""
     way = "forward"
     try:
         for number, call in enumerate(_calls(case, dtype, variant, turn)):
             way = "forward"
-            inputs = laid(told.device, case, dtype, variant)
+            inputs = laid(report.device, case, dtype, variant)
             with torch.no_grad():
-                _compare(told, case, (dtype, way, variant), call(*inputs), wanted.results)
-            told.called(case, dtype, way, call, inputs)
+                _compare(report, case, (dtype, way, variant), call(*inputs), wanted.results)
+            report.called(case, dtype, way, call, inputs)
             if case.backward and (number == 0 or variant in (LAYOUTS[0], LAYOUTS[-1])):
                 way = "backward"
-                _back(told, case, wanted, (dtype, way, variant), call)
-                told.called(case, dtype, way, call, inputs)
+                _back(report, case, wanted, (dtype, way, variant), call)
+                report.called(case, dtype, way, call, inputs)
     except Exception as why:  # whatever a broken build makes of it: it is told with the operator's name
-        failed(told, case, dtype, way, why)
+        failed(report, case, dtype, way, why)
 
 
-def failed(told: Told, case: Case, dtype: str, way: str, why: Exception) -> None:
-    """What could not be done: nothing that this device has, or a fault."""
-    if unsupported(why) and (case.optional or dtype not in _CERTAIN or told.device["type"] not in ("cpu", "cuda")):
-        told.without.append(case.name + " " + dtype)
+def failed(report: Report, case: Case, dtype: str, way: str, why: Exception) -> None:
+    """Record an exception: an operator that this device lacks, or a failure."""
+    if unsupported(why) and (case.optional or dtype not in _CERTAIN or report.device["type"] not in ("cpu", "cuda")):
+        report.without.append(case.name + " " + dtype)
         return
-    traceback.print_exc() if not told.raised else None
+    traceback.print_exc() if not report.raised else None
     text = (str(why).strip().splitlines() or [""])[0]
-    told.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
+    report.raised.append([case.name, dtype, way, type(why).__name__ + ": " + text[:200]])
 
 
 def _calls(case: Case, dtype: str, variant: Variant, turn: int) -> Sequence[Callable[..., Any]]:
@@ -309,7 +313,7 @@ def plain_tensor(grid: Grid, kind: str, dtype: str, device: str) -> Any:
 
 
 def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
-    """What goes back through a result, of its type and where it lies."""
+    """The gradient of the weighted sum by a result, in the result's type and on its device."""
     key = (id(grid), variant.take, result.dtype, result.device)
     if key not in _LAID or _LAID[key][0]._version != 0:
         _LAID.clear() if len(_LAID) > _MOST_LAID else None
@@ -318,15 +322,15 @@ def weight(grid: Grid, result: Any, variant: Variant = LAYOUTS[0]) -> Any:
 
 
 def laid(device: dict[str, Any], case: Case, dtype: str, variant: Variant) -> list[Any]:
-    """The inputs, made anew where one that was made before does not hold its numbers any more."""
-    return [_input(one, dtype, variant, device["id"]) for one in case.inputs]
+    """The case's input tensors, created anew if a cached one was modified."""
+    return [_input(input_, dtype, variant, device["id"]) for input_ in case.inputs]
 
 
-def _input(one: Input, dtype: str, variant: Variant, device: str) -> Any:
-    key = (id(one.grid), one.kind, dtype, variant.name, device)
+def _input(input_: Input, dtype: str, variant: Variant, device: str) -> Any:
+    key = (id(input_.grid), input_.kind, dtype, variant.name, device)
     if key not in _LAID or _LAID[key][0]._version != 0:
         _LAID.clear() if len(_LAID) > _MOST_LAID else None
-        _LAID[key] = variant.lay(_shaped(one.grid, variant), _type(one.kind, dtype), device), one.grid
+        _LAID[key] = variant.lay(_shaped(input_.grid, variant), _type(input_.kind, dtype), device), input_.grid
     return _LAID[key][0]
 
 
@@ -342,41 +346,41 @@ def _type(kind: str, dtype: str) -> Any:
     return getattr(torch, {"real": dtype, "given": dtype, "mask": "bool"}.get(kind, kind))
 
 
-def _back(told: Told, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
-    """The gradients, and the result that came with them."""
+def _back(report: Report, case: Case, wanted: Wanted, at: Any, call: Callable[..., Any]) -> None:
+    """Compare the gradients, and the results computed with them."""
     dtype, _way, variant = at
-    inputs = laid(told.device, case, dtype, variant)
-    leaves = [one.detach().requires_grad_() if told_.kind == "real" else one for one, told_ in zip(inputs, case.inputs)]
-    reals = [one for one, told_ in zip(leaves, case.inputs) if told_.kind == "real"]
+    inputs = laid(report.device, case, dtype, variant)
+    leaves = [x.detach().requires_grad_() if input_.kind == "real" else x for x, input_ in zip(inputs, case.inputs)]
+    reals = [leaf for leaf, input_ in zip(leaves, case.inputs) if input_.kind == "real"]
     with torch.enable_grad():
         results = several(call(*leaves))
-        _compare(told, case, (dtype, "forward", variant), [one.detach() for one in results], wanted.results)
-        weights = [weight(one, result, variant) for one, result in zip(wanted.weights, results)]
+        _compare(report, case, (dtype, "forward", variant), [result.detach() for result in results], wanted.results)
+        weights = [weight(grid, result, variant) for grid, result in zip(wanted.weights, results)]
         slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
     for number, (slope, right) in enumerate(zip(slopes, wanted.gradients)):
         part = "gradient " + str(number + 1)
-        _compare(told, case, at, [slope], [right], part)
+        _compare(report, case, at, [slope], [right], part)
 
 
 def several(results: Any) -> list[Any]:
-    """The results of a call as a list, also of one that gives a single tensor."""
+    """The results of a call as a list, also of a single tensor."""
     return list(results) if isinstance(results, (tuple, list)) else [results]
 
 
-def _compare(told: Told, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
-    """Keep the error of each result."""
+def _compare(report: Report, case: Case, at: Any, got: Any, wanted: list[Grid], part: str = "") -> None:
+    """Record the error of each result."""
     dtype, way, variant = at
     if len(several(got)) < len(wanted):
-        told.add(case, dtype, way, math.inf, "fewer results")
-    for number, (one, right) in enumerate(zip(several(got), wanted)):
+        report.add(case, dtype, way, math.inf, "fewer results")
+    for number, (result, right) in enumerate(zip(several(got), wanted)):
         where = ", ".join(
             filter(None, [part or ("result " + str(number + 1) if len(wanted) > 1 else ""), variant.name])
         )
-        if one is None:
-            told.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
+        if result is None:
+            report.add(case, dtype, way, 0.0 if not any(right.flat) else math.inf, where)
             continue
-        told.away += [case.name + " " + dtype + " " + one for one in elsewhere(told.device, result=one)]
-        told.add(case, dtype, way, _error(one, right, variant, dtype if part else case.result or dtype), where)
+        report.away += [case.name + " " + dtype + " " + place for place in elsewhere(report.device, result=result)]
+        report.add(case, dtype, way, _error(result, right, variant, dtype if part else case.result or dtype), where)
 
 
 def _error(got: Any, right: Grid, variant: Variant, dtype: str) -> float:

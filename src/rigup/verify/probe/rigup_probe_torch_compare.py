@@ -1,4 +1,4 @@
-"""How far a result is from what it should be, and whether it lies where it should."""
+"""Errors of results, and whether they are on the expected device."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import torch
 
 
 def error(got: Any, wanted: Any) -> float:
-    """The largest deviation, in units of the root mean square of what is wanted; `inf` where a number is none."""
-    there, right = got.detach().cpu().double(), wanted.detach().cpu().double()
-    if there.shape != right.shape or not bool(torch.isfinite(there).all()):
+    """The largest deviation relative to the root mean square of the expected values; `inf` if a number is not finite."""
+    values, right = got.detach().cpu().double(), wanted.detach().cpu().double()
+    if values.shape != right.shape or not bool(torch.isfinite(values).all()):
         return float("inf")
     size = float(right.square().mean().sqrt()) or 1.0
-    return float((there - right).abs().max()) / size
+    return float((values - right).abs().max()) / size
 
 
 _LACKS = (
@@ -31,40 +31,13 @@ def unsupported(why: Exception) -> bool:
 def elsewhere(device: dict[str, Any], **results: Any) -> list[Any]:
     """Results that do not lie on the device on which they were computed, with where they lie."""
     wanted = torch.device(device["id"])
-    return [name + " on " + str(one.device) for name, one in results.items() if not _same(one.device, wanted)]
+    return [name + " on " + str(tensor.device) for name, tensor in results.items() if not _same(tensor.device, wanted)]
 
 
-def _same(one: Any, wanted: Any) -> bool:
-    return one.type == wanted.type and (wanted.type == "cpu" or (one.index or 0) == (wanted.index or 0))
+def _same(device: Any, wanted: Any) -> bool:
+    return device.type == wanted.type and (wanted.type == "cpu" or (device.index or 0) == (wanted.index or 0))
 
 
 def pseudo(seed: int, *shape: int) -> Any:
     """Numbers of a normal distribution on the CPU, the same each time, in float64."""
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
-def to(device: dict[str, Any], *tensors: Any, **kinds: Any) -> Any:
-    """Tensors on the device, as float32 unless told otherwise."""
-    moved = [one.to(kinds.get("dtype", torch.float32)).to(device["id"]) for one in tensors]
-    return moved[0] if len(moved) == 1 else moved
-
-
-def gradients(function: Any, *inputs: Any) -> list[Any]:
-    """The result of a function and its gradients, for weights that make every part of the result count."""
-    leaves = [one.detach().requires_grad_() for one in inputs]
-    result = function(*leaves)
-    weights = pseudo(99, *result.shape).to(result.dtype).to(result.device)
-    (result * weights).sum().backward()
-    return [result.detach(), *(leaf.grad for leaf in leaves)]
-
-
-def forth_and_back(function: Any, device: dict[str, Any], *inputs: Any) -> dict[str, Any]:
-    """A function with its gradients on the device, against the same in float64 on the CPU."""
-    wanted = gradients(function, *inputs)
-    there = to(device, *inputs)
-    got = gradients(function, *(there if isinstance(there, list) else [there]))
-    names = ["result", *("gradient " + str(number) for number in range(1, len(got)))]
-    return {
-        "errors": {name: error(one, right) for name, one, right in zip(names, got, wanted)},
-        "elsewhere": elsewhere(device, **dict(zip(names, got))),
-    }

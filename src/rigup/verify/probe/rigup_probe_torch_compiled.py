@@ -41,8 +41,10 @@ def compiled(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
             raise
         wanted = expected(_PROGRAM)
         pairs = [("forward", results, wanted.results[0])]
-        pairs += [("backward", one, slope) for one, slope in zip(slopes, wanted.gradients)]
-        cases = [[backend, "float32", way, deviation(got, there.flat), "", 8.0] for way, got, there in pairs]
+        pairs += [("backward", gradient, slope) for gradient, slope in zip(slopes, wanted.gradients)]
+        cases = [
+            [backend, "float32", way, deviation(got, wanted_grid.flat), "", 8.0] for way, got, wanted_grid in pairs
+        ]
         return {"cases": cases, "raised": [], "without": [], "elsewhere": [], "compiler": backend}
 
     compile_.__name__ = "compile"
@@ -67,8 +69,8 @@ def _reference(x: Grid, weight: Grid) -> Grid:
     inner, wide = weight.shape
     hidden = each(right.gelu)(networks.matmul(x, weight))
     normal = lanes(hidden, lambda at: at[:-1], right.normal)
-    firsts = Grid((x.shape[0], wide), [one for at, one in enumerate(x.flat) if at % inner < wide])
-    return along(1, right.softmax)(each(lambda one, other: one * 2.0 + right.tanh(other))(normal, firsts))
+    firsts = Grid((x.shape[0], wide), [number for at, number in enumerate(x.flat) if at % inner < wide])
+    return along(1, right.softmax)(each(lambda number, other: number * 2.0 + right.tanh(other))(normal, firsts))
 
 
 _PROGRAM = Case("compiled program", (_program,), _reference, (real(7, 9), real(9, 5, seed=2, low=-1, high=1)))
@@ -76,8 +78,8 @@ _PROGRAM = Case("compiled program", (_program,), _reference, (real(7, 9), real(9
 
 def _compiled(device: dict[str, Any], backend: str) -> tuple[Any, Any]:
     """What comes of it, and its gradients."""
-    inputs = [LAYOUTS[0].lay(one.grid, torch.float32, device["id"]).requires_grad_() for one in _PROGRAM.inputs]
+    inputs = [LAYOUTS[0].lay(input_.grid, torch.float32, device["id"]).requires_grad_() for input_ in _PROGRAM.inputs]
     y = torch.compile(_program, backend=backend)(*inputs)
     weights = LAYOUTS[0].lay(expected(_PROGRAM).weights[0], torch.float32, device["id"])
     slopes = torch.autograd.grad(y, inputs, weights)
-    return y.detach().cpu().reshape(-1).tolist(), [one.cpu().reshape(-1).tolist() for one in slopes]
+    return y.detach().cpu().reshape(-1).tolist(), [gradient.cpu().reshape(-1).tolist() for gradient in slopes]

@@ -27,9 +27,9 @@ _SPACES = (torch, getattr(torch, "special", None))
 def forms(name: str, *more: Any, **named: Any) -> tuple[Callable[..., Any], ...]:
     """Calls that take the inputs; `more` and `named` follow them. In place and into a tensor every row is called anyway."""
     calls = []
-    for each in (name, *(one for one in ALIASES.get(name, ()) if not (one == "true_divide" and named))):
+    for each in (name, *(alias for alias in ALIASES.get(name, ()) if not (alias == "true_divide" and named))):
         found = [getattr(space, each, None) for space in (*_SPACES, torch.Tensor)]
-        calls += [_with(one, more, named) for one in found if one is not None]
+        calls += [_with(function, more, named) for function in found if function is not None]
     return tuple(calls)
 
 
@@ -42,29 +42,29 @@ def copied(call: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, *rest: call(torch.clone(x), *rest)
 
 
-def with_parameters(module: Any, told: dict[str, Any], inputs: tuple[Any, ...], named: Any = None) -> Any:
+def with_parameters(module: Any, parameters: dict[str, Any], inputs: tuple[Any, ...], named: Any = None) -> Any:
     """A module called with these tensors in the place of its parameters."""
     if hasattr(torch, "func"):
-        return torch.func.functional_call(module, told, inputs, named)
+        return torch.func.functional_call(module, parameters, inputs, named)
     from torch.nn.utils.stateless import functional_call
 
-    return functional_call(module, told, inputs, named or {})
+    return functional_call(module, parameters, inputs, named or {})
 
 
-def made_of(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
-    """Which of torch's functions a call is made of."""
+def called_functions(call: Callable[..., Any], inputs: list[Any]) -> list[str]:
+    """The functions of torch that a call consists of."""
     if TorchFunctionMode is None:
         return []
-    heard: list[str] = []
+    called: list[str] = []
 
-    class Heard(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+    class Recorder(TorchFunctionMode):  # type: ignore[misc,unused-ignore]
         def __torch_function__(self, function: Any, kinds: Any, args: Any = (), kwargs: Any = None) -> Any:
-            heard.append(getattr(function, "__name__", "_"))
+            called.append(getattr(function, "__name__", "_"))
             return function(*args, **(kwargs or {}))
 
     try:
-        with torch.no_grad(), Heard():
+        with torch.no_grad(), Recorder():
             call(*inputs)
     except Exception as why:  # it was called before, and what it is made of is all that is asked here
         del why
-    return [one for one in dict.fromkeys(heard) if not one.startswith("_")]
+    return [name_ for name_ in dict.fromkeys(called) if not name_.startswith("_")]

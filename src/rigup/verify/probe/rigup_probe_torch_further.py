@@ -1,4 +1,4 @@
-"""What a case is asked beside its result: other numbers before, a NaN among its numbers, gradients of its gradients."""
+"""Further checks of a case: other inputs before it, a NaN among its inputs, second derivatives."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rigup_probe_grid import Grid
 from rigup_probe_torch_cases import (
     LAYOUTS,
     Case,
-    Told,
+    Report,
     Wanted,
     expected,
     failed,
     laid,
     one_variant,
     plain_tensor,
-    reckoned,
+    referenced,
     several,
     weight,
 )
@@ -61,16 +61,16 @@ _ORDERED = (
 )
 
 
-def stirred(told: Told, case: Case, dtype: str) -> None:
-    """The same calls with the numbers in another order: what is kept from then would be told again.
+def stirred(report: Report, case: Case, dtype: str) -> None:
+    """The same calls with the numbers in another order: a stale result would be returned again.
 
     In float32 each way to call it, since a module keeps what its function does not.
     """
     for call in case.calls if dtype == "float32" else case.calls[:1]:
         try:
             inputs = [
-                plain_tensor(Grid(one.grid.shape, one.grid.flat[::-1]), one.kind, dtype, told.device["id"])
-                for one in case.inputs
+                plain_tensor(Grid(input_.grid.shape, input_.grid.flat[::-1]), input_.kind, dtype, report.device["id"])
+                for input_ in case.inputs
             ]
             with torch.no_grad():
                 for _time in range(_STIRS):
@@ -79,41 +79,41 @@ def stirred(told: Told, case: Case, dtype: str) -> None:
             del why
 
 
-def further(told: Told, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
-    """What every case is asked in each type; where not all is to be tried, some of it in one type or in turns."""
+def further(report: Report, case: Case, wanted: Wanted, dtype: str, turn: int, full: bool) -> None:
+    """All further checks of a case in one type; in quick mode a part of them, in one type or in turns."""
     most = _LONG_TAPE if full else _TAPE
-    if wanted.steps > most or any(len(one.flat) > _LARGE for one in wanted.results):
+    if wanted.steps > most or any(len(result.flat) > _LARGE for result in wanted.results):
         return
     if dtype not in _EVERY:
-        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        _once(report.once, dtype, case, lambda: tiled(report, case, wanted, dtype))
         for form in _forms_of_whole_numbers(case, full):
-            respelled(told, case, wanted, dtype, form)
+            respelled(report, case, wanted, dtype, form)
         return
     if case.spreads:
-        _with_nan(told, case, dtype, full)
+        _with_nan(report, case, dtype, full)
     if case.backward and case.twice and (full or dtype in ("float32", _OTHERS[turn % len(_OTHERS)])):
-        _once({} if full else told.once, "twice " + dtype, case, lambda: _twice(told, case, dtype))
+        _once({} if full else report.once, "twice " + dtype, case, lambda: _twice(report, case, dtype))
     for form in FORMS if full else FORMS[:2] if dtype == "float32" else FORMS[turn % len(FORMS) :][:1]:
-        respelled(told, case, wanted, dtype, form)
+        respelled(report, case, wanted, dtype, form)
     if full and dtype != "float32":
-        _once(told.once, dtype, case, lambda: tiled(told, case, wanted, dtype))
+        _once(report.once, dtype, case, lambda: tiled(report, case, wanted, dtype))
     if dtype == "float32":
-        once = {} if full else told.once
-        _once(once, dtype, case, lambda: tiled(told, case, wanted, dtype, case.calls if full else case.calls[:1]))
+        once = {} if full else report.once
+        _once(once, dtype, case, lambda: tiled(report, case, wanted, dtype, case.calls if full else case.calls[:1]))
         for kind in (*COMPLEX, *WHOLE) if full else (COMPLEX[0], WHOLE[0]):
-            _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, told, case, kind))  # fmt: skip
+            _once(once, kind, case, functools.partial(in_complex if kind in COMPLEX else in_whole_numbers, report, case, kind))  # fmt: skip
 
 
 def _forms_of_whole_numbers(case: Case, full: bool) -> tuple[str, ...]:
     """In place a result has the type of the first input, where another one may be wider."""
-    alike = len({one.kind for one in case.inputs}) == 1 and case.result in ("", case.inputs[0].kind)
+    alike = len({input_.kind for input_ in case.inputs}) == 1 and case.result in ("", case.inputs[0].kind)
     forms = FORMS if full else FORMS[:1]
     return tuple(form for form in forms if alike or not form.startswith("in place"))
 
 
-def _once(done: dict[tuple[str, str], int], what: str, case: Case, asked: Callable[[], Any]) -> None:
-    """Of the cases of one operator, the first for which it can be asked (it says so); the third that cannot ends it."""
-    key = what, _NAME.match(case.name)[0]  # type: ignore[index]
+def _once(done: dict[tuple[str, str], int], topic: str, case: Case, asked: Callable[[], Any]) -> None:
+    """Run a check for the first case of an operator to which it applies; after three to which it does not, no more are tried."""
+    key = topic, _NAME.match(case.name)[0]  # type: ignore[index]
     if done.get(key, 0) < _TRIES:
         done[key] = _TRIES if asked() else done.get(key, 0) + 1
 
@@ -121,41 +121,41 @@ def _once(done: dict[tuple[str, str], int], what: str, case: Case, asked: Callab
 _SPOILT: dict[str, Any] = {}  # by the case's name: its inputs with a NaN, and what comes of them
 
 
-def _with_nan(told: Told, case: Case, dtype: str, full: bool) -> None:
+def _with_nan(report: Report, case: Case, dtype: str, full: bool) -> None:
     """One number of the first input is none: so are the results that it counts for, and no others."""
     if case.name not in _SPOILT:
         _SPOILT[case.name] = _spoilt(case)
     if _SPOILT[case.name] is None:
         return
     grids, right = _SPOILT[case.name]
-    inputs = [plain_tensor(grid, one.kind, dtype, told.device["id"]) for grid, one in zip(grids, case.inputs)]
+    inputs = [plain_tensor(grid, input_.kind, dtype, report.device["id"]) for grid, input_ in zip(grids, case.inputs)]
     for call in case.calls if full or dtype == "float32" else case.calls[:1]:
         try:
             with torch.no_grad():
                 got = several(call(*inputs))
         except Exception as why:
-            failed(told, case, dtype, "with NaN", why)
+            failed(report, case, dtype, "with NaN", why)
             return
-        for one, grid in zip(got, right):
-            told.add(case, dtype, "with NaN", deviation(one.detach().cpu().reshape(-1).tolist(), grid.flat), "")
-        told.called(case, dtype, "with NaN", call, inputs)
+        for result, grid in zip(got, right):
+            report.add(case, dtype, "with NaN", deviation(result.detach().cpu().reshape(-1).tolist(), grid.flat), "")
+        report.called(case, dtype, "with NaN", call, inputs)
 
 
 def _spoilt(case: Case) -> Any:
-    """None where a reference in Python says nothing of NaN."""
-    place = next((at for at, one in enumerate(case.inputs) if one.kind in ("real", "given")), None)
-    many = not case.backward and sum(len(one.grid.flat) for one in case.inputs) > _MANY
+    """Inputs with a NaN and the reference's results; None if the reference has none."""
+    place = next((at for at, input_ in enumerate(case.inputs) if input_.kind in ("real", "given")), None)
+    many = not case.backward and sum(len(input_.grid.flat) for input_ in case.inputs) > _MANY
     if place is None or many or any(word in case.name for word in _ORDERED):
         return None
     first = case.inputs[place].grid
     for at in dict.fromkeys((len(first.flat) // 2, 0, len(first.flat) // 2 + 1)):
-        spoilt = Grid(first.shape, [math.nan if here == at else one for here, one in enumerate(first.flat)])
-        grids = [spoilt if here == place else one.grid for here, one in enumerate(case.inputs)]
+        spoilt = Grid(first.shape, [math.nan if here == at else number for here, number in enumerate(first.flat)])
+        grids = [spoilt if here == place else input_.grid for here, input_ in enumerate(case.inputs)]
         try:
-            right = reckoned(case._replace(backward=False), grids).results
+            right = referenced(case._replace(backward=False), grids).results
         except (ValueError, OverflowError, ArithmeticError):
             return None
-        if any(one != one for grid in right for one in grid.flat):
+        if any(number != number for grid in right for number in grid.flat):
             return grids, right
     return None
 
@@ -165,7 +165,7 @@ _SECOND: dict[
 ] = {}  # by the case's name: a direction for each input, and how gradients and results change along it
 
 
-def _twice(told: Told, case: Case, dtype: str) -> None:
+def _twice(report: Report, case: Case, dtype: str) -> None:
     """The gradients of a step along one direction: by the inputs, and by the weights of the results.
 
     Expected are differences of the reference's gradients and results. Those by the weights are there of a linear operator, too.
@@ -176,59 +176,65 @@ def _twice(told: Told, case: Case, dtype: str) -> None:
         return
     ways, rights = _SECOND[case.name]
     try:
-        got = _again(told, case, ways, dtype)
+        got = _again(report, case, ways, dtype)
     except Exception as why:
         if not (unsupported(why) or any(words in str(why) for words in _ONCE)):
-            failed(told, case, dtype, "twice backward", why)
+            failed(report, case, dtype, "twice backward", why)
         return
     factor = case.factor * _ROOM[dtype]
-    for number, (one, right) in enumerate(zip(got, rights), 1):
-        there = [0.0] * len(right) if one is None or one._is_zerotensor() else one.detach().cpu().reshape(-1).tolist()
+    for number, (gradient, right) in enumerate(zip(got, rights), 1):
+        values = (
+            [0.0] * len(right)
+            if gradient is None or gradient._is_zerotensor()
+            else gradient.detach().cpu().reshape(-1).tolist()
+        )
         size = max(max(map(abs, right), default=0.0), _LEAST[dtype])
-        off = max((abs(a - b) for a, b in zip(there, right)), default=0.0) / size
-        told.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
+        off = max((abs(a - b) for a, b in zip(values, right)), default=0.0) / size
+        report.add(case._replace(factor=factor), dtype, "twice backward", off if off == off else math.inf, "gradient " + str(number))  # fmt: skip
 
 
 def _differences(case: Case) -> Any:
     """None where the reference has no answer a step away."""
     ways = [  # another one for each input: along the same one the difference of two does not change
-        [((at + number) * (1 + number % 4) % 5 - 2) / 2 for at in range(len(one.grid.flat))]
-        for number, one in enumerate(case.inputs)
+        [((at + v) * (1 + v % 4) % 5 - 2) / 2 for at in range(len(input_.grid.flat))]
+        for v, input_ in enumerate(case.inputs)
     ]
     try:
         up, down = (_moved(case, ways, step) for step in (_STEP, -_STEP))
     except (ValueError, ArithmeticError):
         return None
     pairs = zip([*up.gradients, *up.results], [*down.gradients, *down.results])
-    return ways, [[(a - b) / (2 * _STEP) for a, b in zip(one.flat, other.flat)] for one, other in pairs]
+    return ways, [[(a - b) / (2 * _STEP) for a, b in zip(above.flat, other.flat)] for above, other in pairs]
 
 
 def _moved(case: Case, ways: list[list[float]], step: float) -> Wanted:
     pairs = zip(case.inputs, ways)
-    return reckoned(case, [
-        Grid(one.grid.shape, [x + step * part for x, part in zip(one.grid.flat, way)]) if one.kind == "real" else one.grid
-        for one, way in pairs
+    return referenced(case, [
+        Grid(input_.grid.shape, [x + step * part for x, part in zip(input_.grid.flat, way)]) if input_.kind == "real" else input_.grid
+        for input_, way in pairs
     ])  # fmt: skip
 
 
-def _again(told: Told, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
+def _again(report: Report, case: Case, ways: list[list[float]], dtype: str) -> list[Any]:
     """Gradients by each input and each weight; None where there is none."""
-    inputs, place = laid(told.device, case, dtype, LAYOUTS[0]), told.device["id"]
-    leaves = [one.detach().requires_grad_() if kind.kind == "real" else one for one, kind in zip(inputs, case.inputs)]
-    reals = [one for one, kind in zip(leaves, case.inputs) if kind.kind == "real"]
+    inputs, place = laid(report.device, case, dtype, LAYOUTS[0]), report.device["id"]
+    leaves = [
+        tensor.detach().requires_grad_() if kind.kind == "real" else tensor for tensor, kind in zip(inputs, case.inputs)
+    ]
+    reals = [leaf for leaf, kind in zip(leaves, case.inputs) if kind.kind == "real"]
     with torch.enable_grad():
         results = several(case.calls[0](*leaves))
         weights = [
-            weight(one, result).detach().requires_grad_() for one, result in zip(expected(case).weights, results)
+            weight(grid, result).detach().requires_grad_() for grid, result in zip(expected(case).weights, results)
         ]
-        pairs = [(one, weight) for one, weight in zip(results, weights) if one.requires_grad]
-        slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], create_graph=True, allow_unused=True)  # fmt: skip
+        pairs = [(result, weight) for result, weight in zip(results, weights) if result.requires_grad]
+        slopes = torch.autograd.grad([result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], create_graph=True, allow_unused=True)  # fmt: skip
         along = [plain_tensor(Grid(kind.grid.shape, way), "real", dtype, place)
                  for kind, way in zip(case.inputs, ways) if kind.kind == "real"]  # fmt: skip
-        pairs = [(one, way) for one, way in zip(slopes, along) if one is not None and one.requires_grad]
+        pairs = [(slope, way) for slope, way in zip(slopes, along) if slope is not None and slope.requires_grad]
         if not pairs:
             return []
-        return list(torch.autograd.grad([one for one, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))  # fmt: skip
+        return list(torch.autograd.grad([slope for slope, _ in pairs], [*reals, *weights], [way for _, way in pairs], allow_unused=True))  # fmt: skip
 
 
 _TWO, _HALF, _COARSE = ("float64", "float32"), ("float16", "bfloat16"), 40.0
@@ -236,8 +242,8 @@ _TWO, _HALF, _COARSE = ("float64", "float32"), ("float16", "bfloat16"), 40.0
 _EXACT = ("matrix_exp", "freq", "bincount", "bicubic", "conversion", "small numbers", "TransformerEncoder", "argsort")
 
 
-def coarsely(told: Told, case: Case, wanted: Wanted) -> None:
-    """In half types, with room for many roundings, what is tried in whole ones alone: so that it is right at least roughly.
+def coarsely(report: Report, case: Case, wanted: Wanted) -> None:
+    """Run single and double precision cases in half types too, with a wide tolerance.
 
     What raises there is not told: few of these operators exist in every type.
     """
@@ -245,9 +251,9 @@ def coarsely(told: Told, case: Case, wanted: Wanted) -> None:
         return
     asked = case._replace(factor=max(case.factor, _COARSE))
     for dtype in _HALF:
-        tried = Told(told.device)
-        tried.raised.append([])  # it is not printed
-        stirred(tried, asked, dtype)
-        one_variant(tried, asked, wanted, dtype, LAYOUTS[0])
-        for key, (error, where, _factor) in tried.worst.items():
-            told.add(asked, *key[1:], error, where)
+        trial = Report(report.device)
+        trial.raised.append([])  # it is not printed
+        stirred(trial, asked, dtype)
+        one_variant(trial, asked, wanted, dtype, LAYOUTS[0])
+        for key, (error, where, _factor) in trial.worst.items():
+            report.add(asked, *key[1:], error, where)

@@ -47,7 +47,7 @@ def compiled_kernel(device: dict[str, Any]) -> dict[str, Any]:
     if triton is not None and device["type"] in ("cuda", "xpu") and (found := _with_triton(device, values)):
         return dict(found)
     if device["type"] == "cuda":
-        return _told(device, values, _by_the_runtime(values), "NVRTC or hipRTC")
+        return _result_of(device, values, _by_the_runtime(values), "NVRTC or hipRTC")
     raise Skip("nothing here compiles kernels for this device")
 
 
@@ -55,7 +55,7 @@ def _with_triton(device: dict[str, Any], values: Any) -> Any:
     """None where triton has no C compiler or no headers of Python, which it wants beside: no fault of the device."""
     try:
         with getattr(torch, device["type"]).device(device["index"]):
-            return _told(device, values, _by_triton(values), "triton " + triton.__version__)
+            return _result_of(device, values, _by_triton(values), "triton " + triton.__version__)
     except (RuntimeError, subprocess.CalledProcessError) as why:
         if isinstance(why, RuntimeError) and "C compiler" not in str(why):
             raise
@@ -75,7 +75,7 @@ def _by_the_runtime(values: Any) -> Any:
     return _create_jit_fn("template <typename T> T doubled(T x) { return x * 2 + 1; }")(values)
 
 
-def _told(device: dict[str, Any], values: Any, result: Any, compiler: str) -> dict[str, Any]:
+def _result_of(device: dict[str, Any], values: Any, result: Any, compiler: str) -> dict[str, Any]:
     wrong = [] if torch.equal(result.cpu(), values.cpu() * 2 + 1) else ["2x + 1"]
     return {"compiler": compiler, "wrong": wrong, "elsewhere": elsewhere(device, result=result)}
 
@@ -95,7 +95,7 @@ def toolkit_kernel(device: dict[str, Any]) -> dict[str, Any]:
         torch.cuda.synchronize()
         library.run(ctypes.c_void_p(values.data_ptr()), ctypes.c_void_p(result.data_ptr()), _COUNT)
         torch.cuda.synchronize()
-    return _told(device, values, result, compiler)
+    return _result_of(device, values, result, compiler)
 
 
 def _usual(path: str) -> Any:
@@ -104,7 +104,7 @@ def _usual(path: str) -> Any:
 
 def _built(compiler: str, folder: str, device: dict[str, Any]) -> str:
     """The shared library. It must speak to the runtime that torch has loaded, so it brings none of its own."""
-    amd, source, made = device.get("vendor") == "amd", os.path.join(folder, "k.cu"), os.path.join(folder, "k.so")
+    amd, source, library = device.get("vendor") == "amd", os.path.join(folder, "k.cu"), os.path.join(folder, "k.so")
     with open(source, "w", encoding="ascii") as file:
         file.write(_SOURCE)
     chosen = (
@@ -113,9 +113,9 @@ def _built(compiler: str, folder: str, device: dict[str, Any]) -> str:
         else ["-arch=" + device["isa"], "-Xcompiler", "-fPIC", "-cudart", "shared"]
     )
     done = subprocess.run(
-        [compiler, "-shared", *chosen, "-o", made, source], capture_output=True, text=True, check=False
+        [compiler, "-shared", *chosen, "-o", library, source], capture_output=True, text=True, check=False
     )
     sys.stderr.write(done.stderr[-4000:])
     if done.returncode:
         raise RuntimeError(os.path.basename(compiler) + ": " + (done.stderr.strip().splitlines() or ["failed"])[-1])
-    return made
+    return library

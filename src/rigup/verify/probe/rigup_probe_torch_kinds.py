@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, Variant, expected, reckoned, several, weight
+from rigup_probe_torch_cases import LAYOUTS, Case, Report, Variant, expected, referenced, several, weight
 from rigup_probe_torch_deviation import deviation
 
 COMPLEX, WHOLE = ("complex64", "complex128"), ("int64", "int32")
@@ -25,14 +25,14 @@ _OTHER = ("norm", "var", "std", "vdot", "vecdot", "cov", "corr", "dist", "angle"
 _HELD: dict[tuple[str, str], Any] = {}
 
 
-def in_complex(told: Told, case: Case, dtype: str) -> bool:
+def in_complex(report: Report, case: Case, dtype: str) -> bool:
     """Forward and backward; whether torch has it of complex numbers."""
-    return not any(word in case.name for word in _OTHER) and _measured(told, case, dtype, _turned, _complex)
+    return not any(word in case.name for word in _OTHER) and _measured(report, case, dtype, _turned, _complex)
 
 
-def in_whole_numbers(told: Told, case: Case, dtype: str) -> bool:
+def in_whole_numbers(report: Report, case: Case, dtype: str) -> bool:
     """Forward: an answer of whole numbers has no rounding. Whether there is one."""
-    return _measured(told, case._replace(backward=False), dtype, _larger, _whole)
+    return _measured(report, case._replace(backward=False), dtype, _larger, _whole)
 
 
 def _turned(grid: Grid) -> Grid:
@@ -45,88 +45,96 @@ def _larger(grid: Grid) -> Grid:
 
 
 def _complex(grids: list[Grid], plain: list[Grid]) -> bool:
-    same = all(one.flat == other.flat for one, other in zip(grids, plain))
+    same = all(grid.flat == other.flat for grid, other in zip(grids, plain))
     return not same and all(abs(x) < _FARTHEST**3 for grid in grids for x in grid.flat)
 
 
 def _whole(grids: list[Grid], plain: list[Grid]) -> bool:
     """Those that are no others than before may come from numbers that the reference holds itself."""
-    same = all(one.flat == other.flat for one, other in zip(grids, plain))
+    same = all(grid.flat == other.flat for grid, other in zip(grids, plain))
     return not same and all(abs(x) < _MOST and x == int(x) for grid in grids for x in grid.flat)
 
 
 def _measured(
-    told: Told, case: Case, dtype: str, made: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]
+    report: Report,
+    case: Case,
+    dtype: str,
+    convert: Callable[[Grid], Grid],
+    fits: Callable[[list[Grid], list[Grid]], bool],
 ) -> bool:
-    key = case.name, made.__name__
+    key = case.name, convert.__name__
     if key not in _HELD:
-        _HELD[key] = _asked(case, made, fits)
+        _HELD[key] = _prepared(case, convert, fits)
     if _HELD[key] is None:
         return False
     grids, wanted = _HELD[key]
     try:
         for variant in (LAYOUTS[0], LAYOUTS[-1]):
-            _compared(told, case, dtype, variant, grids, wanted)
+            _compared(report, case, dtype, variant, grids, wanted)
     except (RuntimeError, TypeError, ValueError, IndexError):
         return False  # no operator of torch's own has all of them
     return True
 
 
-def _asked(case: Case, made: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
-    """Its inputs in such numbers and what is expected of them; None where Python has no answer."""
-    if sum(len(one.grid.flat) for one in case.inputs) > _LONGEST or case.result:
+def _prepared(case: Case, convert: Callable[[Grid], Grid], fits: Callable[[list[Grid], list[Grid]], bool]) -> Any:
+    """Converted inputs and their expected results; None if the reference fails for them."""
+    if sum(len(input_.grid.flat) for input_ in case.inputs) > _LONGEST or case.result:
         return None
     try:
-        if made is _turned and any(abs(x) > _FARTHEST for one in case.inputs for x in one.grid.flat):
+        if convert is _turned and any(abs(x) > _FARTHEST for input_ in case.inputs for x in input_.grid.flat):
             return None
-        grids = [made(one.grid) if one.kind in ("real", "given") else one.grid for one in case.inputs]
-        wanted = reckoned(case, grids)
+        grids = [convert(input_.grid) if input_.kind in ("real", "given") else input_.grid for input_ in case.inputs]
+        wanted = referenced(case, grids)
         return (grids, wanted) if fits(wanted.results, expected(case).results) else None
     except (TypeError, ValueError, ArithmeticError, AttributeError, LookupError):
         return None
 
 
-def _compared(told: Told, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
-    kinds = [dtype if one.kind in ("real", "given") else one.kind for one in case.inputs]
+def _compared(report: Report, case: Case, dtype: str, variant: Variant, grids: list[Grid], wanted: Any) -> None:
+    kinds = [dtype if input_.kind in ("real", "given") else input_.kind for input_ in case.inputs]
     if variant is LAYOUTS[0]:
-        _stirred(told, case, grids, kinds)
-    inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), told.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
-    reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
+        _stirred(report, case, grids, kinds)
+    inputs = [variant.lay(grid, getattr(torch, "bool" if kind == "mask" else kind), report.device["id"]) for grid, kind in zip(grids, kinds)]  # fmt: skip
+    reals = [
+        tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"
+    ]
     with torch.set_grad_enabled(bool(reals)):
         results = several(case.calls[0](*inputs))
-    if any(one.is_floating_point() and _has_complex(right.flat) for one, right in zip(results, wanted.results)):
+    if any(result.is_floating_point() and _has_complex(right.flat) for result, right in zip(results, wanted.results)):
         return  # the case itself looks at a part of it
     where = variant.name
-    for one, right in zip(results, wanted.results):
-        kind, said = (str(one.dtype).partition(".")[2], "of " + dtype) if one.is_floating_point() else (dtype, where)
-        told.add(case, kind, "forward", _off(one.detach(), right), said)
+    for result, right in zip(results, wanted.results):
+        kind, place = (
+            (str(result.dtype).partition(".")[2], "of " + dtype) if result.is_floating_point() else (dtype, where)
+        )
+        report.add(case, kind, "forward", _off(result.detach(), right), place)
     if not reals:
         return
-    weights = [weight(one, result) for one, result in zip(wanted.weights, results)]
+    weights = [weight(grid, result) for grid, result in zip(wanted.weights, results)]
     slopes = torch.autograd.grad(results, reals, weights, allow_unused=True)
-    for one, right in zip(slopes, wanted.gradients):
-        if one is not None:
-            told.add(case, dtype, "backward", _off(one, right), where)
+    for slope, right in zip(slopes, wanted.gradients):
+        if slope is not None:
+            report.add(case, dtype, "backward", _off(slope, right), where)
 
 
-def _stirred(told: Told, case: Case, grids: list[Grid], kinds: list[str]) -> None:
-    """With the numbers in another order: what is kept from then would be told again."""
-    other = [LAYOUTS[0].lay(Grid(one.shape, one.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), told.device["id"])
-             for one, kind in zip(grids, kinds)]  # fmt: skip
+def _stirred(report: Report, case: Case, grids: list[Grid], kinds: list[str]) -> None:
+    """Call with the numbers in another order: a stale result would be returned again."""
+    other = [LAYOUTS[0].lay(Grid(grid.shape, grid.flat[::-1]), getattr(torch, "bool" if kind == "mask" else kind), report.device["id"])
+             for grid, kind in zip(grids, kinds)]  # fmt: skip
     with torch.no_grad():
         for _time in range(4):
             case.calls[0](*other)
 
 
 def _has_complex(numbers: list[Any]) -> bool:
-    return any(type(one) is complex for one in numbers)
+    return any(type(number) is complex for number in numbers)
 
 
 def _off(got: Any, right: Grid) -> float:
     """Complex numbers are compared by their two parts."""
     if tuple(got.shape) != right.shape:
         return math.inf
-    there = got.cpu().reshape(-1).tolist()
+    values = got.cpu().reshape(-1).tolist()
     if not got.is_complex():
-        return deviation(there, right.flat)
-    return deviation(*([part for one in numbers for part in (complex(one).real, complex(one).imag)] for numbers in (there, right.flat)))  # fmt: skip
+        return deviation(values, right.flat)
+    return deviation(*([part for number in numbers for part in (complex(number).real, complex(number).imag)] for numbers in (values, right.flat)))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Cases of a table, run: each in each type, laid out in several ways, and in what a usual run of it does not ask for."""
+"""Run the cases of a table: each type, several layouts, and the further checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rigup_probe_torch_cases import (
     SIZES,
     THREADS,
     Case,
-    Told,
+    Report,
     Variant,
     expected,
     fits,
@@ -27,27 +27,27 @@ def measured(
     device: dict[str, Any], cases: Iterable[Case], dtypes: Sequence[str], full: bool = False,
     over: Callable[[], bool] = lambda: False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Each case in each type, forward and backward: the worst error of all its variants, and what was not right.
+    """Run each case in each type, forward and backward; the largest error of all layouts, and the failures.
 
     Those that are left once the time is over are named.
     """
-    told = Told(device)
+    report = Report(device)
     for number, case in enumerate(cases):
         if over():
-            told.left.append(case.name)
+            report.left.append(case.name)
             continue
         wanted = expected(case)
-        kinds = [one for one in dtypes if one in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS)
+        kinds = [dtype for dtype in dtypes if dtype in case.dtypes] or case.dtypes[:1] * (case.dtypes[0] not in FLOATS)
         for at, name in enumerate(kinds):
             if full or name != "float64":
-                stirred(told, case, name)
+                stirred(report, case, name)
             for variant in variants(case, name, number + at, full):
                 torch.set_num_threads(THREADS if variant is LARGE else 1)
-                one_variant(told, case, wanted, name, variant, -1 if full else number + at)
-            further(told, case, wanted, name, number + at, full)
+                one_variant(report, case, wanted, name, variant, -1 if full else number + at)
+            further(report, case, wanted, name, number + at, full)
         if full:
-            coarsely(told, case, wanted)
-    return told.summary()
+            coarsely(report, case, wanted)
+    return report.summary()
 
 
 def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]:
@@ -57,7 +57,9 @@ def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]
     `full`: also with more numbers than one thread is given.
     """
     every = full or dtype == "float32" or dtype not in FLOATS
-    laid = [one for one in LAYOUTS[1:] if (not case.few or (full and one is LAYOUTS[-1])) and fits(case, one)]
+    laid = [
+        layout for layout in LAYOUTS[1:] if (not case.few or (full and layout is LAYOUTS[-1])) and fits(case, layout)
+    ]
     if not full and laid:
         laid = list(dict.fromkeys([*(laid[-1:] if every else []), laid[turn % len(laid)]]))
     yield LAYOUTS[0]
@@ -70,5 +72,5 @@ def variants(case: Case, dtype: str, turn: int, full: bool) -> Iterator[Variant]
             if turn % 3 == 0
             else SIZES[turn % len(SIZES) :][:1]
         )
-        yield from (one for one in ROWS if one.take in rows)
+        yield from (variant for variant in ROWS if variant.take in rows)
         yield from (LARGE,) if full and dtype == "float32" else ()

@@ -1,4 +1,4 @@
-"""Memory and copies: what is taken comes back, bits stay bits, and the device really did the work."""
+"""Memory and copies: freed memory is returned, copies are exact, and the device itself did the work."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def copy_host(device: dict[str, Any]) -> dict[str, Any]:
     bits = torch.randint(-(2**31), 2**31 - 1, (1_048_583,), generator=draw, dtype=torch.int64).to(torch.int32)
     ways = {"plain": bits, "strided": bits[::3], "turned": bits[: 1024 * 1023].view(1024, 1023).t(), "one": bits[:1],
             "none": bits[:0], "bytes": bits.view(torch.uint8)[5:77_777]}  # fmt: skip
-    wrong = [name for name, one in ways.items() if not torch.equal(one.to(device["id"]).cpu(), one)]
+    wrong = [name for name, tensor in ways.items() if not torch.equal(tensor.to(device["id"]).cpu(), tensor)]
     if device["type"] in ("cuda", "xpu"):
         pinned = bits.pin_memory(device["type"]) if device["type"] == "xpu" else bits.pin_memory()
-        there = pinned.to(device["id"], non_blocking=True)
+        on_device = pinned.to(device["id"], non_blocking=True)
         synchronize(device)
-        wrong += [] if torch.equal(there.cpu(), bits) else ["pinned"]
+        wrong += [] if torch.equal(on_device.cpu(), bits) else ["pinned"]
     return {"wrong": wrong}
 
 
@@ -37,10 +37,10 @@ def copy_peer(other: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any
 
     def copied(device: dict[str, Any]) -> dict[str, Any]:
         bits = torch.arange(3 * MIB, dtype=torch.int32, device=device["id"])
-        there = bits.to(other["id"])
-        back = there.to(device["id"])
+        moved = bits.to(other["id"])
+        back = moved.to(device["id"])
         right = torch.arange(3 * MIB, dtype=torch.int32)
-        wrong = [name for name, one in (("there", there), ("back", back)) if not torch.equal(one.cpu(), right)]
+        wrong = [name for name, tensor in (("there", moved), ("back", back)) if not torch.equal(tensor.cpu(), right)]
         direct = device["type"] == "cuda" and torch.cuda.can_device_access_peer(device["index"], other["index"])
         return {"wrong": wrong, "direct": direct}
 
@@ -48,7 +48,7 @@ def copy_peer(other: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any
 
 
 def memory(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Take memory, write into all of it, read it, give it back; and look for what is not given back."""
+    """Allocate memory, write and read all of it, free it; and look for leaks."""
 
     def memory(device: dict[str, Any]) -> dict[str, Any]:
         asked = _amount(device, full)
@@ -60,7 +60,7 @@ def memory(full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
 
 
 def _amount(device: dict[str, Any], full: bool) -> int:
-    """Bytes to take: on a GPU a part of what is free, little elsewhere."""
+    """Bytes to allocate: on a GPU a part of the free memory, little elsewhere."""
     if device["type"] != "cuda":
         return 128 * MIB
     free = torch.cuda.mem_get_info(device["id"])[0]
@@ -68,32 +68,30 @@ def _amount(device: dict[str, Any], full: bool) -> int:
 
 
 def _filled(device: dict[str, Any], asked: int) -> list[Any]:
-    """Blocks that do not hold what was written into them."""
+    """Indices of blocks that do not hold what was written."""
     size = 64 * MIB
-    blocks = [
-        torch.full((size // 8,), number, dtype=torch.int64, device=device["id"]) for number in range(asked // size)
-    ]
-    return [number for number, one in enumerate(blocks) if int(one.sum().item()) != number * (size // 8)]
+    blocks = [torch.full((size // 8,), v, dtype=torch.int64, device=device["id"]) for v in range(asked // size)]
+    return [number for number, block in enumerate(blocks) if int(block.sum().item()) != number * (size // 8)]
 
 
 def _counters(device: dict[str, Any]) -> dict[str, Any]:
-    """Bytes that this process holds, as far as anybody tells."""
+    """Memory counters of this process in bytes, as far as the backend has them."""
     synchronize(device)
     gc.collect()
     module: Any = getattr(torch, device["type"], None)
     if hasattr(module, "empty_cache"):
         module.empty_cache()
-    told = {}
+    counters = {}
     for name in ("memory_allocated", "memory_reserved", "current_allocated_memory", "driver_allocated_memory"):
         if device["type"] != "cpu" and hasattr(module, name):
-            told[name] = int(
+            counters[name] = int(
                 getattr(module, name)() if device["type"] == "mps" else getattr(module, name)(device["id"])
             )
     if device["type"] == "cuda":
-        told["used"] = -int(torch.cuda.mem_get_info(device["id"])[0])
+        counters["used"] = -int(torch.cuda.mem_get_info(device["id"])[0])
     if device["type"] == "cpu" and (resident := _resident()) is not None:
-        told["resident"] = resident
-    return told
+        counters["resident"] = resident
+    return counters
 
 
 def _resident() -> Any:
@@ -127,24 +125,24 @@ def _there_and_back(left: Any, right: Any) -> None:
 
 
 def evidence(device: dict[str, Any]) -> dict[str, Any]:
-    """What shows that the device did it: its memory, its own clock, what the CPU was busy with, and the last bits."""
+    """Signs that the device did the work: its memory, its clock, the CPU's share of the time, the last bits of results."""
     values = torch.ones(2 * _SIDE, 2 * _SIDE, dtype=torch.float32)
     cpu_rate, cpu_time = _rate(values[:_SIDE, :_SIDE].contiguous(), {"id": "cpu", "type": "cpu"})
-    told: dict[str, Any] = {"cpu_rate": cpu_rate, "same_bits": _same_bits(device)}
+    signs: dict[str, Any] = {"cpu_rate": cpu_rate, "same_bits": _same_bits(device)}
     before, resident = _counters(device), _resident()
-    there = values.to(device["id"])
+    on_device = values.to(device["id"])
     kept = torch.zeros(16, 2 * _SIDE, 2 * _SIDE, device=device["id"], dtype=torch.float32)
     kept.fill_(1.0)  # main memory is not taken before something is written there
     held, grown = _counters(device), _resident()
-    told["rate"], time_ = _rate(there, device)
-    told["asked"] = (kept.numel() + there.numel()) * 4
-    told["taken"] = {name: held[name] - before[name] for name in before}
-    told["by_the_build"] = device["type"] in _BUILT_IN
-    told["host_grown"] = None if resident is None or grown is None else grown - resident
-    told["cpu_share"] = time_ / cpu_time if cpu_time > 0 else None
+    signs["rate"], time_ = _rate(on_device, device)
+    signs["asked"] = (kept.numel() + on_device.numel()) * 4
+    signs["taken"] = {name: held[name] - before[name] for name in before}
+    signs["by_the_build"] = device["type"] in _BUILT_IN
+    signs["host_grown"] = None if resident is None or grown is None else grown - resident
+    signs["cpu_share"] = time_ / cpu_time if cpu_time > 0 else None
     if device["type"] in ("cuda", "xpu"):
-        told["events"] = _by_its_own_clock(there, device)
-    return told
+        signs["events"] = _by_its_own_clock(on_device, device)
+    return signs
 
 
 def _same_bits(device: dict[str, Any]) -> bool:

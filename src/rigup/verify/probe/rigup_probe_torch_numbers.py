@@ -33,19 +33,22 @@ def types_of(device: dict[str, Any]) -> Iterator[str]:
 
 
 def small_tensors(device: dict[str, Any]) -> dict[str, Any]:
-    """Make some, reckon, convert, look; whole numbers have one right answer."""
-    there = device["id"]
-    count = torch.arange(1, 11, device=there)
-    made = {
+    """Create, compute, convert and index small tensors; integer results are exact."""
+    device_id = device["id"]
+    count = torch.arange(1, 11, device=device_id)
+    cases = {
         "sum": (count.sum(), 55), "product": ((count * count).sum(), 385), "shifted": ((count - 3).abs().sum(), 31),
-        "zeros": (torch.zeros(7, device=there).sum(), 0), "full": (torch.full((3, 3), 2, device=there).sum(), 18),
+        "zeros": (torch.zeros(7, device=device_id).sum(), 0), "full": (torch.full((3, 3), 2, device=device_id).sum(), 18),
         "float": (count.float().mul(0.5).sum(), 27.5), "half": (count.half().sum(), 55),
         "compared": ((count > 4).sum(), 6), "masked": (count[count % 2 == 0].sum(), 30),
         "turned": (count.reshape(2, 5).t().contiguous().view(-1)[1], 6), "joined": (torch.cat([count, count]).sum(), 110),
-        "copied": (torch.tensor([3, 1, 4]).to(there).max(), 4),
+        "copied": (torch.tensor([3, 1, 4]).to(device_id).max(), 4),
     }  # fmt: skip
-    wrong = {name: one.item() for name, (one, right) in made.items() if one.item() != right}
-    return {"wrong": wrong, "elsewhere": elsewhere(device, **{name: one for name, (one, _right) in made.items()})}
+    wrong = {name: result.item() for name, (result, right) in cases.items() if result.item() != right}
+    return {
+        "wrong": wrong,
+        "elsewhere": elsewhere(device, **{name: result for name, (result, _right) in cases.items()}),
+    }
 
 
 def product(name: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -55,10 +58,12 @@ def product(name: str, full: bool) -> Callable[[dict[str, Any]], dict[str, Any]]
         large = full and (device["type"] != "cpu" or name == "float32")  # in half precision a CPU takes minutes
         shapes = [*(_EVEN if name == "float8" else _SHAPES), *([(2048, 2048, 2048)] if large else [])]
         ways = [(shape, turned) for shape in shapes for turned in (False, True)[: 1 if name == "float8" else 2]]
-        told = [_product(name, device, *way) for way in ways]
+        products = [_product(name, device, *way) for way in ways]
         return {
-            "errors": {str(way[0]) + (" transposed" if way[1] else ""): one[0] for way, one in zip(ways, told)},
-            "elsewhere": [place for one in told for place in one[1]],
+            "errors": {
+                str(way[0]) + (" transposed" if way[1] else ""): outcome[0] for way, outcome in zip(ways, products)
+            },
+            "elsewhere": [place for outcome in products for place in outcome[1]],
         }
 
     return measured
@@ -72,7 +77,7 @@ def _product(name: str, device: dict[str, Any], shape: tuple[int, int, int], tur
     rows, inner, columns = shape
     few = [[_number(name) for _ in range(inner)] for _ in range(_ROWS + _COLUMNS)]
     left, right = few[:_ROWS], few[_ROWS:]
-    wanted = [[math.fsum(map(operator.mul, one, other)) for other in right] for one in left]
+    wanted = [[math.fsum(map(operator.mul, row, other)) for other in right] for row in left]
     try:
         got = _multiplied(name, device, _repeated(left, rows), _repeated(right, columns), turned)
     except (NotImplementedError, TypeError, RuntimeError) as why:
@@ -83,7 +88,7 @@ def _product(name: str, device: dict[str, Any], shape: tuple[int, int, int], tur
 
 
 def _number(name: str) -> float:
-    """One that the type holds: with all its digits in the long types, so that a shorter one that is taken instead is seen."""
+    """A random number that the type represents exactly, with all its digits in the wide types."""
     if name in ("float64", "float32", "tf32"):
         value = _DRAW.gauss(0, 1)
         return value if name == "float64" else float(struct.unpack("f", struct.pack("f", value))[0])
@@ -92,7 +97,7 @@ def _number(name: str) -> float:
 
 def _repeated(rows: list[list[float]], count: int) -> Any:
     """So many rows, as a tensor of float64 on the CPU."""
-    flat = [one for at in range(count) for one in rows[at % len(rows)]]
+    flat = [number for at in range(count) for number in rows[at % len(rows)]]
     return torch.tensor(flat, dtype=torch.float64).view(count, -1)
 
 
@@ -103,9 +108,9 @@ def _multiplied(name: str, device: dict[str, Any], left: Any, right: Any, turned
     try:
         if name == "float8":
             return _in_float8(device, left, right)
-        one, other = (x.to(_TYPES[name]).to(device["id"]) for x in (left, right))
+        first, other = (x.to(_TYPES[name]).to(device["id"]) for x in (left, right))
         return torch.matmul(
-            one.t().contiguous().t() if turned else one, other.t() if turned else other.t().contiguous()
+            first.t().contiguous().t() if turned else first, other.t() if turned else other.t().contiguous()
         )
     finally:
         torch.set_float32_matmul_precision(held)
@@ -115,16 +120,16 @@ def _in_float8(device: dict[str, Any], left: Any, right: Any) -> Any:
     """By the one operator that takes it; it wants columns behind one another."""
     kind = _float8(device)
     half, four = (torch.tensor(number, dtype=torch.float32).to(device["id"]) for number in (0.5, 4.0))
-    there, other = left.to(kind).to(device["id"]), right.to(kind).to(device["id"])
-    got = torch._scaled_mm(there, other.t(), scale_a=half, scale_b=four, out_dtype=torch.bfloat16)
+    matrix, other = left.to(kind).to(device["id"]), right.to(kind).to(device["id"])
+    got = torch._scaled_mm(matrix, other.t(), scale_a=half, scale_b=four, out_dtype=torch.bfloat16)
     return (got[0] if isinstance(got, tuple) else got) * 0.5
 
 
 def _error(got: Any, wanted: list[list[float]], shape: tuple[int, int]) -> float:
-    """The largest deviation of all entries, in units of the root mean square of what is wanted."""
+    """The largest deviation of all entries, relative to the root mean square of the expected ones."""
     if tuple(got.shape) != shape:
         return math.inf
-    size = math.sqrt(math.fsum(one * one for row in wanted for one in row) / (_ROWS * _COLUMNS))
+    size = math.sqrt(math.fsum(number * number for row in wanted for number in row) / (_ROWS * _COLUMNS))
     worst = 0.0
     for at, row in enumerate(got.detach().cpu().tolist()):
         if not math.isfinite(sum(row)):
@@ -137,8 +142,8 @@ def _error(got: Any, wanted: list[list[float]], shape: tuple[int, int]) -> float
 
 def _float8(device: dict[str, Any]) -> Any:
     """The kind of float8 that the chip has."""
-    told = device.get("properties", {})
-    if device.get("vendor") == "nvidia" and (told.get("major", 0), told.get("minor", 0)) < (8, 9):
+    properties = device.get("properties", {})
+    if device.get("vendor") == "nvidia" and (properties.get("major", 0), properties.get("minor", 0)) < (8, 9):
         raise Skip("the chip has no float8")
     if device.get("vendor") == "amd" and device.get("isa", "").startswith("gfx94"):
         return torch.float8_e4m3fnuz

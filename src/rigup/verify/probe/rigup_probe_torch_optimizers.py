@@ -14,23 +14,23 @@ from torch import nn
 
 def optimizers(device: dict[str, Any]) -> dict[str, Any]:
     """Some steps of each, in each way that they are made."""
-    told: dict[str, Any] = {"cases": [], "raised": [], "without": [], "elsewhere": []}
+    summary: dict[str, Any] = {"cases": [], "raised": [], "without": [], "elsewhere": []}
     for kind in ("float64", "float32", "bfloat16") if device["type"] != "mps" else ("float32",):
         for name, class_, options, reference in OPTIMIZERS:
             for way in ({}, {"foreach": False}, {"foreach": True}, {"fused": True}):
-                said = name + "".join(" " + key + "=" + str(value) for key, value in way.items())
-                _tried(told, device, kind, said, {**options, **way}, class_, _steps(reference), bool(way))
-    told["cases"] += [*_clipped(device)]
+                label = name + "".join(" " + key + "=" + str(value) for key, value in way.items())
+                _try_optimizer(summary, device, kind, label, {**options, **way}, class_, _steps(reference), bool(way))
+    summary["cases"] += [*_clipped(device)]
     for further in (_sparse, _factored, _second_order):
         try:
-            told["cases"] += [*further(device)]
+            summary["cases"] += [*further(device)]
         except (AttributeError, NotImplementedError, TypeError) as why:  # noqa: PERF203
-            told["without"].append(further.__name__.strip("_") + " optimizer: " + str(why)[:100])
-    return told
+            summary["without"].append(further.__name__.strip("_") + " optimizer: " + str(why)[:100])
+    return summary
 
 
-def _tried(
-    told: dict[str, Any], device: dict[str, Any], kind: str, said: str, options: dict[str, Any], class_: str,
+def _try_optimizer(
+    summary: dict[str, Any], device: dict[str, Any], kind: str, label: str, options: dict[str, Any], class_: str,
     wanted: list[float], chosen: bool,
 ) -> None:  # fmt: skip
     """One optimizer in one way; a way that was chosen may not be there."""
@@ -38,10 +38,10 @@ def _tried(
         got = _stepped(device, kind, lambda p: getattr(torch.optim, class_)(p, lr=RATE, **options))
     except (RuntimeError, TypeError, NotImplementedError, ValueError) as why:
         if not chosen and not unsupported(why):
-            told["raised"].append([said, kind, "forward", str(why)[:200]])
+            summary["raised"].append([label, kind, "forward", str(why)[:200]])
         return
-    told["cases"].append(
-        [said, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)]
+    summary["cases"].append(
+        [label, kind, "forward", deviation(got, wanted), "after " + str(_COUNT) + " steps", _room(kind, class_)]
     )
 
 
@@ -63,25 +63,25 @@ def _slope(step: int, at: int) -> float:
 
 def _stepped(device: dict[str, Any], kind: str, make: Callable[..., Any]) -> list[float]:
     dtype = getattr(torch, kind)
-    parameters = [nn.Parameter(one) for one in _parts(_START, dtype, device)]
+    parameters = [nn.Parameter(tensor) for tensor in _parts(_START, dtype, device)]
     optimizer = make(parameters)
     for step in range(_COUNT):
         optimizer.zero_grad()
         for parameter, slope in zip(parameters, _parts([_slope(step, at) for at in range(13)], dtype, device)):
             parameter.grad = slope
         optimizer.step()
-    return [one for parameter in parameters for one in parameter.detach().reshape(-1).cpu().tolist()]
+    return [number for parameter in parameters for number in parameter.detach().reshape(-1).cpu().tolist()]
 
 
 def _parts(values: list[float], dtype: Any, device: dict[str, Any]) -> list[Any]:
     """Several tensors of several shapes, as a network has."""
     shapes = ((5,), (2, 3), (1, 1), (1,))
-    made, at = [], 0
+    tensors, at = [], 0
     for shape in shapes:
         count = math.prod(shape)
-        made.append(torch.tensor(values[at : at + count], dtype=dtype).to(device["id"]).view(shape))
+        tensors.append(torch.tensor(values[at : at + count], dtype=dtype).to(device["id"]).view(shape))
         at += count
-    return made
+    return tensors
 
 
 def _steps(reference: Callable[..., float]) -> list[float]:
@@ -102,13 +102,13 @@ def _clipped(device: dict[str, Any]) -> Iterator[list[Any]]:
         parameter = nn.Parameter(torch.tensor(_START, dtype=torch.float32).to(device["id"]))
         slopes = [_slope(0, at) for at in range(13)]
         parameter.grad = torch.tensor(slopes, dtype=torch.float32).to(device["id"])
-        size = math.sqrt(math.fsum(one * one for one in slopes))
-        told = float(torch.nn.utils.clip_grad_norm_([parameter], most))
-        wanted = [one * min(1.0, most / (size + 1e-6)) for one in slopes]
-        error = max(deviation(parameter.grad.cpu().tolist(), wanted), abs(told - size) / size)
+        size = math.sqrt(math.fsum(slope * slope for slope in slopes))
+        norm = float(torch.nn.utils.clip_grad_norm_([parameter], most))
+        wanted = [slope * min(1.0, most / (size + 1e-6)) for slope in slopes]
+        error = max(deviation(parameter.grad.cpu().tolist(), wanted), abs(norm - size) / size)
         yield ["clip_grad_norm_ to " + str(most), "float32", "forward", error, "", 16.0]
     torch.nn.utils.clip_grad_value_([parameter], 0.5)
-    wanted = [max(-0.5, min(0.5, one)) for one in slopes]
+    wanted = [max(-0.5, min(0.5, slope)) for slope in slopes]
     yield ["clip_grad_value_", "float32", "forward", deviation(parameter.grad.cpu().tolist(), wanted), "", 16.0]
 
 
@@ -147,7 +147,7 @@ _ROOM_FACTORED = {"float64": 1e4, "float32": 16.0, "bfloat16": 5.0}  # its rate 
 
 def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
     """Adafactor (arXiv:1804.04235), of a row, whose squares are not factored; off the default in every argument."""
-    for said, options in _FACTORED:
+    for label, options in _FACTORED:
         wanted = _factored_steps(**options)
         for kind, foreach in ((kind, foreach) for kind in _ROOM_FACTORED for foreach in (False, True)):
             if kind == "float64" and device["type"] == "mps":
@@ -158,7 +158,7 @@ def _factored(device: dict[str, Any]) -> Iterator[list[Any]]:
                 parameter.grad = _numbers(tuple(_slope(step, at) for at in range(5)), kind, device)
                 optimizer.step()
             error = deviation(parameter.detach().cpu().tolist(), wanted)
-            yield ["Adafactor" + said + " foreach=" + str(foreach), kind, "forward", error, "", _ROOM_FACTORED[kind]]
+            yield ["Adafactor" + label + " foreach=" + str(foreach), kind, "forward", error, "", _ROOM_FACTORED[kind]]
 
 
 def _factored_steps(
@@ -168,18 +168,18 @@ def _factored_steps(
     values, squares = _START[:5], [0.0] * 5
     for step in range(1, 5):
         slopes = [-_slope(step, at) if maximize else _slope(step, at) for at in range(5)]
-        rate = max(eps[1], math.sqrt(sum(one * one for one in values) / 5)) * min(RATE, 1 / math.sqrt(step))
-        values = [one * (1 - RATE * weight_decay) for one in values]
-        squares = [old + (one * one - old) * step**beta2_decay for old, one in zip(squares, slopes)]
-        moves = [one / math.sqrt(max(square, eps[0] * eps[0])) for one, square in zip(slopes, squares)]
-        below = max(1.0, math.sqrt(sum(one * one for one in moves) / 5) / d)
-        values = [one - rate / below * move for one, move in zip(values, moves)]
+        rate = max(eps[1], math.sqrt(sum(value * value for value in values) / 5)) * min(RATE, 1 / math.sqrt(step))
+        values = [value * (1 - RATE * weight_decay) for value in values]
+        squares = [old + (slope * slope - old) * step**beta2_decay for old, slope in zip(squares, slopes)]
+        moves = [slope / math.sqrt(max(square, eps[0] * eps[0])) for slope, square in zip(slopes, squares)]
+        below = max(1.0, math.sqrt(sum(move * move for move in moves) / 5) / d)
+        values = [value - rate / below * move for value, move in zip(values, moves)]
     return values
 
 
 def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
     """LBFGS: its first step goes down the slope, at most as far as the slope is long; then it finds where a bowl is deepest."""
-    for kind, said, search in (
+    for kind, label, search in (
         ("float64", "", None), ("float64", " (strong_wolfe)", "strong_wolfe"), ("float32", "", None), ("bfloat16", "", None),
     ):  # fmt: skip
         parameter = nn.Parameter(_numbers((1.0, -2.0, 0.5), kind, device))
@@ -191,18 +191,18 @@ def _second_order(device: dict[str, Any]) -> Iterator[list[Any]]:
             loss.backward()
             return loss
 
-        one = torch.optim.LBFGS([parameter], lr=0.25, max_iter=1)
-        one.step(closure)
+        single_step = torch.optim.LBFGS([parameter], lr=0.25, max_iter=1)
+        single_step.step(closure)
         slopes = [2 * w * (x - 1.5) for w, x in ((1.0, 1.0), (2.0, -2.0), (0.5, 0.5))]
         share = min(1.0, 1 / sum(map(abs, slopes))) * 0.25
         wanted = [x - share * slope for x, slope in zip((1.0, -2.0, 0.5), slopes)]
-        told = deviation(parameter.detach().cpu().tolist(), wanted)
-        yield ["LBFGS, one step" + said, kind, "forward", told, "", 16.0 if kind == "float64" else 1.0]
+        error = deviation(parameter.detach().cpu().tolist(), wanted)
+        yield ["LBFGS, one step" + label, kind, "forward", error, "", 16.0 if kind == "float64" else 1.0]
         if kind != "float64":
             continue
         all_ = torch.optim.LBFGS([parameter], lr=1.0, max_iter=60, history_size=5, line_search_fn=search)
         all_.step(closure)
-        yield ["LBFGS" + said, "float64", "forward", deviation(parameter.detach().cpu().tolist(), [1.5] * 3), "", 1e8]
+        yield ["LBFGS" + label, "float64", "forward", deviation(parameter.detach().cpu().tolist(), [1.5] * 3), "", 1e8]
 
 
 def _numbers(values: tuple[float, ...], kind: str, device: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Numbers into tensors and out of them, many at a time: a list of Python for each would take most of the time."""
+"""Convert many numbers to tensors and back without Python lists for each."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def tensor(flat: Sequence[Any], dtype: Any) -> Any:
 
 def worst(got: Any, right: Sequence[float], block: int, times: int) -> float:
     """The largest deviation of a result that ought to be `right`, each `block` of it `times` over, perhaps cut short."""
-    there = got.detach().cpu()
-    there = there.float() if there.dtype in (torch.float16, torch.bfloat16) else there
-    there = there.reshape(-1).contiguous()
-    if there.dtype not in _CODES:
-        return max(deviation(one, right) for one in _lists(there.tolist(), block, times))
-    size = there.element_size()
-    raw = ctypes.string_at(there.data_ptr(), there.numel() * size)
+    on_cpu = got.detach().cpu()
+    on_cpu = on_cpu.float() if on_cpu.dtype in (torch.float16, torch.bfloat16) else on_cpu
+    on_cpu = on_cpu.reshape(-1).contiguous()
+    if on_cpu.dtype not in _CODES:
+        return max(deviation(values, right) for values in _lists(on_cpu.tolist(), block, times))
+    size = on_cpu.element_size()
+    raw = ctypes.string_at(on_cpu.data_ptr(), on_cpu.numel() * size)
     found = 0.0
-    for one in _distinct(raw, block * size, times):
-        numbers = array(_CODES[there.dtype])
-        numbers.frombytes(one)
+    for block_bytes in _distinct(raw, block * size, times):
+        numbers = array(_CODES[on_cpu.dtype])
+        numbers.frombytes(block_bytes)
         found = max(found, deviation(numbers.tolist(), right))
     return found if not math.isnan(found) else math.inf
 
@@ -49,7 +49,7 @@ def _distinct(raw: bytes, block: int, times: int) -> set[bytes]:
     return {b"".join([raw[row + at : row + at + block] for row in rows]) for at in range(0, wide, block)}
 
 
-def _lists(there: list[Any], block: int, times: int) -> Iterator[list[Any]]:
+def _lists(values: list[Any], block: int, times: int) -> Iterator[list[Any]]:
     wide = block * times
     for at in range(0, wide, block):
-        yield [x for row in range(at, len(there), wide) for x in there[row : row + block]]
+        yield [x for row in range(at, len(values), wide) for x in values[row : row + block]]

@@ -16,15 +16,15 @@ def numbers(device: dict[str, Any]) -> dict[str, Any]:
     """Random numbers: the same from one seed, others from another, distributed as they should be."""
     first, again, other = (_drawn(device, seed) for seed in (1, 1, 2))
     normal, uniform, whole = first
-    told = {
+    statistics = {
         "mean": normal.mean().item(), "deviation": normal.std().item(), "least": uniform.min().item(),
         "most": uniform.max().item(), "middle": uniform.mean().item(), "kept": whole.float().mean().item() / 4.5,
     }  # fmt: skip
-    same = all(torch.equal(one, two) for one, two in zip(first, again))
-    differs = not any(torch.equal(one, two) for one, two in zip(first, other))
+    same = all(torch.equal(drawn, two) for drawn, two in zip(first, again))
+    differs = not any(torch.equal(drawn, two) for drawn, two in zip(first, other))
     away = elsewhere(device, normal=torch.randn(3, device=device["id"]), uniform=torch.rand(3, device=device["id"]))
-    wrong = [*misdistributed(*(one.tolist() for one in first)), *_further(device)]
-    return {"statistics": told, "repeats": same, "differs": differs, "elsewhere": away, "wrong": wrong}
+    wrong = [*misdistributed(*(drawn.tolist() for drawn in first)), *_further(device)]
+    return {"statistics": statistics, "repeats": same, "differs": differs, "elsewhere": away, "wrong": wrong}
 
 
 numbers.__name__ = "random"
@@ -32,14 +32,14 @@ numbers.__name__ = "random"
 
 def _drawn(device: dict[str, Any], seed: int) -> list[Any]:
     torch.manual_seed(seed)
-    made = (torch.randn(100_000, device=device["id"]), torch.rand(100_000, device=device["id"]),
+    streams = (torch.randn(100_000, device=device["id"]), torch.rand(100_000, device=device["id"]),
             torch.randint(0, 10, (100_000,), device=device["id"]))  # fmt: skip
-    return [one.cpu() for one in made]
+    return [drawn.cpu() for drawn in streams]
 
 
 def _further(device: dict[str, Any]) -> list[str]:
     """What is wrong with draws of other kinds; what this device lacks is left out."""
-    return [one for check in (_permutations, _weighted, _coins, _in_place) for one in _of(check, device)]
+    return [problem for check in (_permutations, _weighted, _coins, _in_place) for problem in _of(check, device)]
 
 
 def _of(check: Callable[[str], Iterator[str]], device: dict[str, Any]) -> list[str]:
@@ -90,14 +90,14 @@ def _off(count: float, share: float) -> bool:
 def _in_place(device: str) -> Iterator[str]:
     """Into a tensor that is there, with bounds and spreads of its own; one draw after the other is another."""
     for kind in ("float32", "float16", "bfloat16"):
-        there = torch.zeros(_COUNT, dtype=getattr(torch, kind)).to(device)
-        uniform, again = (there.uniform_(2, 6).cpu().tolist() for _ in range(2))
+        tensor = torch.zeros(_COUNT, dtype=getattr(torch, kind)).to(device)
+        uniform, again = (tensor.uniform_(2, 6).cpu().tolist() for _ in range(2))
         if not 2 <= min(uniform) <= max(uniform) <= 6 or abs(math.fsum(uniform) / _COUNT - 4) > 0.06:
             yield "uniform_ in " + kind
         if uniform == again:
             yield "uniform_ gives the same twice in " + kind
-        normal = there.normal_(3, 2).cpu().tolist()
+        normal = tensor.normal_(3, 2).cpu().tolist()
         middle = math.fsum(normal) / _COUNT
-        spread = math.sqrt(math.fsum((one - middle) ** 2 for one in normal) / _COUNT)
+        spread = math.sqrt(math.fsum((number - middle) ** 2 for number in normal) / _COUNT)
         if abs(middle - 3) > 0.1 or abs(spread - 2) > 0.08:
             yield "normal_ in " + kind

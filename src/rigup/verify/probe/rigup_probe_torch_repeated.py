@@ -18,7 +18,7 @@ _KINDS = ("float32", "float16", "bfloat16")
 _CALLS: tuple[tuple[str, Callable[..., Any], Callable[..., Grid], tuple[tuple[int, ...], ...]], ...] = (
     ("mm", torch.mm, networks.matmul, ((5, 7), (7, 3))), ("bmm", torch.bmm, networks.matmul, ((2, 3, 5), (2, 5, 4))),
     ("linear", functional.linear, networks.linear, ((4, 6), (5, 6), (5,))), ("matmul", lambda x, y: x @ y, networks.matmul, ((2, 3, 5), (5, 4))),
-    ("addmm", torch.addmm, lambda c, x, y: each(lambda one, other: one + other)(c, networks.matmul(x, y)), ((4, 5), (4, 6), (6, 5))),
+    ("addmm", torch.addmm, lambda c, x, y: each(lambda number, other: number + other)(c, networks.matmul(x, y)), ((4, 5), (4, 6), (6, 5))),
     ("conv1d", functional.conv1d, networks.convolution(), ((1, 2, 7), (3, 2, 3), (3,))), ("conv2d", functional.conv2d, networks.convolution(), ((1, 2, 5, 4), (3, 2, 2, 2), (3,))),
     ("conv_transpose2d", functional.conv_transpose2d, networks.transposed_convolution(), ((1, 2, 3, 2), (2, 3, 2, 2))),
     ("attention", functional.scaled_dot_product_attention, networks.attention(), ((1, 2, 3, 4),) * 3),
@@ -40,33 +40,33 @@ _ROWS = [[3, 1, 0, 3], [2, 2, 6, 1], [0, 5, 4, 4], [1, 1, 2, 3], [6, 0, 5, 2]]
 
 def repeated(device: dict[str, Any]) -> dict[str, Any]:
     """Results are kept until all calls were made: what lies in memory that is used again is seen, too."""
-    told: dict[str, Any] = {"cases": [], "raised": [], "without": [], "elsewhere": []}
+    summary: dict[str, Any] = {"cases": [], "raised": [], "without": [], "elsewhere": []}
     for name, call, reference, shapes in _CALLS:
         rounds = [[given(*shape, seed=10 * at + place, low=-1, high=1) for place, shape in enumerate(shapes)] for at in range(_ROUNDS)]  # fmt: skip
-        _again(told, device, name, call, reference, rounds)
+        _again(summary, device, name, call, reference, rounds)
     tables = [[literal(rows, kind="int64"), given(7, 3, seed=at)] for at, rows in enumerate(_ROWS)]
-    _again(told, device, "embedding", functional.embedding, networks.embedding(), tables)
-    return told
+    _again(summary, device, "embedding", functional.embedding, networks.embedding(), tables)
+    return summary
 
 
 def _again(
-    told: dict[str, Any], device: dict[str, Any], name: str, call: Any, reference: Any, rounds: list[list[Input]]
+    summary: dict[str, Any], device: dict[str, Any], name: str, call: Any, reference: Any, rounds: list[list[Input]]
 ) -> None:
-    wanted = [reference(*(one.grid for one in inputs)) for inputs in rounds]
+    wanted = [reference(*(input_.grid for input_ in inputs)) for inputs in rounds]
     for kind in _KINDS:
         try:
-            made = [[_laid(one, kind, device) for one in inputs] for inputs in rounds]
+            laid_rounds = [[_laid(input_, kind, device) for input_ in inputs] for inputs in rounds]
             with torch.no_grad():
-                kept = [call(*inputs) for inputs in made]
+                kept = [call(*inputs) for inputs in laid_rounds]
         except Exception as why:  # whatever a broken build makes of it
             lacks = unsupported(why) and kind != "float32"
-            told["without"] += [name + " " + kind] if lacks else []
-            told["raised"] += [] if lacks else [[name, kind, "forward", type(why).__name__ + ": " + str(why)[:200]]]
+            summary["without"] += [name + " " + kind] if lacks else []
+            summary["raised"] += [] if lacks else [[name, kind, "forward", type(why).__name__ + ": " + str(why)[:200]]]
             continue
-        for at, (one, there) in enumerate(zip(kept, wanted), 1):
-            error = deviation(one.cpu().reshape(-1).tolist(), there.flat)
-            told["cases"].append([name, kind, "forward", error, "call " + str(at) + " of " + str(_ROUNDS), 6.0])
+        for at, (result, grid) in enumerate(zip(kept, wanted), 1):
+            error = deviation(result.cpu().reshape(-1).tolist(), grid.flat)
+            summary["cases"].append([name, kind, "forward", error, "call " + str(at) + " of " + str(_ROUNDS), 6.0])
 
 
-def _laid(one: Input, kind: str, device: dict[str, Any]) -> Any:
-    return _plain(one.grid, getattr(torch, kind if one.kind == "given" else one.kind), device["id"])
+def _laid(input_: Input, kind: str, device: dict[str, Any]) -> Any:
+    return _plain(input_.grid, getattr(torch, kind if input_.kind == "given" else input_.kind), device["id"])

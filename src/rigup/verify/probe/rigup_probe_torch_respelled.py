@@ -11,7 +11,7 @@ import inspect
 from typing import Any, Callable
 
 import torch
-from rigup_probe_torch_cases import LAYOUTS, Case, Told, Wanted, laid, one_variant
+from rigup_probe_torch_cases import LAYOUTS, Case, Report, Wanted, laid, one_variant
 from rigup_probe_torch_forms import ALIASES, WITHOUT_SLOPE, TorchFunctionMode
 
 FORMS = ("in place", "into a tensor", "as a method", "by another name", "in place by another name",
@@ -20,7 +20,7 @@ _COMPARED = ("eq", "ne", "lt", "le", "gt", "ge", "not_equal", "less", "less_equa
 _HEADS = ("linalg_", "special_", "fft_")  # of functions that stand in a space of their own
 
 
-def respelled(told: Told, case: Case, wanted: Wanted, dtype: str, form: str) -> None:
+def respelled(report: Report, case: Case, wanted: Wanted, dtype: str, form: str) -> None:
     """One case in one form, as far as there is one."""
     if TorchFunctionMode is None or (case.name, form) in _NONE:
         return
@@ -31,22 +31,22 @@ def respelled(told: Told, case: Case, wanted: Wanted, dtype: str, form: str) -> 
         with mode:
             return case.calls[0](*inputs)
 
-    if _tried(told, case, dtype, called) and not mode.found:
+    if _can_call(report, case, dtype, called) and not mode.found:
         _NONE.add((case.name, form))
         return
     backward = case.backward and form != FORMS[1]
     asked = case._replace(calls=(called,), backward=backward)
-    one_variant(told, asked, wanted, dtype, variant)
+    one_variant(report, asked, wanted, dtype, variant)
 
 
 _NONE: set[tuple[str, str]] = set()  # cases that have no such form
 
 
-def _tried(told: Told, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
-    """Whether a call could be made."""
+def _can_call(report: Report, case: Case, dtype: str, called: Callable[..., Any]) -> bool:
+    """Whether a call raises nothing."""
     try:
         with torch.no_grad():
-            called(*laid(told.device, case, dtype, LAYOUTS[0]))
+            called(*laid(report.device, case, dtype, LAYOUTS[0]))
     except Exception as why:  # it is made again, where errors are told
         del why
         return False
@@ -101,7 +101,7 @@ def _into(function: Any, name: str, args: Any, kwargs: Any) -> Any:
         raise LookupError(name)
     plain = function(*args, **kwargs)
     several = plain if isinstance(plain, (tuple, list)) else (plain,)
-    into = tuple(torch.ones_like(one) for one in several)
+    into = tuple(torch.ones_like(result) for result in several)
     _public(name)(*args, **kwargs, out=into if isinstance(plain, (tuple, list)) else into[0])
     return into if isinstance(plain, (tuple, list)) else into[0]
 
@@ -109,7 +109,7 @@ def _into(function: Any, name: str, args: Any, kwargs: Any) -> Any:
 @functools.lru_cache(None)
 def _takes_out(name: str) -> bool:
     schemas = torch._C._jit_get_schemas_for_operator("aten::" + name)
-    return any(one.is_out for told in schemas for one in told.arguments)
+    return any(argument.is_out for schema in schemas for argument in schema.arguments)
 
 
 def _public(name: str) -> Callable[..., Any]:
@@ -120,7 +120,7 @@ def _public(name: str) -> Callable[..., Any]:
 
 
 def _method(function: Any, name: str, args: Any, kwargs: Any) -> Any:
-    """As a method what was called as a function, and the other way round."""
+    """Call functions as methods, and methods as functions."""
     method = getattr(torch.Tensor, name)
     other = getattr(torch, name) if method is function else method
     return other(*args, **kwargs)

@@ -9,7 +9,7 @@ import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, each, made, reduced
+from rigup_probe_grid import Grid, each, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 from torch.nn import functional
 
@@ -18,7 +18,7 @@ _INF = math.inf
 
 def activations() -> Iterator[Case]:
     """Slopes, bounds and thresholds."""
-    told = (real(4, 9),)
+    inputs = (real(4, 9),)
     rows: tuple[tuple[str, Any, Any], ...] = (
         ("softplus (beta)", lambda x: tape.softplus(x * 2.0) * 0.5, lambda x: functional.softplus(x, beta=2)),
         ("softplus (threshold)", _straight_above_one, lambda x: functional.softplus(x, threshold=1)),
@@ -30,7 +30,7 @@ def activations() -> Iterator[Case]:
         ("clamp from above", right.clamped(-_INF, 1.28), lambda x: torch.clamp(x, max=1.28)),
     )  # fmt: skip
     for name, reference, call in rows:
-        yield Case(name, (call,), each(reference), told, factor=2.0)
+        yield Case(name, (call,), each(reference), inputs, factor=2.0)
 
 
 def _straight_above_one(x: Any) -> Any:
@@ -78,8 +78,8 @@ def losses() -> Iterator[Case]:
         ("huber_loss (delta)", _late, lambda x, y: functional.huber_loss(x, y, delta=2.03), two),
         ("binary_cross_entropy_with_logits (pos_weight)", _weighted, _by_weight, (two[0], fixed)),
     )  # fmt: skip
-    for name, reference, call, told in rows:
-        yield Case(name, (call,), right.mean_of(reference), told, factor=4.0)
+    for name, reference, call, inputs in rows:
+        yield Case(name, (call,), right.mean_of(reference), inputs, factor=4.0)
 
 
 def _early(x: Any, y: Any) -> Any:
@@ -103,21 +103,21 @@ def _by_weight(x: Any, y: Any) -> Any:
 
 def reductions() -> Iterator[Case]:
     """Other norms; of equal numbers the first, as is promised; all of these where the dimension stays."""
-    told = (real(5, 6, 7),)
+    inputs = (real(5, 6, 7),)
     for name, order, reference in (
-        ("norm (1)", 1, lambda row: tape.total([right.absolute(one) for one in row])),
-        ("norm (infinite)", _INF, lambda row: right.largest([right.absolute(one) for one in row])),
+        ("norm (1)", 1, lambda row: tape.total([right.absolute(number) for number in row])),
+        ("norm (infinite)", _INF, lambda row: right.largest([right.absolute(number) for number in row])),
     ):
         yield Case(
             name,
             (lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1),),
             reduced((1,), reference),
-            told,
+            inputs,
             backward=order == 1,  # of equal numbers each has a part of it
             factor=4.0,
         )
     equal = [[1.0, 3, 3, -2, 3], [2.0, 2, 2, 2, 2], [-1.0, -4, 0, -4, 0]]
-    rows = literal([one for row in equal for one in row], (3, 5), "given")
+    rows = literal([number for row in equal for number in row], (3, 5), "given")
     for name, function in (("max", max), ("min", min)):
         wanted = Grid((3,), [float(row.index(function(row))) for row in equal])
         calls = (lambda x, n=name: getattr(torch, "arg" + n)(x, 1), lambda x, n=name: getattr(torch, n)(x, 1)[1])
@@ -126,14 +126,16 @@ def reductions() -> Iterator[Case]:
 
 def sorting() -> Iterator[Case]:
     """The least instead of the largest."""
-    told = distinct(7, 12)
+    values = distinct(7, 12)
 
     def least(x: Grid) -> Grid:
         ordered = [sorted(x.flat[at * 12 : at * 12 + 12]) for at in range(7)]
-        return made((7, 3), lambda index: ordered[index[0]][index[1]])
+        return fromfunction((7, 3), lambda index: ordered[index[0]][index[1]])
 
-    yield Case("topk (smallest)", (lambda x: torch.topk(x, 3, largest=False)[0],), least, (told,))
-    yield Case("kthvalue", (lambda x: torch.kthvalue(x, 3, 1)[0],), reduced((1,), lambda row: sorted(row)[2]), (told,))
+    yield Case("topk (smallest)", (lambda x: torch.topk(x, 3, largest=False)[0],), least, (values,))
+    yield Case(
+        "kthvalue", (lambda x: torch.kthvalue(x, 3, 1)[0],), reduced((1,), lambda row: sorted(row)[2]), (values,)
+    )
 
 
 def products() -> Iterator[Case]:
@@ -142,13 +144,13 @@ def products() -> Iterator[Case]:
 
     def turned(x: Grid, y: Grid) -> Grid:
         plain = networks.matmul(x, y)
-        return made((5, 2, 3), lambda index: plain[index[1], index[2], index[0]])
+        return fromfunction((5, 2, 3), lambda index: plain[index[1], index[2], index[0]])
 
     yield Case("einsum in another order", (lambda x, y: torch.einsum("bij,bjk->kbi", x, y),), turned, batch, factor=2.0)
     yield Case(
         "einsum that only turns",
         (lambda x: torch.einsum("ijk->kij", x),),
-        lambda x: made((4, 2, 3), lambda index: x[index[1], index[2], index[0]]),
+        lambda x: fromfunction((4, 2, 3), lambda index: x[index[1], index[2], index[0]]),
         batch[:1],
     )
     left = Input(Grid((3, 4), [(-1) ** at * (16_777_217 + 2 * at) for at in range(12)]), "int64")
@@ -159,11 +161,11 @@ def products() -> Iterator[Case]:
 
 def conversions() -> Iterator[Case]:
     """What a whole number is made of is cut, not rounded down."""
-    told = given(3, 25, low=-6, high=6, step=0.125)
+    values = given(3, 25, low=-6, high=6, step=0.125)
     calls = (
         lambda x: x.to(torch.int32),
         lambda x: x.long(),
         lambda x: x.to(torch.int8),
         lambda x: torch.zeros(3, 25, dtype=torch.int32, device=x.device).copy_(x),
     )
-    yield Case("to whole numbers", calls, each(int), (told,), backward=False)
+    yield Case("to whole numbers", calls, each(int), (values,), backward=False)

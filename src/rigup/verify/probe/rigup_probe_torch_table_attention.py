@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, given, literal, real
 from rigup_probe_torch_table_networks import LOW, functional_call
 from torch import nn
@@ -22,8 +22,8 @@ def attentions() -> Iterator[Case]:
     usual = (real(2, 2, 9, 8, **LOW), real(2, 2, 9, 8, seed=2, **LOW), real(2, 2, 9, 8, seed=3, **LOW))
     other = (real(1, 2, 7, 16, **LOW), real(1, 2, 17, 16, seed=2, **LOW), real(1, 2, 17, 16, seed=3, **LOW))
     large = tuple(
-        one._replace(grid=Grid(one.grid.shape, [x * (8 if place < 2 else 1) for x in one.grid.flat]))
-        for place, one in enumerate(usual)
+        input_._replace(grid=Grid(input_.grid.shape, [x * (8 if place < 2 else 1) for x in input_.grid.flat]))
+        for place, input_ in enumerate(usual)
     )
     wide = tuple(given(1, 1, 70, 32, seed=seed, **LOW) for seed in (1, 2, 3))
     truths, floats = _masks(9)
@@ -34,19 +34,19 @@ def attentions() -> Iterator[Case]:
         ("attention with a scale", {"scale": 0.125}, networks.attention(scale=0.125), usual),
         ("long attention", {}, networks.attention(), wide), ("long causal attention", {"is_causal": True}, networks.attention(causal=True), wide),
     )  # fmt: skip
-    for name, more, reference, told in rows:
+    for name, more, reference, inputs in rows:
         yield Case(
             name,
             (lambda q, k, v, m=more: call(q, k, v, **m), *_backends(more)),
             reference,
-            told,
-            backward=told is not wide,
-            factor=8.0 if told is large else 3.0,
+            inputs,
+            backward=inputs is not wide,
+            factor=8.0 if inputs is large else 3.0,
         )
     for name, mask in (("attention with a mask of truths", truths), ("attention with a mask of numbers", floats)):
         masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)
         yield Case(name, (masked, _by_the_formula), networks.attention(), (*usual, mask), factor=3.0)
-    three = tuple(one._replace(grid=Grid((4, 9, 8), one.grid.flat)) for one in usual)
+    three = tuple(input_._replace(grid=Grid((4, 9, 8), input_.grid.flat)) for input_ in usual)
     yield Case("attention of three dimensions", (call,), networks.attention(), three, factor=3.0)
     yield from _multihead()
 
@@ -87,7 +87,7 @@ def _by_the_formula(query: Any, key: Any, value: Any, mask: Any) -> Any:
 
 
 def _multihead() -> Iterator[Case]:
-    told = (
+    inputs = (
         real(2, 5, 8, **LOW),
         real(24, 8, seed=2, **LOW),
         real(24, seed=3, **LOW),
@@ -96,14 +96,14 @@ def _multihead() -> Iterator[Case]:
     )
     for name, causal in (("MultiheadAttention", False), ("causal MultiheadAttention", True)):
         ways = tuple(lambda *x, c=causal, w=weights: _through_module(c, w, *x) for weights in (False, True))
-        yield Case(name, ways, networks.multihead(2, causal), told, factor=6.0)
+        yield Case(name, ways, networks.multihead(2, causal), inputs, factor=6.0)
 
 
 def _through_module(causal: bool, weights: bool, x: Any, inward: Any, bias: Any, outward: Any, last: Any) -> Any:
     module = nn.MultiheadAttention(8, 2, batch_first=True, dtype=x.dtype, device=x.device).eval()
-    for owner, name, one in ((module.out_proj, "weight", outward), (module.out_proj, "bias", last)):
+    for owner, name, parameter in ((module.out_proj, "weight", outward), (module.out_proj, "bias", last)):
         del owner._parameters[name]
-        setattr(owner, name, one)
+        setattr(owner, name, parameter)
     steps = x.shape[1]
     mask = (
         torch.tensor([[column > row for column in range(steps)] for row in range(steps)]).to(x.device)
@@ -112,8 +112,8 @@ def _through_module(causal: bool, weights: bool, x: Any, inward: Any, bias: Any,
     )
     del module._parameters["in_proj_weight"], module._parameters["in_proj_bias"]
     module.in_proj_weight, module.in_proj_bias = inward, bias
-    told = module(x, x, x, attn_mask=mask, need_weights=weights)
-    return told[0]
+    output = module(x, x, x, attn_mask=mask, need_weights=weights)
+    return output[0]
 
 
 def recurrents() -> Iterator[Case]:
@@ -124,14 +124,14 @@ def recurrents() -> Iterator[Case]:
         ("GRU", nn.GRU, nn.GRUCell, networks.gru_cell, 3, 1),
     ):
         for wide, size, steps in ((5, 6, 4), (3, 17, 2)):
-            told = (real(steps, 2, wide, **LOW), real(gates * size, wide, seed=2, **LOW), real(gates * size, size, seed=3, **LOW),
+            inputs = (real(steps, 2, wide, **LOW), real(gates * size, wide, seed=2, **LOW), real(gates * size, size, seed=3, **LOW),
                     real(gates * size, seed=4, **LOW), real(gates * size, seed=5, **LOW))  # fmt: skip
             calls = (lambda *x, k=kind, s=size: _layer(k, s, *x), lambda *x, k=single, s=size: _cell_by_cell(k, s, *x))
             yield Case(
                 name + " of " + str(size),
                 calls,
                 networks.recurrent(cell, gates, states),
-                told,
+                inputs,
                 factor=16.0 if size > 6 else 8.0,
             )
 
@@ -141,15 +141,15 @@ _NAMES = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 def _layer(kind: Any, size: int, x: Any, *weights: Any) -> Any:
     module = kind(x.shape[2], size, dtype=x.dtype, device=x.device)
-    told = functional_call(module, x, **{name + "_l0": one for name, one in zip(_NAMES, weights)})
-    return told[0]
+    output = functional_call(module, x, **{name + "_l0": weight for name, weight in zip(_NAMES, weights)})
+    return output[0]
 
 
 def _cell_by_cell(kind: Any, size: int, x: Any, *weights: Any) -> Any:
     module = kind(x.shape[2], size, dtype=x.dtype, device=x.device)
-    for name, one in zip(_NAMES, weights):
+    for name, weight in zip(_NAMES, weights):
         del module._parameters[name]
-        setattr(module, name, one)
+        setattr(module, name, weight)
     state, outputs = None, []
     for step in x.unbind(0):
         state = module(step, state)
@@ -183,7 +183,7 @@ def embeddings() -> Iterator[Case]:
     yield Case(
         "one_hot",
         (lambda r: functional.one_hot(r, 4),),
-        lambda r: made((3, 4), lambda at: int(r.flat[at[0]] == at[1])),
+        lambda r: fromfunction((3, 4), lambda at: int(r.flat[at[0]] == at[1])),
         (hot,),
         ("int64",),
         backward=False,
@@ -196,4 +196,4 @@ def _embedding_module(rows: Any, table: Any) -> Any:
 
 
 def _bags(rows: Grid, table: Grid) -> Grid:
-    return made((2, 6), lambda at: right.mean([table[int(rows[at[0], place]), at[1]] for place in range(4)]))
+    return fromfunction((2, 6), lambda at: right.mean([table[int(rows[at[0], place]), at[1]] for place in range(4)]))

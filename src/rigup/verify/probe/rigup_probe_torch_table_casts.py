@@ -19,16 +19,16 @@ _COMPLEX = {"complex64": "cfloat", "complex128": "cdouble"}
 
 def casts() -> Iterator[Case]:
     """Numbers that each type holds."""
-    told = (real(3, 5, low=-3, high=3, step=0.25),)
+    inputs = (real(3, 5, low=-3, high=3, step=0.25),)
     for target in FLOATS:
-        ways: list[Any] = [getattr(torch.Tensor, one) for one in _METHODS[target]]
+        ways: list[Any] = [getattr(torch.Tensor, method) for method in _METHODS[target]]
         kind: Any = getattr(torch, target)
         ways += [lambda x, t=kind: x.to(t), lambda x, t=kind: x.to(dtype=t), lambda x, t=kind: x.type(t), lambda x, t=kind: x.to(torch.empty(1, dtype=t, device=x.device)), lambda x, t=kind: x.to(x.device, t), lambda x, t=kind: x.to(t, copy=True)]  # fmt: skip
         yield Case(
             "conversion to " + target + " (to, " + _METHODS[target][0] + ")",
             tuple(ways),
             each(lambda x: x * 1.0),
-            told,
+            inputs,
             result=target,
         )
     whole = given(3, 5, low=-6, high=6, step=0.25)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference_networks as networks
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, literal, real
 from rigup_probe_torch_forms import with_parameters
 from rigup_probe_torch_table_pooling import _padded
@@ -20,9 +20,9 @@ from torch.nn import functional
 def held(module: Callable[..., Any], *names: str) -> Callable[..., Any]:
     """A module whose parameters and buffers are the inputs after the first."""
 
-    def called(x: Any, *told: Any) -> Any:
-        made_ = module().to(x.dtype).to(x.device)
-        return with_parameters(made_, dict(zip(names, told)), (x,))
+    def called(x: Any, *parameters: Any) -> Any:
+        layer = module().to(x.dtype).to(x.device)
+        return with_parameters(layer, dict(zip(names, parameters)), (x,))
 
     return called
 
@@ -33,11 +33,11 @@ def convolutions() -> Iterator[Case]:
     for rank, shape, window in ((1, (2, 4, 7), (3,)), (2, (1, 4, 5, 4), (2, 3)), (3, (1, 2, 3, 4, 3), (2, 2, 2))):
         name, channels = str(rank) + "d", shape[1]
         for args in ({}, {"stride": 2, "padding": 1}, {"dilation": 2, "padding": 2}, {"groups": 2}):
-            said = ", ".join(key + " " + str(one) for key, one in args.items())
+            label = ", ".join(key + " " + str(value) for key, value in args.items())
             groups = args.get("groups", 1)
-            told = (real(*shape, **low), real(6, channels // groups, *window, seed=2, **low), real(6, seed=3, **low))
+            inputs = (real(*shape, **low), real(6, channels // groups, *window, seed=2, **low), real(6, seed=3, **low))
             yield Case(
-                "Conv" + name + " (" + said + ")",
+                "Conv" + name + " (" + label + ")",
                 (
                     held(
                         lambda n=name, c=channels, w=window, a=args: getattr(nn, "Conv" + n)(c, 6, w, **a),
@@ -47,14 +47,14 @@ def convolutions() -> Iterator[Case]:
                     lambda x, w, b, n=name, a=args: getattr(torch, "conv" + n)(x, w, b, **a),
                 ),
                 networks.convolution(**args),
-                told,
+                inputs,
                 factor=6.0,
                 few=True,
             )
             back = (real(*shape, **low), real(channels, 4 // groups, *window, seed=2, **low), real(4, seed=3, **low))
             more = {**args, "output_padding": 1} if "stride" in args else args
             yield Case(
-                "ConvTranspose" + name + " (" + said + ")",
+                "ConvTranspose" + name + " (" + label + ")",
                 (
                     held(
                         lambda n=name, c=channels, w=window, a=more: getattr(nn, "ConvTranspose" + n)(c, 4, w, **a),
@@ -68,7 +68,7 @@ def convolutions() -> Iterator[Case]:
                 factor=6.0,
                 few=True,
             )
-        told = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
+        inputs = (real(*shape, **low), real(6, channels, *window, seed=2, **low))
         yield Case(
             "Conv" + name + " (bias False)",
             (
@@ -76,14 +76,14 @@ def convolutions() -> Iterator[Case]:
                 lambda x, w, n=name: getattr(functional, "conv" + n)(x, w),
             ),
             networks.convolution(),
-            told,
+            inputs,
             factor=6.0,
             few=True,
         )
         for mode in ("reflect", "replicate", "circular"):
             pairs = (1,) * (2 * rank)
             wrapped = lambda x, w, b, m=mode, p=pairs: networks.convolution()(_padded(m, p)(x), w, b)
-            told = (real(*shape, **low), real(6, channels, *window, seed=2, **low), real(6, seed=3, **low))
+            inputs = (real(*shape, **low), real(6, channels, *window, seed=2, **low), real(6, seed=3, **low))
             yield Case(
                 "Conv" + name + " (border " + mode + ", padding_mode)",
                 (
@@ -96,7 +96,7 @@ def convolutions() -> Iterator[Case]:
                     ),
                 ),
                 wrapped,
-                tuple(one._replace(kind="given") for one in told),
+                tuple(input_._replace(kind="given") for input_ in inputs),
                 _TWO,
                 backward=False,
                 factor=6.0,
@@ -107,7 +107,7 @@ def convolutions() -> Iterator[Case]:
 def embeddings() -> Iterator[Case]:
     """Rows of tables, alone and in bags, with each argument."""
     at, table = literal([[2, 0, 2], [4, 1, 3]][0] + [4, 1, 3], (2, 3), "int64"), real(5, 4)
-    rows = lambda a, t: made((*a.shape, 4), lambda i: t[int(a[i[:2]]), i[2]])
+    rows = lambda a, t: fromfunction((*a.shape, 4), lambda i: t[int(a[i[:2]]), i[2]])
     yield Case(
         "Embedding",
         (
@@ -119,7 +119,9 @@ def embeddings() -> Iterator[Case]:
         rows,
         (at, table),
     )
-    padded = lambda a, t: made((2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]])
+    padded = lambda a, t: fromfunction(
+        (2, 3, 4), lambda i: tape.plain(t[2, i[2]]) if a[i[:2]] == 2 else t[int(a[i[:2]]), i[2]]
+    )
     yield Case(
         "Embedding (padding_idx)",
         (
@@ -132,9 +134,9 @@ def embeddings() -> Iterator[Case]:
     )
 
     def short(a: Grid, t: Grid) -> Grid:
-        return made(
+        return fromfunction(
             (2, 3, 4),
-            lambda i: (lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(one * one for one in row)) + 1e-7)))(
+            lambda i: (lambda row: row[i[2]] * min(1.0, 2.0 / (math.sqrt(sum(v * v for v in row)) + 1e-7)))(
                 t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]
             ),
         )
@@ -153,7 +155,7 @@ def embeddings() -> Iterator[Case]:
     )
 
     def shorter(a: Grid, t: Grid) -> Grid:
-        return made(
+        return fromfunction(
             (2, 3, 4),
             lambda i: (lambda row: row[i[2]] * min(1.0, 2.0 / (sum(map(abs, row)) + 1e-7)))(
                 t.flat[int(a[i[:2]]) * 4 : int(a[i[:2]]) * 4 + 4]
@@ -194,7 +196,7 @@ def embeddings() -> Iterator[Case]:
         ("mean", lambda s: tape.total(s) * (1 / len(s))),
         ("max", lambda s: max(s, key=tape.plain)),
     ):
-        bag = lambda _a, t, _o, f=function: made((2, 4), lambda i: f([t[r, i[1]] for r in parts[i[0]]]))
+        bag = lambda _a, t, _o, f=function: fromfunction((2, 4), lambda i: f([t[r, i[1]] for r in parts[i[0]]]))
         calls = (
             lambda a, t, o, m=mode: functional.embedding_bag(a, t, o, mode=m),
             lambda a, t, o, m=mode: with_parameters(
@@ -212,7 +214,9 @@ def embeddings() -> Iterator[Case]:
             factor=4.0,
             few=True,
         )
-        square = lambda a, t, f=function: made((2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)]))
+        square = lambda a, t, f=function: fromfunction(
+            (2, 4), lambda i: f([t[int(a[i[0], k]), i[1]] for k in range(3)])
+        )
         yield Case(
             "embedding_bag of rows (" + mode + ")",
             (lambda a, t, m=mode: functional.embedding_bag(a, t, mode=m),),
@@ -222,7 +226,7 @@ def embeddings() -> Iterator[Case]:
             few=True,
         )
     shares = real(5, seed=4)
-    weighted = lambda a, t, _o, w: made(
+    weighted = lambda a, t, _o, w: fromfunction(
         (2, 4),
         lambda i: tape.total([t[int(a.flat[k]), i[1]] * w.flat[k] for k in (range(2) if i[0] == 0 else range(2, 5))]),
     )
@@ -234,7 +238,7 @@ def embeddings() -> Iterator[Case]:
         factor=4.0,
         few=True,
     )
-    without = lambda _a, t, _o: made((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
+    without = lambda _a, t, _o: fromfunction((2, 4), lambda i: tape.total([t[r, i[1]] for r in parts[i[0]] if r != 2]))
     yield Case(
         "embedding_bag (padding_idx), by rows",
         (lambda a, t, o: functional.embedding_bag(a, t, o, mode="sum", padding_idx=2),),

@@ -8,19 +8,19 @@ from typing import Any, Iterator
 
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, always, made, reduced
+from rigup_probe_grid import Grid, along, always, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal
 from rigup_probe_torch_table_ranked import _TWO, kept
 
 
 def counts() -> Iterator[Case]:
     """What is counted: in bins, of a kind, in what order."""
-    told = literal([0.5, 1.5, 1.25, 3.75, -0.5, 2.0, 4.0, 1.0, 0.0, 3.0], kind="given")
+    values = literal([0.5, 1.5, 1.25, 3.75, -0.5, 2.0, 4.0, 1.0, 0.0, 3.0], kind="given")
     yield Case(
         "histc",
         (lambda x: torch.histc(x, 4, 0, 4), lambda x: x.histc(bins=4, min=0, max=4)),
         always(Grid((4,), [2.0, 3, 1, 3])),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
     )
@@ -28,7 +28,7 @@ def counts() -> Iterator[Case]:
         "histc (own bounds)",
         (lambda x: torch.histc(x, 3),),
         always(Grid((3,), [3.0, 4, 3])),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
     )
@@ -39,7 +39,7 @@ def counts() -> Iterator[Case]:
             lambda x: torch.histogram(x, torch.tensor([0.0, 1, 2, 3, 4], dtype=x.dtype))[0],
         ),
         always(Grid((4,), [2.0, 3, 1, 3])),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
         optional=True,
@@ -48,7 +48,7 @@ def counts() -> Iterator[Case]:
         "histogram (weight, density)",
         (lambda x: torch.histogram(x, 2, range=(0.0, 4.0), weight=torch.arange(10, dtype=x.dtype), density=True)[0],),
         always(Grid((2,), [18 / 82, 23 / 82])),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
         optional=True,
@@ -73,7 +73,7 @@ def counts() -> Iterator[Case]:
         backward=False,
     )
     some = literal([at % 3 - 1.0 for at in range(20)], (4, 5), "given")
-    zero = lambda row: float(sum(one != 0 for one in row))
+    zero = lambda row: float(sum(number != 0 for number in row))
     yield Case(
         "count_nonzero over dimensions",
         (lambda x: torch.count_nonzero(x, 1), lambda x: x.count_nonzero(dim=1)),
@@ -84,7 +84,7 @@ def counts() -> Iterator[Case]:
     yield Case(
         "isin",
         (lambda x: torch.isin(x, torch.tensor([1.0, 5.0], dtype=x.dtype, device=x.device)),),
-        lambda x: Grid(x.shape, [one == 1 for one in x.flat]),
+        lambda x: Grid(x.shape, [v == 1 for v in x.flat]),
         (some,),
         backward=False,
     )
@@ -95,7 +95,7 @@ def counts() -> Iterator[Case]:
                 x, torch.tensor([1.0, 5.0], dtype=x.dtype, device=x.device), invert=True, assume_unique=False
             ),
         ),
-        lambda x: Grid(x.shape, [one != 1 for one in x.flat]),
+        lambda x: Grid(x.shape, [v != 1 for v in x.flat]),
         (some,),
         backward=False,
     )
@@ -104,11 +104,11 @@ def counts() -> Iterator[Case]:
     ordered = distinct(5, 8)
     for dim in (0, 1):
         for down in (False, True):
-            said = " over dimension " + str(dim) + (" (descending)" if down else "")
+            label = " over dimension " + str(dim) + (" (descending)" if down else "")
             by = along(dim, lambda row, d=down: sorted(row, key=tape.plain, reverse=d))
             at = along(dim, lambda row, d=down: sorted(range(len(row)), key=row.__getitem__, reverse=d))
             yield Case(
-                "sort" + said,
+                "sort" + label,
                 (
                     lambda x, d=dim, u=down: torch.sort(x, dim=d, descending=u)[0],
                     lambda x, d=dim, u=down: x.sort(d, u)[0],
@@ -117,7 +117,7 @@ def counts() -> Iterator[Case]:
                 (ordered,),
             )
             yield Case(
-                "argsort" + said,
+                "argsort" + label,
                 (
                     lambda x, d=dim, u=down: torch.argsort(x, dim=d, descending=u),
                     lambda x, d=dim, u=down: x.argsort(d, u),
@@ -129,7 +129,7 @@ def counts() -> Iterator[Case]:
             )
             top = lambda x, d=dim, u=down: _cut(along(d, lambda row: sorted(row, key=tape.plain, reverse=u))(x), d, 3)
             yield Case(
-                "topk" + said,
+                "topk" + label,
                 (
                     lambda x, d=dim, u=down: torch.topk(x, 3, dim=d, largest=u)[0],
                     lambda x, d=dim, u=down: x.topk(3, d, u, True)[0],
@@ -158,21 +158,21 @@ def counts() -> Iterator[Case]:
 
 def _cut(x: Grid, dim: int, count: int) -> Grid:
     shape = (count, x.shape[1]) if dim == 0 else (x.shape[0], count)
-    return made(shape, lambda i: x[i])
+    return fromfunction(shape, lambda i: x[i])
 
 
 def _searched() -> Iterator[Case]:
-    borders, told = [1.0, 2.0, 2.0, 5.0], literal([0.0, 1.0, 2.0, 3.0, 5.0, 6.0], (2, 3), "given")
+    borders, values = [1.0, 2.0, 2.0, 5.0], literal([0.0, 1.0, 2.0, 3.0, 5.0, 6.0], (2, 3), "given")
     for later in (False, True):
         cut = bisect.bisect_right if later else bisect.bisect_left
-        wanted = Grid((2, 3), [cut(borders, one) for one in told.grid.flat])
+        wanted = Grid((2, 3), [cut(borders, number) for number in values.grid.flat])
         side = "right" if later else "left"
         known: Any = lambda x: torch.tensor(borders, dtype=x.dtype, device=x.device)
         calls = (
             lambda x, r=later: torch.bucketize(x, known(x), right=r),
             lambda x, r=later: torch.bucketize(x, known(x), right=r, out_int32=True),
         )
-        yield Case("bucketize (" + side + ")", calls, always(wanted), (told,), backward=False)
+        yield Case("bucketize (" + side + ")", calls, always(wanted), (values,), backward=False)
         calls = (
             lambda x, r=later: torch.searchsorted(known(x), x, right=r),
             lambda x, s=side: torch.searchsorted(known(x), x, side=s),
@@ -181,11 +181,11 @@ def _searched() -> Iterator[Case]:
                 known(x).flip(0).contiguous(), x, right=r, sorter=torch.tensor([3, 2, 1, 0], device=x.device)
             ),
         )
-        yield Case("searchsorted (" + side + ")", calls, always(wanted), (told,), backward=False)
+        yield Case("searchsorted (" + side + ")", calls, always(wanted), (values,), backward=False)
 
 
 def _unequal() -> Iterator[Case]:
-    told = literal([2.0, 2, 1, 1, 1, 3, 2, 2], kind="given")
+    values = literal([2.0, 2, 1, 1, 1, 3, 2, 2], kind="given")
     runs, sizes, back = Grid((4,), [2.0, 1, 3, 2]), Grid((4,), [2, 3, 1, 2]), Grid((8,), [0, 0, 1, 1, 1, 2, 3, 3])
     yield Case(
         "unique_consecutive",
@@ -194,7 +194,7 @@ def _unequal() -> Iterator[Case]:
             lambda x: x.unique_consecutive(return_inverse=True, return_counts=True),
         ),
         lambda _x: (runs, back, sizes),
-        (told,),
+        (values,),
         backward=False,
     )
     known, where, often = Grid((3,), [1.0, 2, 3]), Grid((8,), [1, 1, 0, 0, 0, 2, 1, 1]), Grid((3,), [3, 4, 1])
@@ -205,7 +205,7 @@ def _unequal() -> Iterator[Case]:
             lambda x: x.unique(sorted=True, return_inverse=True, return_counts=True),
         ),
         lambda _x: (known, where, often),
-        (told,),
+        (values,),
         backward=False,
     )
     rows = literal([3.0, 4, 1, 2, 3, 4], (3, 2), "given")

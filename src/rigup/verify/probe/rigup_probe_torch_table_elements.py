@@ -75,9 +75,7 @@ _BINARY: tuple[tuple[str, Any, tuple[Callable[..., Any], ...]], ...] = (
 )
 
 _EIGHTHS = real(*_SHAPE, low=-5, high=6.75, step=0.125).grid
-_ODD_SIXTEENTHS = Input(
-    Grid(_SHAPE, [one + 1 / 16 for one in _EIGHTHS.flat])
-)  # no activation has a bend at such a number
+_ODD_SIXTEENTHS = Input(Grid(_SHAPE, [v + 1 / 16 for v in _EIGHTHS.flat]))  # no activation has a bend at such a number
 _COMPARED = (
     ("lt", operator.lt),
     ("le", operator.le),
@@ -91,8 +89,8 @@ _COMPARED = (
 def elementwise() -> Iterator[Case]:
     """Arithmetic and functions."""
     for name, reference, low, high in _UNARY:
-        told = (real(*_SHAPE, low=low, high=high),)
-        yield Case(name, _ways(name), each(reference), told, elementwise=True, factor=2.0)
+        inputs = (real(*_SHAPE, low=low, high=high),)
+        yield Case(name, _ways(name), each(reference), inputs, elementwise=True, factor=2.0)
     for name, reference, calls in _BINARY:
         first, second = real(*_SHAPE, low=0.25, high=3), real(*_SHAPE, low=0.5, high=2, seed=2)
         yield Case(name, calls, each(reference), (first, second), elementwise=True, factor=2.0)
@@ -110,7 +108,7 @@ def _ways(name: str) -> tuple[Any, ...]:
 
 def _with_numbers() -> Iterator[Case]:
     """One operand is a number of Python, or a mask chooses."""
-    told = (real(*_SHAPE),)
+    inputs = (real(*_SHAPE),)
     three = (real(*_SHAPE), real(*_SHAPE, seed=2), real(*_SHAPE, low=0.5, high=2, seed=3))
     rows: tuple[tuple[str, Any, Any], ...] = (
         ("add a number", lambda x: x + 1.5, (lambda x: x + 1.5, lambda x: 1.5 + x)),
@@ -125,7 +123,7 @@ def _with_numbers() -> Iterator[Case]:
         ),
     )
     for name, reference, calls in rows:
-        yield Case(name, calls, each(reference), told, elementwise=True)
+        yield Case(name, calls, each(reference), inputs, elementwise=True)
     yield Case(
         "addcmul",
         (lambda x, y, z: torch.addcmul(x, y, z, value=0.5),),
@@ -142,7 +140,7 @@ def _with_numbers() -> Iterator[Case]:
         elementwise=True,
         factor=2,
     )
-    mask = Input(Grid(_SHAPE, [one % 3 == 0 for one in range(math.prod(_SHAPE))]), "mask")
+    mask = Input(Grid(_SHAPE, [number % 3 == 0 for number in range(math.prod(_SHAPE))]), "mask")
     yield Case("where", (torch.where,), each(lambda m, x, y: x if m else y), (mask, *three[:2]), elementwise=True)
     yield Case("masked_fill", (lambda x, m: x.masked_fill(m, 2.0), lambda x, m: torch.clone(x).masked_fill_(m, 2.0)),
                each(lambda x, m: 2.0 if m else x), (three[0], mask), elementwise=True)  # fmt: skip
@@ -174,7 +172,7 @@ def _on_a_copy(call: Any) -> Any:
 
 
 def _prelu(x: Grid, weight: Grid) -> Grid:
-    return Grid(x.shape, [one if one > 0 else one * weight.flat[at[1]] for at, one in zip(x.indices(), x.flat)])
+    return Grid(x.shape, [v if v > 0 else v * weight.flat[at[1]] for at, v in zip(x.indices(), x.flat)])
 
 
 def _glu(x: Grid) -> Grid:
@@ -215,21 +213,21 @@ _ROW = (1.0, 2.0, -3.0, _NAN, 2.0)
 def special_values() -> Iterator[Case]:
     """NaN and infinity are kept, and come where they ought to."""
     for name, call, wanted in _SPECIAL:
-        told = (literal(_ODD, kind="given"),)
+        inputs = (literal(_ODD, kind="given"),)
         yield Case(
             name + " of NaN and infinity",
             (call,),
             always(Grid((7,), wanted)),
-            told,
+            inputs,
             backward=False,
             elementwise=True,
             factor=2.0,
         )
-    for name, call, one in _OF_ROWS:
+    for name, call, wanted_number in _OF_ROWS:
         yield Case(
             name + " of a row with NaN",
             (call,),
-            always(Grid((), [one])),
+            always(Grid((), [wanted_number])),
             (literal(_ROW, kind="given"),),
             backward=False,
         )
@@ -237,9 +235,13 @@ def special_values() -> Iterator[Case]:
         flat = [
             _NAN if row == 1 else 1 / 3 if name == "softmax" else -math.log(3) for row in range(3) for _ in range(3)
         ]
-        told = (literal([2.0, 2, 2, 1, _NAN, 3, -7, -7, -7], (3, 3), "given"),)
+        inputs = (literal([2.0, 2, 2, 1, _NAN, 3, -7, -7, -7], (3, 3), "given"),)
         yield Case(
-            name + " of a row with NaN", (lambda x, c=call: c(x, -1),), always(Grid((3, 3), flat)), told, backward=False
+            name + " of a row with NaN",
+            (lambda x, c=call: c(x, -1),),
+            always(Grid((3, 3), flat)),
+            inputs,
+            backward=False,
         )
     flat = [_NAN] * 2 + [3.0] * 2
     two = (literal([_NAN, 0.0, 1.0, 2.0], (2, 2), "given"), literal([1.0] * 4, (2, 2), "given"))
@@ -279,8 +281,8 @@ def integers() -> Iterator[Case]:
 
 
 def _whole(kind: str, low: int, high: int, seed: int) -> Input:
-    told = real(*_SHAPE, low=low, high=high, seed=seed, step=1)
-    return Input(Grid(told.grid.shape, list(map(int, told.grid.flat))), kind)
+    plain_input = real(*_SHAPE, low=low, high=high, seed=seed, step=1)
+    return Input(Grid(plain_input.grid.shape, list(map(int, plain_input.grid.flat))), kind)
 
 
 def _converted() -> Iterator[Case]:

@@ -54,14 +54,14 @@ def _curved(reference: Any) -> bool:
 def functions() -> Iterator[Case]:
     """Of one number."""
     for name, reference, low, high in _SMOOTH:
-        told = real(*_SHAPE, low=low, high=high)
+        values = real(*_SHAPE, low=low, high=high)
         if name == "frac":
-            told = literal([one + 0.25 / 16 for one in told.grid.flat], _SHAPE)
+            values = literal([number + 0.25 / 16 for number in values.grid.flat], _SHAPE)
         yield Case(
             name + " (all names)",
             forms(name),
             each(reference),
-            (told,),
+            (values,),
             elementwise=True,
             factor=3000.0 if name == "digamma" else 4.0,
         )
@@ -71,12 +71,12 @@ def functions() -> Iterator[Case]:
         call = getattr(torch.special, name, None) if hasattr(torch, "special") else None
         if call is not None:
             back = _curved(reference)
-            told = real(*_SHAPE, low=low, high=high) if back else given(*_SHAPE, low=low, high=high)
+            values = real(*_SHAPE, low=low, high=high) if back else given(*_SHAPE, low=low, high=high)
             yield Case(
                 "special." + name,
                 (call,),
                 each(reference),
-                (told,),
+                (values,),
                 _TWO,
                 backward=back,
                 elementwise=True,
@@ -98,16 +98,16 @@ def functions() -> Iterator[Case]:
 
 
 def _with_arguments() -> Iterator[Case]:
-    told, share = given(*_SHAPE, step=1 / 16), real(*_SHAPE, low=0.0625, high=0.9375)
+    values, share = given(*_SHAPE, step=1 / 16), real(*_SHAPE, low=0.0625, high=0.9375)
     held: Callable[[Any], Any] = lambda x: right.clamped(0.25, 0.75)(x)
-    odd = literal([one + 1 / 64 for one in told.grid.flat], _SHAPE, "given")
+    odd = literal([number + 1 / 64 for number in values.grid.flat], _SHAPE, "given")
     rows: tuple[tuple[str, Any, Any, Input], ...] = (
         ("round (decimals)", (*forms("round", decimals=1),), lambda x: round(x * 10) / 10, odd), ("round (decimals -1)", forms("round", decimals=-1), lambda x: round(x / 10) * 10.0, odd),
-        ("nan_to_num (all)", forms("nan_to_num", 1.0, 2.0, -2.0), lambda x: x, told), ("clamp (all names)", forms("clamp", -1.03, 1.28), lambda x: min(max(x, -1.03), 1.28), told),
-        ("clamp_min", forms("clamp_min", -1.03), lambda x: max(x, -1.03), told), ("clamp_max", forms("clamp_max", 1.28), lambda x: min(x, 1.28), told),
+        ("nan_to_num (all)", forms("nan_to_num", 1.0, 2.0, -2.0), lambda x: x, values), ("clamp (all names)", forms("clamp", -1.03, 1.28), lambda x: min(max(x, -1.03), 1.28), values),
+        ("clamp_min", forms("clamp_min", -1.03), lambda x: max(x, -1.03), values), ("clamp_max", forms("clamp_max", 1.28), lambda x: min(x, 1.28), values),
     )  # fmt: skip
-    for name, calls, reference, one in rows:
-        yield Case(name, calls, each(reference), (one,), backward=False, factor=2.0, spreads="nan" not in name)
+    for name, calls, reference, values_ in rows:
+        yield Case(name, calls, each(reference), (values_,), backward=False, factor=2.0, spreads="nan" not in name)
     yield Case(
         "logit (eps)",
         forms("logit", 0.25),
@@ -145,12 +145,12 @@ def triples() -> Iterator[Case]:
             factor=4.0,
         )
     for mode, cut in (("floor", math.floor), ("trunc", math.trunc)):
-        told = (given(*_SHAPE, step=0.125), literal([0.5, -0.25, 2.0] * 7, _SHAPE, "given"))
+        inputs = (given(*_SHAPE, step=0.125), literal([0.5, -0.25, 2.0] * 7, _SHAPE, "given"))
         yield Case(
             "div (all, " + mode + ")",
             forms("div", rounding_mode=mode),
             each(lambda x, y, c=cut: float(c(x / y))),
-            told,
+            inputs,
             backward=False,
         )
     for name, number, reference in (("mul", -2.5, lambda x: x * -2.5), ("div", 4.0, lambda x: x * 0.25), ("add", 1.5, lambda x: x + 1.5), ("sub", 1.5, lambda x: x - 1.5), ("pow", 3, lambda x: x * x * x), ("pow", 2, lambda x: x * x), ("copysign", -1.0, lambda x: -tape.absolute(x)), ("xlogy", 2.0, lambda x: x * math.log(2.0)), ("rsub", 2.0, lambda x: 2.0 - x)):  # fmt: skip

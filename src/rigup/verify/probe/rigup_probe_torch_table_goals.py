@@ -15,7 +15,7 @@ from rigup_probe_torch_table_margins import _HOW, _added, _margins
 from torch import nn
 from torch.nn import functional
 
-Told = Any
+Report = Any
 
 
 def pairs() -> Iterator[Case]:
@@ -36,19 +36,19 @@ def pairs() -> Iterator[Case]:
         ("margin_ranking_loss", functional.margin_ranking_loss, "MarginRankingLoss", lambda a, b, s: relu((b - a) * s + 0.53), (x, y, sign), {"margin": 0.53}), ("gaussian_nll_loss", functional.gaussian_nll_loss, "GaussianNLLLoss", lambda a, b, v: (tape.log(v) + (a - b) * (a - b) / v) * 0.5, (x, y, real(4, 6, low=0.25, seed=6)), {}),
         ("gaussian_nll_loss (full, eps)", functional.gaussian_nll_loss, "GaussianNLLLoss", lambda a, b, v: (math.log(max(v, 1.0)) + (a - b) * (a - b) * (1 / max(v, 1.0))) * 0.5 + 0.5 * math.log(2 * math.pi), (x, y, given(4, 6, low=0.25, seed=6)), {"full": True, "eps": 1.0}),
     )  # fmt: skip
-    for name, call, module, reference, told, more in rows:
+    for name, call, module, reference, inputs, more in rows:
         for how in _HOW:
             ways = (
                 lambda *g, c=call, m=more, h=how: c(*g, reduction=h, **m),
                 lambda *g, c=module, m=more, h=how: getattr(nn, c)(reduction=h, **m)(*g),
             )
-            wanted = lambda *g, r=reference, h=how: _added(h, g[0].shape, list(map(r, *(one.flat for one in g))))
+            wanted = lambda *g, r=reference, h=how: _added(h, g[0].shape, list(map(r, *(grid.flat for grid in g))))
             plain = name not in ("huber_loss", "smooth_l1_loss", "l1_loss")
             yield Case(
                 name + " (" + how + "), " + module,
                 ways,
                 wanted,
-                told,
+                inputs,
                 factor=6.0,
                 few=how != "mean",
                 twice=plain,
@@ -144,7 +144,7 @@ def classes() -> Iterator[Case]:
     weights = literal([0.5, 2.0, 1.0, 0.25, 1.5], kind="given")
     for how, ignored, smooth in itertools.product(_HOW, (-100, 3), (0.0, 0.25)):
         args = {"ignore_index": ignored, "reduction": how, "label_smoothing": smooth}
-        said = " (ignore_index " + str(ignored) + ", label_smoothing " + str(smooth) + ", " + how + ")"
+        label = " (ignore_index " + str(ignored) + ", label_smoothing " + str(smooth) + ", " + how + ")"
         for own in (False, True):
             calls = (
                 lambda x, g, w, a=args, o=own: functional.cross_entropy(x, g, w if o else None, **a),
@@ -152,7 +152,7 @@ def classes() -> Iterator[Case]:
             )
             wanted = lambda x, g, w, a=args, o=own: _entropy(x, g, w.flat if o else [1.0] * 5, **a)
             yield Case(
-                "cross_entropy, CrossEntropyLoss" + said + (" with weights" if own else ""),
+                "cross_entropy, CrossEntropyLoss" + label + (" with weights" if own else ""),
                 calls,
                 wanted,
                 (scores, goals, weights),
@@ -167,7 +167,7 @@ def classes() -> Iterator[Case]:
                 lambda x, g, w, a=few: nn.NLLLoss(w, **a)(x, g),
             )
             yield Case(
-                "nll_loss, NLLLoss" + said,
+                "nll_loss, NLLLoss" + label,
                 calls,
                 lambda x, g, w, a=few: _likelihood(x, g, w, **a),
                 (scores, goals, weights),

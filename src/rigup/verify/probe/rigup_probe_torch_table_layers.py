@@ -29,28 +29,28 @@ def recurrents() -> Iterator[Case]:
     )  # fmt: skip
     for name, kind, single, cell, gates, states in kinds:
         for deep, both in ((2, False), (2, True)):
-            said = name + " of " + str(deep) + " layers" + " in both ways" * both
-            told = _told(deep, both, gates, states)
+            label = name + " of " + str(deep) + " layers" + " in both ways" * both
+            inputs = _layer_inputs(deep, both, gates, states)
             call = _through(kind, deep, both, states, {})
-            yield Case(said, (call,), layers.stacked(cell, gates, states, deep, both), told, factor=8.0, few=True)
-        told = _told(1, False, gates, states)
-        yield Case(name + "Cell from a state", (_one_step(single, states, {}),), _first_step(cell, gates, states), told, factor=8.0, few=True)  # fmt: skip
-    told = _told(1, False, 1, 1)
+            yield Case(label, (call,), layers.stacked(cell, gates, states, deep, both), inputs, factor=8.0, few=True)
+        inputs = _layer_inputs(1, False, gates, states)
+        yield Case(name + "Cell from a state", (_one_step(single, states, {}),), _first_step(cell, gates, states), inputs, factor=8.0, few=True)  # fmt: skip
+    inputs = _layer_inputs(1, False, 1, 1)
     relu = {"nonlinearity": "relu"}
     reference = layers.stacked(networks.rectified_cell, 1, 1, 1, False)
-    yield Case("RNN (relu)", (_through(nn.RNN, 1, False, 1, relu),), reference, told, factor=8.0, few=True)
-    yield Case("RNNCell (relu)", (_one_step(nn.RNNCell, 1, relu),), _first_step(networks.rectified_cell, 1, 1), told, factor=8.0, few=True)  # fmt: skip
+    yield Case("RNN (relu)", (_through(nn.RNN, 1, False, 1, relu),), reference, inputs, factor=8.0, few=True)
+    yield Case("RNNCell (relu)", (_one_step(nn.RNNCell, 1, relu),), _first_step(networks.rectified_cell, 1, 1), inputs, factor=8.0, few=True)  # fmt: skip
 
 
-def _told(deep: int, both: bool, gates: int, states: int) -> tuple[Input, ...]:
+def _layer_inputs(deep: int, both: bool, gates: int, states: int) -> tuple[Input, ...]:
     ways = 2 if both else 1
-    told = [real(_STEPS, _BATCH, _WIDE, **LOW)]
-    told += [real(deep * ways, _BATCH, _SIZE, seed=40 + at, **LOW) for at in range(states)]
+    inputs = [real(_STEPS, _BATCH, _WIDE, **LOW)]
+    inputs += [real(deep * ways, _BATCH, _SIZE, seed=40 + at, **LOW) for at in range(states)]
     for number in range(deep * ways):
         wide = _WIDE if number < ways else _SIZE * ways
         shapes: tuple[tuple[int, ...], ...] = ((gates * _SIZE, wide), (gates * _SIZE, _SIZE), (gates * _SIZE,), (gates * _SIZE,))  # fmt: skip
-        told += [real(*shape, seed=4 * number + at + 2, **LOW) for at, shape in enumerate(shapes)]
-    return tuple(told)
+        inputs += [real(*shape, seed=4 * number + at + 2, **LOW) for at, shape in enumerate(shapes)]
+    return tuple(inputs)
 
 
 def _through(kind: Any, deep: int, both: bool, states: int, more: dict[str, Any]) -> Callable[..., Any]:
@@ -58,8 +58,8 @@ def _through(kind: Any, deep: int, both: bool, states: int, more: dict[str, Any]
         module = kind(_WIDE, _SIZE, deep, bidirectional=both, dtype=x.dtype, device=x.device, **more)
         begun, weights = given_[:states], given_[states:]
         ends = [name + "_l" + str(layer) + way for layer in range(deep) for way in ("", "_reverse")[: both + 1] for name in _NAMES]  # fmt: skip
-        told, last = functional_call(module, x, begun if states > 1 else begun[0], **dict(zip(ends, weights)))
-        return (told, *(last if states > 1 else (last,)))
+        output, last = functional_call(module, x, begun if states > 1 else begun[0], **dict(zip(ends, weights)))
+        return (output, *(last if states > 1 else (last,)))
 
     return called
 
@@ -67,18 +67,18 @@ def _through(kind: Any, deep: int, both: bool, states: int, more: dict[str, Any]
 def _one_step(kind: Any, states: int, more: dict[str, Any]) -> Callable[..., Any]:
     def called(x: Any, *given_: Any) -> Any:
         module = kind(_WIDE, _SIZE, dtype=x.dtype, device=x.device, **more)
-        begun, weights = [one[0] for one in given_[:states]], given_[states:]
-        told = functional_call(module, x[0], tuple(begun) if states > 1 else begun[0], **dict(zip(_NAMES, weights)))
-        return tuple(told) if states > 1 else (told,)
+        begun, weights = [tensor[0] for tensor in given_[:states]], given_[states:]
+        state = functional_call(module, x[0], tuple(begun) if states > 1 else begun[0], **dict(zip(_NAMES, weights)))
+        return tuple(state) if states > 1 else (state,)
 
     return called
 
 
 def _first_step(cell: Any, gates: int, states: int) -> Callable[..., Any]:
     def called(x: Grid, *more: Grid) -> tuple[Grid, ...]:
-        one = Grid((1, _BATCH, _WIDE), x.flat[: _BATCH * _WIDE])
-        told = layers.stacked(cell, gates, states, 1, False)(one, *more)
-        return tuple(Grid((_BATCH, _SIZE), end.flat) for end in told[1:])
+        step_input = Grid((1, _BATCH, _WIDE), x.flat[: _BATCH * _WIDE])
+        outputs = layers.stacked(cell, gates, states, 1, False)(step_input, *more)
+        return tuple(Grid((_BATCH, _SIZE), end.flat) for end in outputs[1:])
 
     return called
 
@@ -88,18 +88,18 @@ def attentions() -> Iterator[Case]:
     call = functional.scaled_dot_product_attention
     three = (real(2, 3, 5, 7, **LOW), real(2, 3, 6, 7, seed=2, **LOW), real(2, 3, 6, 7, seed=3, **LOW))
     for name, shape in (("each head and example", (2, 3, 5, 6)), ("each head", (1, 3, 5, 6)), ("each example", (2, 1, 5, 6)), ("the keys of each example", (2, 1, 1, 6))):  # fmt: skip
-        for said, mask in (("truths", _truths(shape)), ("numbers", given(*shape, seed=7))):
+        for label, mask in (("truths", _truths(shape)), ("numbers", given(*shape, seed=7))):
             masked = lambda q, k, v, m: call(q, k, v, attn_mask=m)
-            yield Case("attention with a mask of " + said + " for " + name, (masked,), networks.attention(), (*three, mask), factor=3.0, few=True)  # fmt: skip
+            yield Case("attention with a mask of " + label + " for " + name, (masked,), networks.attention(), (*three, mask), factor=3.0, few=True)  # fmt: skip
     for queries, keys in ((4, 7), (7, 4)):
-        told = (real(1, 2, queries, 8, **LOW), real(1, 2, keys, 8, seed=2, **LOW), real(1, 2, keys, 8, seed=3, **LOW))
-        said = "causal attention of " + str(queries) + " queries to " + str(keys) + " keys"
-        yield Case(said, (lambda q, k, v: call(q, k, v, is_causal=True),), networks.attention(causal=True), told, factor=3.0)  # fmt: skip
+        inputs = (real(1, 2, queries, 8, **LOW), real(1, 2, keys, 8, seed=2, **LOW), real(1, 2, keys, 8, seed=3, **LOW))
+        label = "causal attention of " + str(queries) + " queries to " + str(keys) + " keys"
+        yield Case(label, (lambda q, k, v: call(q, k, v, is_causal=True),), networks.attention(causal=True), inputs, factor=3.0)  # fmt: skip
     for size in (1, 7, 33, 72):
-        told = tuple(real(1, 2, 3, size, seed=seed, **LOW) for seed in (1, 2, 3))
-        yield Case("attention of heads of " + str(size), (call,), networks.attention(), told, factor=4.0)
-    told = tuple(given(1, 1, 131, 4, seed=seed, **LOW) for seed in (1, 2, 3))
-    yield Case("attention of 131 queries", (call,), networks.attention(), told, backward=False, factor=3.0)
+        inputs = tuple(real(1, 2, 3, size, seed=seed, **LOW) for seed in (1, 2, 3))
+        yield Case("attention of heads of " + str(size), (call,), networks.attention(), inputs, factor=4.0)
+    inputs = tuple(given(1, 1, 131, 4, seed=seed, **LOW) for seed in (1, 2, 3))
+    yield Case("attention of 131 queries", (call,), networks.attention(), inputs, backward=False, factor=3.0)
     yield from _shared_keys()
     yield from _heads()
 
@@ -113,14 +113,14 @@ def _truths(shape: tuple[int, ...]) -> Input:
 def _shared_keys() -> Iterator[Case]:
     """Several query heads for each key head, where this torch knows of it."""
     call = functional.scaled_dot_product_attention
-    one = torch.zeros(1, 1, 1, 1)
+    tensor = torch.zeros(1, 1, 1, 1)
     try:
-        call(one, one, one, enable_gqa=True)
+        call(tensor, tensor, tensor, enable_gqa=True)
     except (TypeError, RuntimeError):
         return
-    told = (real(2, 6, 5, 8, **LOW), real(2, 2, 7, 8, seed=2, **LOW), real(2, 2, 7, 8, seed=3, **LOW))
+    inputs = (real(2, 6, 5, 8, **LOW), real(2, 2, 7, 8, seed=2, **LOW), real(2, 2, 7, 8, seed=3, **LOW))
     ways = (lambda q, k, v: call(q, k, v, enable_gqa=True),)
-    yield Case("attention with shared keys", ways, networks.attention(shared=3), told, factor=3.0, optional=True)
+    yield Case("attention with shared keys", ways, networks.attention(shared=3), inputs, factor=3.0, optional=True)
 
 
 def _heads() -> Iterator[Case]:
@@ -129,12 +129,12 @@ def _heads() -> Iterator[Case]:
     weights = (real(24, 8, seed=2, **LOW), real(24, seed=3, **LOW), real(8, 8, seed=4, **LOW), real(8, seed=5, **LOW))
     hidden = Input(Grid((2, 5), [False, False, True, False, True, False, True, True, False, False]), "mask")
     reference = layers.heads_across(2)
-    for name, told in (
+    for name, masks in (
         ("MultiheadAttention to other keys", ()),
         ("MultiheadAttention with key_padding_mask", (hidden,)),
     ):
         ways = tuple(lambda *x, w=needed: _across(w, *x) for needed in (False, True))
-        yield Case(name, ways, reference, (query, key, value, *weights, *told), factor=6.0, few=True)
+        yield Case(name, ways, reference, (query, key, value, *weights, *masks), factor=6.0, few=True)
     own = (lambda x, *rest: _across(False, x, x, x, *rest),)
     of_own = lambda x, *rest: reference(x, x, x, *rest)
     yield Case(
@@ -146,10 +146,10 @@ def _across(
     needed: bool, query: Any, key: Any, value: Any, inward: Any, bias: Any, outward: Any, last: Any, hidden: Any = None
 ) -> Any:
     module = nn.MultiheadAttention(8, 2, batch_first=True, dtype=query.dtype, device=query.device).eval()
-    for owner, name, one in ((module.out_proj, "weight", outward), (module.out_proj, "bias", last),
+    for owner, name, parameter in ((module.out_proj, "weight", outward), (module.out_proj, "bias", last),
                              (module, "in_proj_weight", inward), (module, "in_proj_bias", bias)):  # fmt: skip
         del owner._parameters[name]
-        setattr(owner, name, one)
+        setattr(owner, name, parameter)
     return module(query, key, value, key_padding_mask=hidden, need_weights=needed)[0]
 
 

@@ -36,7 +36,9 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 values = []
                 for row, goal in enumerate(g.flat):
                     off = [relu(0.53 - x[row, int(goal)] + x[row, k]) for k in range(5) if k != goal]
-                    values.append(tape.total([one if p == 1 else one * one for one in off]) * (w.flat[int(goal)] / 5))
+                    values.append(
+                        tape.total([margin if p == 1 else margin * margin for margin in off]) * (w.flat[int(goal)] / 5)
+                    )
                 return _added(h, g.shape, values)
 
             yield Case(
@@ -56,7 +58,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
         def several(x: Grid, g: Grid, h: str = how) -> Grid:
             values = []
             for row in range(x.shape[0]):
-                goals_ = list(itertools.takewhile(lambda one: one >= 0, g.flat[row * 5 : row * 5 + 5]))
+                goals_ = list(itertools.takewhile(lambda goal: goal >= 0, g.flat[row * 5 : row * 5 + 5]))
                 values.append(
                     tape.total(
                         [relu(1.0 - (x[row, int(t)] - x[row, k])) for t in goals_ for k in range(5) if k not in goals_]
@@ -72,7 +74,7 @@ def _margins(scores: Input, goals: Input, weights: Input) -> Iterator[Case]:
                 lambda x, g, h=how: nn.MultiLabelMarginLoss(reduction=h)(x, g),
             ),
             several,
-            (literal([one + 1 / 128 * (n % 2) for n, one in enumerate(real(3, 5).grid.flat)], (3, 5)), many),
+            (literal([v + 1 / 128 * (n % 2) for n, v in enumerate(real(3, 5).grid.flat)], (3, 5)), many),
             _TWO,
             factor=6.0,
             few=True,
@@ -115,7 +117,7 @@ def _triplets(how: str) -> Iterator[Case]:
     row = lambda g, n: g.flat[n * 3 : n * 3 + 3]
     for power, swap in ((2.0, False), (1.0, False), (2.0, True)):
 
-        def apart(a: Grid, p: Grid, n: Grid, d: Any = far(power), s: bool = swap) -> Grid:
+        def triplet_loss(a: Grid, p: Grid, n: Grid, d: Any = far(power), s: bool = swap) -> Grid:
             values = []
             for at in range(a.shape[0]):
                 near, off = d(row(a, at), row(p, at)), d(row(a, at), row(n, at))
@@ -131,7 +133,7 @@ def _triplets(how: str) -> Iterator[Case]:
                 lambda a, p, n, k=args: functional.triplet_margin_loss(a, p, n, **k),
                 lambda a, p, n, k=args: nn.TripletMarginLoss(**k)(a, p, n),
             ),
-            apart,
+            triplet_loss,
             three,
             factor=10.0,
             few=True,
@@ -197,11 +199,11 @@ def sequences() -> Iterator[Case]:
     def each(x: Grid, blank: int = 0) -> list[Any]:
         losses = []
         for number, (count, size) in enumerate(((5, 3), (4, 2))):
-            wanted = [int(one) for one in goals.grid.flat[number * 3 : number * 3 + size]]
+            wanted = [int(goal) for goal in goals.grid.flat[number * 3 : number * 3 + size]]
             rows = [right.log_softmax([x[step, number, k] for k in range(4)]) for step in range(count)]
             found = []
             for path in itertools.product(range(4), repeat=count):
-                read = [one for one, _ in itertools.groupby(path) if one != blank]
+                read = [symbol for symbol, _ in itertools.groupby(path) if symbol != blank]
                 if read == wanted:
                     found.append(tape.total([rows[step][k] for step, k in enumerate(path)]))
             losses.append(-right.logsumexp(found))

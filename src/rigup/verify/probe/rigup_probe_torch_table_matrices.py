@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_reference_networks import matmul
 from rigup_probe_tape import Number, dot, sqrt
 from rigup_probe_torch_cases import Case, Input, given, real
@@ -52,7 +52,7 @@ def complex_numbers() -> Iterator[Case]:
         yield Case(
             "rfft and back of " + str(count),
             (lambda x: torch.fft.irfft(torch.fft.rfft(x), n=x.shape[-1]),),
-            lambda x: Grid(x.shape, [one * 1.0 for one in x.flat]),
+            lambda x: Grid(x.shape, [v * 1.0 for v in x.flat]),
             (real(count),),
             kinds,
             optional=True,
@@ -61,22 +61,22 @@ def complex_numbers() -> Iterator[Case]:
 
 
 def _multiplied(x: Grid, y: Grid) -> Grid:
-    def one(i: tuple[int, ...]) -> Number:
+    def element(i: tuple[int, ...]) -> Number:
         (a, b), (c, d) = ((z[i[0], 0], z[i[0], 1]) for z in (x, y))
         return a * d + b * c if i[1] else a * c - b * d
 
-    return made(x.shape, one)
+    return fromfunction(x.shape, element)
 
 
 def _transformed(x: Grid) -> Grid:
     count = len(x.flat)
     turn = [cmath.exp(-2j * math.pi * at / count) for at in range(count)]
 
-    def one(i: tuple[int, ...]) -> Number:
+    def element(i: tuple[int, ...]) -> Number:
         waves = [turn[i[0] * at % count] for at in range(count)]
         return dot(x.flat, [wave.imag if i[1] else wave.real for wave in waves])
 
-    return made((count, 2), one)
+    return fromfunction((count, 2), element)
 
 
 _KINDS = ("float64", "float32")
@@ -88,13 +88,13 @@ def _same(x: Grid, *_others: Grid) -> Grid:
 
 
 def _identity(x: Grid) -> Grid:
-    return made(x.shape, lambda i: float(i[0] == i[1]))
+    return fromfunction(x.shape, lambda i: float(i[0] == i[1]))
 
 
 def _strong(size: int) -> tuple[Input, Input]:
     """A matrix that is far from singular, and a symmetric one that is positive definite."""
     plain = real(size, size, low=-1, high=1).grid
-    strong = [one + (1.5 * size if at % (size + 1) == 0 else 0.0) for at, one in enumerate(plain.flat)]
+    strong = [number + (1.5 * size if at % (size + 1) == 0 else 0.0) for at, number in enumerate(plain.flat)]
     even = [(strong[r * size + c] + strong[c * size + r]) / 2 for r in range(size) for c in range(size)]
     return Input(Grid((size, size), strong), "given"), Input(Grid((size, size), even), "given")
 
@@ -104,7 +104,7 @@ def matrices() -> Iterator[Case]:
     for size in (2, 6, 17):
         matrix, even = _strong(size)
         yield from _solved(matrix, " of " + str(size) + " rows")
-        yield from _taken_apart(matrix, even, " of " + str(size) + " rows")
+        yield from _decompositions(matrix, even, " of " + str(size) + " rows")
     yield Case(
         "product of powers",
         (lambda x: torch.matrix_power(x, 2) if hasattr(torch, "matrix_power") else x @ x,),
@@ -116,16 +116,16 @@ def matrices() -> Iterator[Case]:
     )
 
 
-def _solved(matrix: Input, said: str) -> Iterator[Case]:
+def _solved(matrix: Input, label: str) -> Iterator[Case]:
     linalg, side = torch.linalg, given(matrix.grid.shape[0], 3, seed=4)
-    yield Case("solve" + said, (lambda y, x: x @ linalg.solve(x, y),), _same, (side, matrix), _KINDS, **_EXACTLY)
-    yield Case("inverse" + said, (lambda x: x @ linalg.inv(x),), _identity, (matrix,), _KINDS, **_EXACTLY)
-    yield Case("det" + said, (torch.det,), lambda x: Grid((), [_determinant(x)]), (matrix,), _KINDS, **_EXACTLY)
-    length: Callable[..., Any] = lambda x: Grid((), [math.sqrt(sum(one * one for one in x.flat))])
-    yield Case("norm of a matrix" + said, (linalg.norm,), length, (matrix,), _KINDS, **_EXACTLY)
+    yield Case("solve" + label, (lambda y, x: x @ linalg.solve(x, y),), _same, (side, matrix), _KINDS, **_EXACTLY)
+    yield Case("inverse" + label, (lambda x: x @ linalg.inv(x),), _identity, (matrix,), _KINDS, **_EXACTLY)
+    yield Case("det" + label, (torch.det,), lambda x: Grid((), [_determinant(x)]), (matrix,), _KINDS, **_EXACTLY)
+    length: Callable[..., Any] = lambda x: Grid((), [math.sqrt(sum(number * number for number in x.flat))])
+    yield Case("norm of a matrix" + label, (linalg.norm,), length, (matrix,), _KINDS, **_EXACTLY)
 
 
-def _taken_apart(matrix: Input, even: Input, said: str) -> Iterator[Case]:
+def _decompositions(matrix: Input, even: Input, label: str) -> Iterator[Case]:
     """The factors, the shape that each is promised to have, and the order of what has one."""
     linalg, size = torch.linalg, matrix.grid.shape[0]
     none = lambda x: Grid(x.shape, [0.0] * len(x.flat))
@@ -142,8 +142,8 @@ def _taken_apart(matrix: Input, even: Input, said: str) -> Iterator[Case]:
         ("eigh's order", lambda x: _falls(linalg.eigh(x)[0].flip(0)), rising, even),
         ("eigvalsh's order", lambda x: _falls(linalg.eigvalsh(x).flip(0)), rising, even),
     )
-    for name, call, reference, told in rows:
-        yield Case(name + said, (call,), reference, (told,), _KINDS, **_EXACTLY)
+    for name, call, reference, input_ in rows:
+        yield Case(name + label, (call,), reference, (input_,), _KINDS, **_EXACTLY)
 
 
 def _falls(values: Any) -> Any:
@@ -169,5 +169,5 @@ def _determinant(x: Grid) -> float:
         result *= rows[at][at]
         for row in rows[at + 1 :]:
             part = row[at] / rows[at][at]
-            row[:] = [one - part * other for one, other in zip(row, rows[at])]
+            row[:] = [number - part * other for number, other in zip(row, rows[at])]
     return result

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, each, lanes, made
+from rigup_probe_grid import Grid, along, each, fromfunction, lanes
 from rigup_probe_torch_cases import FLOATS, Case, literal, real
 from rigup_probe_torch_table_convolved import held
 from rigup_probe_torch_table_resampling import _TWO, Index
@@ -24,12 +24,12 @@ def norms() -> Iterator[Case]:
     for count, (name, size) in enumerate(
         (("BatchNorm1d", (2, 6, 7)), ("BatchNorm2d", (2, 6, 3, 2)), ("BatchNorm3d", (2, 6, 2, 2, 2)))
     ):
-        told = (real(*size), weight, bias)
+        inputs = (real(*size), weight, bias)
         yield Case(
             name + " (eps)",
             (held(lambda n=name: getattr(nn, n)(6, eps=_EPS), "weight", "bias"),),
             right.batch_norm,
-            told,
+            inputs,
             factor=6.0,
             few=count > 0,
         )
@@ -41,7 +41,7 @@ def norms() -> Iterator[Case]:
                 ).eval()(x),
             ),
             lambda x: lanes(x, lambda at: at[1], right.normal),
-            told[:1],
+            inputs[:1],
             factor=6.0,
             few=True,
         )
@@ -49,8 +49,8 @@ def norms() -> Iterator[Case]:
         yield Case(
             name + " in eval",
             (still,),
-            lambda x: Grid(x.shape, [one * (1 / math.sqrt(1 + _EPS)) for one in x.flat]),
-            told[:1],
+            lambda x: Grid(x.shape, [v * (1 / math.sqrt(1 + _EPS)) for v in x.flat]),
+            inputs[:1],
             factor=6.0,
             few=True,
         )
@@ -120,7 +120,7 @@ def norms() -> Iterator[Case]:
             wide[:1],
             factor=6.0,
         )
-        exact = lambda row: [one / tape.sqrt(tape.dot(row, row) * 0.125) for one in row]
+        exact = lambda row: [number / tape.sqrt(tape.dot(row, row) * 0.125) for number in row]
         yield Case(
             "rms_norm without eps, RMSNorm",
             (lambda x: functional.rms_norm(x, (8,)), lambda x: nn.RMSNorm(8, dtype=x.dtype)(x)),
@@ -142,7 +142,7 @@ def norms() -> Iterator[Case]:
     )
     for power, size in ((2.0, right.length), (1.0, lambda row: tape.total(map(tape.absolute, row)))):
         for dim in (0, 1):
-            unit = lambda row, s=size: [one / s(row) for one in row]
+            unit = lambda row, s=size: [number / s(row) for number in row]
             yield Case(
                 "normalize (" + str(power) + ") over dimension " + str(dim),
                 (lambda x, p=power, d=dim: functional.normalize(x, p, d),),
@@ -175,7 +175,7 @@ def norms() -> Iterator[Case]:
         "cosine_similarity (eps)",
         (lambda x, y: functional.cosine_similarity(x, y, 1, 50.0),),
         lambda x, y: Grid((4,), [tape.dot(x.flat[n : n + 6], y.flat[n : n + 6]) * (1 / 2500) for n in range(0, 24, 6)]),
-        tuple(one._replace(kind="given") for one in pair),
+        tuple(input_._replace(kind="given") for input_ in pair),
         _TWO,
         backward=False,
         factor=8.0,
@@ -217,7 +217,9 @@ def norms() -> Iterator[Case]:
     yield Case(
         "weight_norm",
         (lambda v, g: torch._weight_norm(v, g, 0),),
-        lambda v, g: made(v.shape, lambda i: v[i] * g.flat[i[0]] / right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
+        lambda v, g: fromfunction(
+            v.shape, lambda i: v[i] * g.flat[i[0]] / right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])
+        ),
         (real(3, 5), real(3, 1, seed=2)),
         _TWO,
         factor=6.0,
@@ -227,7 +229,7 @@ def norms() -> Iterator[Case]:
     yield Case(
         "norm_except_dim",
         (lambda v: torch.norm_except_dim(v, 2, 0),),
-        lambda v: made((3, 1), lambda i: right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
+        lambda v: fromfunction((3, 1), lambda i: right.length(v.flat[i[0] * 5 : i[0] * 5 + 5])),
         (real(3, 5),),
         _TWO,
         factor=6.0,
@@ -246,16 +248,16 @@ def _likeness(x: Grid, y: Grid, dim: int) -> Grid:
 
 
 def _among(x: Grid) -> Grid:
-    def one(i: Index) -> Any:
+    def element(i: Index) -> Any:
         near = [x[i[0], c, i[2]] for c in range(i[1] - 1, i[1] + 2) if 0 <= c < x.shape[1]]
         return x[i] / tape.exp(tape.log(tape.dot(near, near) * (0.5 / 3) + 2.0) * 0.75)
 
-    return made(x.shape, one)
+    return fromfunction(x.shape, element)
 
 
 def activations() -> Iterator[Case]:
     """As modules with their arguments, and in place."""
-    x = (literal([one + 1 / 64 for one in real(4, 6).grid.flat], (4, 6)),)  # no function has a bend there
+    x = (literal([number + 1 / 64 for number in real(4, 6).grid.flat], (4, 6)),)  # no function has a bend there
     bound: Callable[..., Any] = right.clamped(-0.53, 1.28)
     rows: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("ELU (alpha)", (lambda x: nn.ELU(0.5)(x), lambda x: nn.ELU(0.5, inplace=True)(x * 1), lambda x: functional.elu_(x * 1, 0.5)), lambda x: x * 1.0 if x > 0 else tape.expm1(x) * 0.5), ("CELU (alpha)", (lambda x: nn.CELU(2.0)(x), lambda x: nn.CELU(2.0, True)(x * 1), lambda x: torch.celu_(x * 1, 2.0)), lambda x: x * 1.0 if x > 0 else tape.expm1(x * 0.5) * 2.0), ("SELU", (nn.SELU(), lambda x: nn.SELU(True)(x * 1), lambda x: torch.selu_(x * 1)), right.selu),
@@ -281,22 +283,23 @@ def activations() -> Iterator[Case]:
     yield Case(
         "PReLU",
         (held(lambda: nn.PReLU(3), "weight"), functional.prelu, torch.prelu),
-        lambda x, w: made(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[i[1]]),
+        lambda x, w: fromfunction(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[i[1]]),
         (real(2, 3, 4), real(3, seed=2)),
         factor=2.0,
     )
     yield Case(
         "PReLU (one weight)",
         (held(lambda: nn.PReLU(), "weight"),),
-        lambda x, w: made(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[0]),
+        lambda x, w: fromfunction(x.shape, lambda i: x[i] if x[i] > 0 else x[i] * w.flat[0]),
         (real(2, 3, 4), real(1, seed=2)),
         factor=4.0,
     )
     for dim in (0, 1):
-        half = lambda x, d=dim: made(
+        half = lambda x, d=dim: fromfunction(
             [n // 2 if at == d else n for at, n in enumerate(x.shape)],
             lambda i: (
-                x[i] * tape.sigmoid(x[tuple(one + (x.shape[at] // 2 if at == d else 0) for at, one in enumerate(i))])
+                x[i]
+                * tape.sigmoid(x[tuple(index + (x.shape[at] // 2 if at == d else 0) for at, index in enumerate(i))])
             ),
         )
         yield Case(
@@ -316,7 +319,7 @@ def activations() -> Iterator[Case]:
     yield Case(
         "Softmin",
         (nn.Softmin(1), lambda x: functional.softmin(x, 1)),
-        along(1, lambda row: right.softmax([-one for one in row])),
+        along(1, lambda row: right.softmax([-v for v in row])),
         x,
         factor=4.0,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, along, always, made
+from rigup_probe_grid import Grid, along, always, fromfunction
 from rigup_probe_tape import plain, total
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 
@@ -17,7 +17,7 @@ _MASK = Input(Grid((5, 7), [at % 3 == 0 for at in range(35)]), "mask")
 def indexing() -> Iterator[Case]:
     """Taken and put: exact; and the gradients, where equal places are added up."""
     table = real(5, 7)
-    row = lambda x, at: Grid((5, 7), [x[int(one), column] for one in at.flat for column in range(7)])
+    row = lambda x, at: Grid((5, 7), [x[int(place), column] for place in at.flat for column in range(7)])
     yield Case("index", (lambda x, at: x[at], lambda x, at: torch.index_select(x, 0, at)), row, (table, _ROWS))
     yield Case(
         "index of columns", (lambda x, at: x[:, at], lambda x, at: x.index_select(1, at)), _columns, (table, _ROWS)
@@ -25,7 +25,7 @@ def indexing() -> Iterator[Case]:
     yield Case(
         "gather",
         (lambda x, at: torch.gather(x, 1, at),),
-        lambda x, at: made((4, 3), lambda i: x[i[0], int(at[i])]),
+        lambda x, at: fromfunction((4, 3), lambda i: x[i[0], int(at[i])]),
         (real(4, 3), _PLACES),
     )
     yield from _put()
@@ -74,13 +74,13 @@ def _chosen() -> Iterator[Case]:
     yield Case(
         "masked_select",
         (lambda x, m: x[m], torch.masked_select),
-        lambda x, m: _flat([one for one, true in zip(x.flat, m.flat) if true]),
+        lambda x, m: _flat([v for v, true in zip(x.flat, m.flat) if true]),
         (table, _MASK),
     )
     yield Case(
         "take",
         (torch.take,),
-        lambda x, at: _flat([x.flat[int(one)] for one in at.flat]),
+        lambda x, at: _flat([x.flat[int(place)] for place in at.flat]),
         (table, literal([30, 2, 2, 17], kind="int64")),
     )
     yield Case(
@@ -99,29 +99,31 @@ def _flat(values: list[Any]) -> Grid:
 
 
 def _columns(x: Grid, at: Grid) -> Grid:
-    return made((5, 5), lambda i: x[i[0], int(at.flat[i[1]])])
+    return fromfunction((5, 5), lambda i: x[i[0], int(at.flat[i[1]])])
 
 
 def _scattered(x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] + total([y[i[0], c] for c in range(3) if at[i[0], c] == i[1]]))
+    return fromfunction(x.shape, lambda i: x[i] + total([y[i[0], c] for c in range(3) if at[i[0], c] == i[1]]))
 
 
 def _put_once(_x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(y.shape, lambda i: next(y[i[0], c] for c in range(3) if at[i[0], c] == i[1]))
+    return fromfunction(y.shape, lambda i: next(y[i[0], c] for c in range(3) if at[i[0], c] == i[1]))
 
 
 def _added_rows(x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] + total([y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]))
+    return fromfunction(
+        x.shape, lambda i: x[i] + total([y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]])
+    )
 
 
 def _copied_rows(_x: Grid, at: Grid, y: Grid) -> Grid:
-    return made(y.shape, lambda i: y[at.flat.index(i[0]), i[1]])
+    return fromfunction(y.shape, lambda i: y[at.flat.index(i[0]), i[1]])
 
 
 def _assigned(x: Any, at: Any, y: Any) -> Any:
-    there = torch.clone(x)
-    there[at] = y
-    return there
+    copied = torch.clone(x)
+    copied[at] = y
+    return copied
 
 
 def _turned() -> Iterator[Case]:
@@ -136,9 +138,11 @@ def _turned() -> Iterator[Case]:
         ("diagonal", lambda x: x.diagonal(1), (4,), lambda i: (i[0], i[0] + 1)), ("permute", lambda x: x.view(4, 3, 2).permute(2, 0, 1).contiguous(), (2, 4, 3), lambda i: (i[1], 2 * i[2] + i[0])),
     )  # fmt: skip
     for name, call, shape, source in rows:
-        yield Case(name, (call,), lambda x, s=shape, f=source: made(s, lambda i: x[tuple(f(i))]), (x,))
+        yield Case(name, (call,), lambda x, s=shape, f=source: fromfunction(s, lambda i: x[tuple(f(i))]), (x,))
     for name, kept in (("tril", lambda i: i[1] <= i[0]), ("triu", lambda i: i[1] >= i[0])):
-        yield Case(name, (getattr(torch, name),), lambda x, k=kept: made((4, 6), lambda i: x[i] if k(i) else 0.0), (x,))
+        yield Case(
+            name, (getattr(torch, name),), lambda x, k=kept: fromfunction((4, 6), lambda i: x[i] if k(i) else 0.0), (x,)
+        )
 
 
 def _joined() -> Iterator[Case]:
@@ -147,16 +151,16 @@ def _joined() -> Iterator[Case]:
     yield Case(
         "cat of columns",
         (lambda x, y: torch.cat([x, y], 1),),
-        lambda x, y: made((3, 8), lambda i: (x if i[1] < 4 else y)[i[0], i[1] % 4]),
+        lambda x, y: fromfunction((3, 8), lambda i: (x if i[1] < 4 else y)[i[0], i[1] % 4]),
         two,
     )
     yield Case(
         "stack",
         (lambda x, y: torch.stack([x, y], 1),),
-        lambda x, y: made((3, 2, 4), lambda i: (y if i[1] else x)[i[0], i[2]]),
+        lambda x, y: fromfunction((3, 2, 4), lambda i: (y if i[1] else x)[i[0], i[2]]),
         two,
     )
-    counted: Callable[..., Any] = lambda low, step: always(made((37,), lambda i: low + step * i[0]))
+    counted: Callable[..., Any] = lambda low, step: always(fromfunction((37,), lambda i: low + step * i[0]))
     yield Case(
         "arange",
         (lambda x: torch.arange(37, dtype=x.dtype, device=x.device),),
@@ -183,7 +187,7 @@ def _joined() -> Iterator[Case]:
     yield Case(
         "eye",
         (lambda x: torch.eye(5, 7, dtype=x.dtype, device=x.device),),
-        always(made((5, 7), lambda i: float(i[0] == i[1]))),
+        always(fromfunction((5, 7), lambda i: float(i[0] == i[1]))),
         (given(3),),
         backward=False,
     )
@@ -297,15 +301,11 @@ def _top(x: Grid) -> Grid:
     wide = x.shape[1]
     return Grid(
         (x.shape[0], 5),
-        [
-            one
-            for at in range(0, len(x.flat), wide)
-            for one in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]
-        ],
+        [v for at in range(0, len(x.flat), wide) for v in sorted(x.flat[at : at + wide], key=plain, reverse=True)[:5]],
     )
 
 
 def _top_places(x: Grid) -> Grid:
     wide = x.shape[1]
     rows = [x.flat[at : at + wide] for at in range(0, len(x.flat), wide)]
-    return Grid((x.shape[0], 5), [float(row.index(one)) for row in rows for one in sorted(row, reverse=True)[:5]])
+    return Grid((x.shape[0], 5), [float(row.index(number)) for row in rows for number in sorted(row, reverse=True)[:5]])

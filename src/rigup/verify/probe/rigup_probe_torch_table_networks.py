@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_reference_networks as networks
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction, transposed
 from rigup_probe_torch_cases import Case, Input, distinct, given, real
 from torch import nn
 from torch.nn import functional
@@ -21,9 +21,9 @@ def products() -> Iterator[Case]:
     shapes = (((3, 5), (5, 4)), ((1, 1), (1, 1)), ((17, 33), (33, 9)), ((16, 32), (32, 16)), ((5,), (5,)), ((4, 5), (5,)),
               ((5,), (5, 4)), ((2, 3, 5), (2, 5, 4)), ((2, 3, 3, 7), (2, 3, 7, 5)), ((2, 3, 5), (5, 4)), ((1, 129), (129, 1)))  # fmt: skip
     for first, second in shapes:
-        told = (real(*first, **LOW), real(*second, seed=2, **LOW))
+        pair = (real(*first, **LOW), real(*second, seed=2, **LOW))
         name = "matmul of " + "x".join(map(str, first)) + " and " + "x".join(map(str, second))
-        yield Case(name, (torch.matmul, lambda x, y: x @ y), networks.matmul, told, factor=2.0)
+        yield Case(name, (torch.matmul, lambda x, y: x @ y), networks.matmul, pair, factor=2.0)
     two, batch = (real(3, 5), real(5, 4, seed=2)), (real(2, 3, 5), real(2, 5, 4, seed=2))
     yield Case("mm", (torch.mm,), networks.matmul, two, factor=2.0)
     yield Case("bmm", (torch.bmm,), networks.matmul, batch, factor=2.0)
@@ -57,7 +57,10 @@ def products() -> Iterator[Case]:
         factor=2.0,
     )
     yield Case(
-        "outer", (torch.outer,), lambda x, y: made((4, 5), lambda at: x.flat[at[0]] * y.flat[at[1]]), (real(4), real(5))
+        "outer",
+        (torch.outer,),
+        lambda x, y: fromfunction((4, 5), lambda at: x.flat[at[0]] * y.flat[at[1]]),
+        (real(4), real(5)),
     )
     yield Case("dot", (torch.dot,), networks.matmul, (real(37), real(37, seed=2)), factor=2.0)
     for shape, outputs in (((7, 12), 5), ((2, 3, 33), 17), ((1, 64), 1)):
@@ -86,28 +89,24 @@ def _linear_module(x: Any, weight: Any, bias: Any) -> Any:
 
 def functional_call(module: Any, *inputs: Any, **parameters: Any) -> Any:
     """A module with these tensors in the place of its parameters."""
-    for name, one in parameters.items():
+    for name, tensor in parameters.items():
         del module._parameters[name]
-        setattr(module, name, one)
+        setattr(module, name, tensor)
     return module(*inputs)
 
 
 def right_sum(x: Grid, y: Grid) -> Grid:
     """Number by number."""
-    return Grid(x.shape, [one + other for one, other in zip(x.flat, y.flat)])
+    return Grid(x.shape, [number + other for number, other in zip(x.flat, y.flat)])
 
 
 def _of_transposed(x: Grid, y: Grid) -> Grid:
-    return networks.matmul(_turned(x), _turned(y))
-
-
-def _turned(x: Grid) -> Grid:
-    return made(x.shape[::-1], lambda at: x[at[::-1]])
+    return networks.matmul(transposed(x), transposed(y))
 
 
 def _scaled_sum(before: Grid, x: Grid, y: Grid) -> Grid:
     product = networks.matmul(x, y)
-    return Grid(before.shape, [one * 0.5 + other * 2.0 for one, other in zip(before.flat, product.flat)])
+    return Grid(before.shape, [number * 0.5 + other * 2.0 for number, other in zip(before.flat, product.flat)])
 
 
 def in_whole_numbers() -> Iterator[Case]:
@@ -140,8 +139,8 @@ def _lacking(*_inputs: Any) -> Any:
 
 
 def _whole(kind: str, seed: int, *shape: int) -> Input:
-    told = real(*shape, low=0 if kind == "uint8" else -3, high=3, seed=seed, step=1)
-    return Input(Grid(told.grid.shape, list(map(int, told.grid.flat))), kind)
+    plain_input = real(*shape, low=0 if kind == "uint8" else -3, high=3, seed=seed, step=1)
+    return Input(Grid(plain_input.grid.shape, list(map(int, plain_input.grid.flat))), kind)
 
 
 # dimensions, input, weight, what differs from the usual
@@ -167,12 +166,12 @@ def convolutions() -> Iterator[Case]:
         yield _convolution(
             "conv_transpose", shape, weight, more, weight[1] * more.get("groups", 1), networks.transposed_convolution
         )
-    told = (given(1, 16, 8, 9, **LOW), given(17, 16, 3, 3, seed=2, **LOW))
+    inputs = (given(1, 16, 8, 9, **LOW), given(17, 16, 3, 3, seed=2, **LOW))
     yield Case(
         "conv2d of many channels",
         (_exact(lambda x, k: functional.conv2d(x, k, padding=1)),),
         networks.convolution(padding=1),
-        told,
+        inputs,
         backward=False,
         factor=4.0,
     )
@@ -184,30 +183,30 @@ def _convolution(
 ) -> Case:
     name = prefix + str(len(shape) - 2) + "d"
     calls = (_exact(lambda x, k, b: getattr(functional, name)(x, k, b, **more)),)
-    told = (real(*shape, **LOW), real(*weight, seed=2, **LOW), real(outputs, seed=3, **LOW))
-    said = ", ".join(key + " " + str(value) for key, value in more.items())
+    inputs = (real(*shape, **LOW), real(*weight, seed=2, **LOW), real(outputs, seed=3, **LOW))
+    label = ", ".join(key + " " + str(value) for key, value in more.items())
     return Case(
-        name + " by " + "x".join(map(str, weight)) + (" (" + said + ")" if said else ""),
+        name + " by " + "x".join(map(str, weight)) + (" (" + label + ")" if label else ""),
         calls,
         reference(**more),
-        told,
+        inputs,
         factor=2.0,
     )
 
 
 def _convolution_modules() -> Iterator[Case]:
-    told = (real(2, 2, 5, 6, **LOW), real(3, 2, 3, 3, seed=2, **LOW), real(3, seed=3, **LOW))
+    inputs = (real(2, 2, 5, 6, **LOW), real(3, 2, 3, 3, seed=2, **LOW), real(3, seed=3, **LOW))
 
     def module(x: Any, weight: Any, bias: Any) -> Any:
         return functional_call(nn.Conv2d(2, 3, 3, dtype=x.dtype, device=x.device), x, weight=weight, bias=bias)
 
-    yield Case("Conv2d", (_exact(module),), networks.convolution(), told, factor=2.0)
-    yield Case("unfold", (lambda x: functional.unfold(x, 2),), _unfolded, told[:1])
+    yield Case("Conv2d", (_exact(module),), networks.convolution(), inputs, factor=2.0)
+    yield Case("unfold", (lambda x: functional.unfold(x, 2),), _unfolded, inputs[:1])
 
 
 def _unfolded(x: Grid) -> Grid:
     count, channels, high, wide = x.shape
-    return made((count, channels * 4, (high - 1) * (wide - 1)), lambda at: x[
+    return fromfunction((count, channels * 4, (high - 1) * (wide - 1)), lambda at: x[
         at[0], at[1] // 4, at[2] // (wide - 1) + at[1] % 4 // 2, at[2] % (wide - 1) + at[1] % 2])  # fmt: skip
 
 
@@ -233,7 +232,7 @@ def pools() -> Iterator[Case]:
 
 def _windows(shape: tuple[int, ...], size: int, stride: int, padding: int) -> Iterator[Case]:
     rank = len(shape) - 2
-    said = (
+    label = (
         str(rank) + "d (" + str(size) + ", " + str(stride) + ", " + str(padding) + ") of " + str(shape[1]) + " channels"
     )
     top, middle = (getattr(functional, "max_pool" + str(rank) + "d"), getattr(functional, "avg_pool" + str(rank) + "d"))
@@ -242,14 +241,18 @@ def _windows(shape: tuple[int, ...], size: int, stride: int, padding: int) -> It
         lambda x, c=middle, a=(size, stride, padding): c(x, *a),
     )
     yield Case(
-        "max_pool" + said,
+        "max_pool" + label,
         ways[:1],
         networks.pool(size, stride, padding, right.largest, False),
         (distinct(*shape),),
         factor=2.0,
     )
     yield Case(
-        "avg_pool" + said, ways[1:], networks.pool(size, stride, padding, right.mean, True), (real(*shape),), factor=2.0
+        "avg_pool" + label,
+        ways[1:],
+        networks.pool(size, stride, padding, right.mean, True),
+        (real(*shape),),
+        factor=2.0,
     )
 
 
@@ -282,12 +285,14 @@ def _resized() -> Iterator[Case]:
 
 
 def _doubled(x: Grid) -> Grid:
-    return made((*x.shape[:2], *(2 * one for one in x.shape[2:])), lambda at: x[(at[0], at[1], at[2] // 2, at[3] // 2)])
+    return fromfunction(
+        (*x.shape[:2], *(2 * extent for extent in x.shape[2:])), lambda at: x[(at[0], at[1], at[2] // 2, at[3] // 2)]
+    )
 
 
 def _padded(x: Grid) -> Grid:
-    return made((3, 8), lambda at: x[at[0], at[1] - 1] if 0 < at[1] < 6 else 1.5)
+    return fromfunction((3, 8), lambda at: x[at[0], at[1] - 1] if 0 < at[1] < 6 else 1.5)
 
 
 def _reflected(x: Grid) -> Grid:
-    return made((2, 3, 9), lambda at: x[at[0], at[1], 4 - abs(4 - abs(at[2] - 2))])
+    return fromfunction((2, 3, 9), lambda at: x[at[0], at[1], 4 - abs(4 - abs(at[2] - 2))])

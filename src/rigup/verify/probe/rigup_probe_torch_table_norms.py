@@ -6,7 +6,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, lanes, made
+from rigup_probe_grid import Grid, fromfunction, lanes
 from rigup_probe_torch_cases import Case, Input, given, literal, real
 from torch import nn
 from torch.nn import functional
@@ -24,10 +24,10 @@ def normalizations() -> Iterator[Case]:
     by = lambda x, m, v, w, b: functional.instance_norm(x, m, v, w, b, use_input_stats=False, eps=_EPS)
     yield Case("instance_norm by statistics", (by,), right.batch_norm_by, (x, middle, spread, weight, bias), _TWO, factor=4.0, few=True)  # fmt: skip
     for wide in (1031, 2050):
-        told = (real(2, wide), given(wide, seed=2, low=0.25), given(wide, seed=3))
-        yield Case("layer_norm of long rows of " + str(wide), (lambda x, w, b: functional.layer_norm(x, w.shape, w, b, _EPS),), right.layer_norm, told, factor=6.0, few=True)  # fmt: skip
+        inputs = (real(2, wide), given(wide, seed=2, low=0.25), given(wide, seed=3))
+        yield Case("layer_norm of long rows of " + str(wide), (lambda x, w, b: functional.layer_norm(x, w.shape, w, b, _EPS),), right.layer_norm, inputs, factor=6.0, few=True)  # fmt: skip
         if hasattr(functional, "rms_norm"):
-            yield Case("rms_norm of long rows of " + str(wide), (lambda x, w: functional.rms_norm(x, w.shape, w, _EPS),), right.rms_norm, told[:2], factor=6.0, few=True)  # fmt: skip
+            yield Case("rms_norm of long rows of " + str(wide), (lambda x, w: functional.rms_norm(x, w.shape, w, _EPS),), right.rms_norm, inputs[:2], factor=6.0, few=True)  # fmt: skip
     yield Case("layer_norm over two dimensions", (lambda x, w, b: functional.layer_norm(x, w.shape, w, b, _EPS),), _over_two,
                (real(3, 4, 5), real(4, 5, seed=2, low=0.25), real(4, 5, seed=3)), factor=4.0)  # fmt: skip
     plain = lambda x: lanes(x, lambda at: at[:-1], right.normal)
@@ -46,13 +46,13 @@ def _of_small_numbers() -> Iterator[Case]:
     scale = 2.0**-8
 
     def normal(row: list[Any]) -> list[Any]:
-        off = [one * scale for one in row]
+        off = [number * scale for number in row]
         middle = right.mean(off)
-        off = [one - middle for one in off]
+        off = [number - middle for number in off]
         below = 1.0 / tape.sqrt(tape.dot(off, off) * (1 / len(off)) + 1e-5)
-        return [one * below for one in off]
+        return [number * below for number in off]
 
-    told = (real(3, 4, 5),)
+    inputs = (real(3, 4, 5),)
     rows: tuple[tuple[str, Callable[..., Any], Callable[[tuple[int, ...]], Any]], ...] = (
         ("layer_norm", lambda x: functional.layer_norm(x * scale, (5,)), lambda at: at[:2]),
         ("group_norm", lambda x: functional.group_norm(x * scale, 2), lambda at: (at[0], at[1] // 2)),
@@ -60,32 +60,32 @@ def _of_small_numbers() -> Iterator[Case]:
         ("instance_norm", lambda x: functional.instance_norm(x * scale), lambda at: at[:2]),
     )
     for name, call, key in rows:
-        yield Case(name + " of small numbers", (call,), lambda x, k=key: lanes(x, k, normal), told, _TWO, factor=10.0, few=True)  # fmt: skip
+        yield Case(name + " of small numbers", (call,), lambda x, k=key: lanes(x, k, normal), inputs, _TWO, factor=10.0, few=True)  # fmt: skip
 
 
 def _over_two(x: Grid, weight: Grid, bias: Grid) -> Grid:
     plain = lanes(x, lambda at: at[0], right.normal)
-    return made(x.shape, lambda at: plain[at] * weight[at[1:]] + bias[at[1:]])
+    return fromfunction(x.shape, lambda at: plain[at] * weight[at[1:]] + bias[at[1:]])
 
 
 def _among_neighbours(x: Grid) -> Grid:
     """Source: Krizhevsky et al. (2012), with the mean over three channels."""
 
-    def one(at: tuple[int, ...]) -> Any:
+    def element(at: tuple[int, ...]) -> Any:
         near = [x[at[0], channel, at[2]] for channel in range(at[1] - 1, at[1] + 2) if 0 <= channel < x.shape[1]]
         below = tape.dot(near, near) * (0.5 / 3) + 2.0
         return x[at] / tape.exp(tape.log(below) * 0.75)
 
-    return made(x.shape, one)
+    return fromfunction(x.shape, element)
 
 
 def _running_statistics() -> Iterator[Case]:
     """As modules keep them: after two batches, by a momentum, and as a mean over all batches."""
-    told = (given(5, 3, 4),)
+    inputs = (given(5, 3, 4),)
     for name, momentum, share in (("BatchNorm1d's statistics after two batches", 0.25, lambda _at: 0.25),
                                   ("BatchNorm1d's statistics, mean of all", None, lambda at: 1 / at)):  # fmt: skip
         wanted = lambda x, s=share: _kept(x, s)
-        yield Case(name, (lambda x, m=momentum: _after_two(x, m),), wanted, told, _TWO, backward=False, factor=4.0, few=True)  # fmt: skip
+        yield Case(name, (lambda x, m=momentum: _after_two(x, m),), wanted, inputs, _TWO, backward=False, factor=4.0, few=True)  # fmt: skip
 
 
 def _after_two(x: Any, momentum: Any) -> Any:
@@ -96,9 +96,9 @@ def _after_two(x: Any, momentum: Any) -> Any:
 
 
 def _kept(x: Grid, share: Callable[[int], float]) -> tuple[Grid, ...]:
-    columns = [[one for at, one in zip(x.indices(), x.flat) if at[1] == channel] for channel in range(3)]
+    columns = [[number for at, number in zip(x.indices(), x.flat) if at[1] == channel] for channel in range(3)]
     middle, spread = [0.0] * 3, [1.0] * 3
-    for batch, change in ((1, lambda one: one), (2, lambda one: 2 * one + 1)):
+    for batch, change in ((1, lambda x: x), (2, lambda x: 2 * x + 1)):
         part = share(batch)
         rows = [list(map(change, row)) for row in columns]
         middle = [old * (1 - part) + right.mean(row) * part for old, row in zip(middle, rows)]
@@ -113,13 +113,13 @@ _WEIGHTS = [0.5, 2.0, 1.0, 0.25, 1.5]
 def losses() -> Iterator[Case]:
     """Weights of classes, sums and each by itself, targets as shares, and losses of pairs."""
     goals = literal([2, 0, 4, 1, 3, 3], kind="int64")
-    told = (real(6, _CLASSES), goals, literal(_WEIGHTS, kind="given"))
+    inputs = (real(6, _CLASSES), goals, literal(_WEIGHTS, kind="given"))
     for how in ("mean", "sum", "none"):
         for name, call, logs in (("cross_entropy", functional.cross_entropy, True), ("nll_loss", functional.nll_loss, False)):  # fmt: skip
             ways = (lambda x, g, w, c=call, h=how: c(x, g, w, ignore_index=1, reduction=h),)
-            yield Case(name + " (weight, ignore_index, " + how + ")", ways, _by_class(how, logs), told, factor=4.0, few=True)  # fmt: skip
+            yield Case(name + " (weight, ignore_index, " + how + ")", ways, _by_class(how, logs), inputs, factor=4.0, few=True)  # fmt: skip
     shares = given(6, _CLASSES, low=0.0625, high=0.5, seed=4)
-    yield Case("cross_entropy (shares)", (functional.cross_entropy,), _by_shares, (told[0], shares), factor=4.0, few=True)  # fmt: skip
+    yield Case("cross_entropy (shares)", (functional.cross_entropy,), _by_shares, (inputs[0], shares), factor=4.0, few=True)  # fmt: skip
     planes = literal([at % _CLASSES for at in range(12)], (2, 2, 3), "int64")
     yield Case("cross_entropy of planes", (functional.cross_entropy,), _of_planes, (real(2, _CLASSES, 2, 3), planes), factor=4.0)  # fmt: skip
     yield from _of_pairs()
@@ -143,14 +143,14 @@ def _by_class(how: str, logs: bool) -> Callable[..., Grid]:
 
 def _by_shares(x: Grid, shares: Grid) -> Grid:
     rows = [right.log_softmax(x.flat[at : at + _CLASSES]) for at in range(0, len(x.flat), _CLASSES)]
-    flat = [one for row in rows for one in row]
+    flat = [number for row in rows for number in row]
     return Grid((), [-tape.dot(flat, shares.flat) * (1 / len(rows))])
 
 
 def _of_planes(x: Grid, goals: Grid) -> Grid:
     parts = []
     for at, goal in zip(goals.indices(), goals.flat):
-        parts.append(-right.log_softmax([x[at[0], one, at[1], at[2]] for one in range(_CLASSES)])[int(goal)])
+        parts.append(-right.log_softmax([x[at[0], channel, at[1], at[2]] for channel in range(_CLASSES)])[int(goal)])
     return Grid((), [right.mean(parts)])
 
 
@@ -166,7 +166,7 @@ def _of_pairs() -> Iterator[Case]:
         ("margin_ranking_loss (margin)", lambda x, y, s: right.relu((y - x) * s + 0.53), lambda x, y, s: functional.margin_ranking_loss(x, y, s, 0.53), (*two, signs)),
         ("gaussian_nll_loss", lambda x, y, v: (tape.log(v) + (x - y) * (x - y) / v) * 0.5, functional.gaussian_nll_loss, (*two, real(5, 9, low=0.25, seed=6))),
     )  # fmt: skip
-    for name, reference, call, told in rows:
-        yield Case(name, (call,), right.mean_of(reference), told, factor=6.0, few=True)
+    for name, reference, call, inputs in rows:
+        yield Case(name, (call,), right.mean_of(reference), inputs, factor=6.0, few=True)
     yield Case("kl_div (batchmean)", (lambda x, y: functional.kl_div(x, y, reduction="batchmean"),),
                lambda x, y: Grid((), [tape.total(map(right.divergence, x.flat, y.flat)) * (1 / 5)]), (two[0], fixed), factor=4.0, few=True)  # fmt: skip

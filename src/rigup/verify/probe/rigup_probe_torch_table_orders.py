@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import torch
-from rigup_probe_grid import Grid, along, always, made
+from rigup_probe_grid import Grid, along, always, fromfunction
 from rigup_probe_torch_cases import Case, Input, literal
 from torch.nn import functional
 
@@ -25,9 +25,9 @@ def sorting() -> Iterator[Case]:
     for count in (40, 129, 1031):
         row = literal([float(at * 7 % 5) for at in range(count)], kind="given")
         for down in (False, True):
-            said = "stable sort" + " (descending)" * down + " of one row of " + str(count)
+            label = "stable sort" + " (descending)" * down + " of one row of " + str(count)
             calls = (lambda x, d=down: torch.sort(x, stable=True, descending=d)[1], lambda x, d=down: torch.argsort(x, stable=True, descending=d))  # fmt: skip
-            yield Case(said, calls, along(0, lambda one, d=down: _places(one, d)), (row,), backward=False, few=True)
+            yield Case(label, calls, along(0, lambda row_, d=down: _places(row_, d)), (row,), backward=False, few=True)
     columns = literal([float(at * 11 % 7) for at in range(90)], (30, 3), "given")
     for down in (False, True):
         call = (lambda x, d=down: torch.sort(x, dim=0, stable=True, descending=d),)
@@ -40,7 +40,7 @@ def sorting() -> Iterator[Case]:
 
 
 def _by_column(down: bool) -> Callable[..., Any]:
-    values, places = along(0, lambda one: sorted(one, reverse=down)), along(0, lambda one: _places(one, down))
+    values, places = along(0, lambda row: sorted(row, reverse=down)), along(0, lambda row: _places(row, down))
     return lambda x: (values(x), places(x))
 
 
@@ -48,7 +48,7 @@ def _whole(kind: str) -> Iterator[Case]:
     """Whole numbers no two of which are equal, by value and place."""
     low = 0 if kind == "uint8" else -60
     flat = [low + at * 37 % 101 for at in range(100)]
-    told = (Input(Grid((2, 50), flat), kind),)
+    inputs = (Input(Grid((2, 50), flat), kind),)
     rows = (flat[:50], flat[50:])
 
     def several(down: bool, first: int, last: int) -> Callable[..., Any]:
@@ -65,24 +65,24 @@ def _whole(kind: str) -> Iterator[Case]:
     )  # fmt: skip
     for name, call, reference in ways:
         yield Case(
-            name + " with its places in " + kind, (call,), reference, told, (kind,), backward=False, optional=True
+            name + " with its places in " + kind, (call,), reference, inputs, (kind,), backward=False, optional=True
         )
 
 
 def _borders() -> Iterator[Case]:
     """Of equal borders the first or the one after the last."""
     borders, asked = [float(at // 3) for at in range(30)], [float(at % 12) - 1 for at in range(37)]
-    told = (literal(borders, kind="given"), literal(asked, kind="given"))
+    inputs = (literal(borders, kind="given"), literal(asked, kind="given"))
     for name, function, after in (("left", bisect.bisect_left, False), ("right", bisect.bisect_right, True)):
-        wanted = always(Grid((37,), [function(borders, one) for one in asked]))
+        wanted = always(Grid((37,), [function(borders, number) for number in asked]))
         calls = (lambda b, x, r=after: torch.searchsorted(b, x, right=r), lambda b, x, r=after: torch.bucketize(x, b, right=r),
                  lambda b, x, n=name: torch.searchsorted(b, x, side=n))  # fmt: skip
-        yield Case("searchsorted and bucketize (" + name + ")", calls, wanted, told, backward=False, few=True)
+        yield Case("searchsorted and bucketize (" + name + ")", calls, wanted, inputs, backward=False, few=True)
 
 
 def special_values() -> Iterator[Case]:
     """NaN in one row of three: there it is kept, and nowhere else; in orders it comes last."""
-    told = (literal([1.0, 2, -3, 2.5, 1, _NAN, -3, 0.5, 4, 5, 6, 7], (3, 4), "given"),)
+    inputs = (literal([1.0, 2, -3, 2.5, 1, _NAN, -3, 0.5, 4, 5, 6, 7], (3, 4), "given"),)
     nan_last = literal([2.0, _NAN, -1.0, _INF, 0.0, _NAN, -_INF], kind="given")
     rows: tuple[tuple[str, Any, tuple[float, ...]], ...] = (
         ("max", lambda x: torch.max(x, 1)[0], (2.5, _NAN, 7)), ("max's place", lambda x: torch.max(x, 1)[1], (3, 1, 3)),
@@ -98,7 +98,7 @@ def special_values() -> Iterator[Case]:
         ("max_pool1d", lambda x: functional.max_pool1d(x[None], 4)[0, :, 0], (2.5, _NAN, 7)), ("avg_pool1d", lambda x: functional.avg_pool1d(x[None], 4)[0, :, 0], (0.625, _NAN, 5.5)),
     )  # fmt: skip
     for name, call, wanted in rows:
-        yield Case(name + " of a dimension with NaN", (call,), always(Grid((3,), wanted)), told, backward=False)
+        yield Case(name + " of a dimension with NaN", (call,), always(Grid((3,), wanted)), inputs, backward=False)
     order = (-_INF, -1.0, 0.0, 2.0, _INF, _NAN, _NAN)
     for name, call, right in (("sort", lambda x: torch.sort(x)[0], order), ("sort (descending)", lambda x: torch.sort(x, descending=True)[0], order[::-1]),
                               ("topk", lambda x: torch.topk(x, 3)[0], (_NAN, _NAN, _INF)), ("topk (smallest)", lambda x: torch.topk(x, 3, largest=False)[0], order[:3])):  # fmt: skip
@@ -113,17 +113,17 @@ def _activations() -> Iterator[Case]:
              "hardtanh", "softsign", "logsigmoid", "tanhshrink", "softshrink")  # fmt: skip
     for name in names:
         call = lambda x, n=name: getattr(functional, n)(x).isnan().to(x.dtype)
-        yield Case(name + " of NaN", (call,), always(made((5,), lambda at: float(not at[0] % 2))), odd, backward=False, elementwise=True)  # fmt: skip
+        yield Case(name + " of NaN", (call,), always(fromfunction((5,), lambda at: float(not at[0] % 2))), odd, backward=False, elementwise=True)  # fmt: skip
 
 
 def places() -> Iterator[Case]:
     """Triangles off the middle; how often each number occurs, and where it went."""
-    told = (Input(Grid((4, 5), [float(at + 1) for at in range(20)])),)
+    inputs = (Input(Grid((4, 5), [float(at + 1) for at in range(20)])),)
     for name, inside in (("triu", lambda row, column, off: column - row >= off), ("tril", lambda row, column, off: column - row <= off)):  # fmt: skip
         for off in (-2, -1, 1, 2):
             call = lambda x, n=name, o=off: getattr(torch, n)(x, o)
-            part = lambda x, i=inside, o=off: made((4, 5), lambda at: x[at] if i(*at, o) else 0.0)
-            yield Case(name + " from diagonal " + str(off), (call,), part, told, few=True)
+            part = lambda x, i=inside, o=off: fromfunction((4, 5), lambda at: x[at] if i(*at, o) else 0.0)
+            yield Case(name + " from diagonal " + str(off), (call,), part, inputs, few=True)
     numbers = [float(at * 7 % 5) for at in range(23)]
     known = sorted(set(numbers))
     wanted = (Grid((5,), known), Grid((23,), list(map(known.index, numbers))), Grid((5,), list(map(numbers.count, known))))  # fmt: skip

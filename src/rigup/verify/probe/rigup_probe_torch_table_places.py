@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator
 
+import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, literal, real
 from rigup_probe_torch_forms import forms
+from rigup_probe_torch_table_moves import _assigned
 
 _AT = literal([1, 0, 2, 2, 1, 1], (2, 3), "int64")
 
 
-_BETWEEN = literal([one + 1 / 32 for one in distinct(2, 3, seed=2).grid.flat], (2, 3))
+_BETWEEN = literal([number + 1 / 32 for number in distinct(2, 3, seed=2).grid.flat], (2, 3))
 
 
 def places() -> Iterator[Case]:
@@ -21,8 +23,8 @@ def places() -> Iterator[Case]:
     x, y = real(3, 4), real(2, 3, seed=2)
     at = literal([2, 0, 2], kind="int64")
     rows, columns = real(3, 4, seed=2), real(3, 3, seed=2)
-    added: Callable[..., Any] = lambda x, at, y, a=1.0: made(
-        x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, one in enumerate(at.flat) if one == i[0]])
+    added: Callable[..., Any] = lambda x, at, y, a=1.0: fromfunction(
+        x.shape, lambda i: x[i] + tape.total([y[n, i[1]] * a for n, place in enumerate(at.flat) if place == i[0]])
     )
     yield Case(
         "index_add (all)",
@@ -45,8 +47,8 @@ def places() -> Iterator[Case]:
     yield Case(
         "index_add of columns",
         (lambda x, a, y: torch.index_add(x, 1, a, y),),
-        lambda x, at, y: made(
-            x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, one in enumerate(at.flat) if one == i[1]])
+        lambda x, at, y: fromfunction(
+            x.shape, lambda i: x[i] + tape.total([y[i[0], n] for n, place in enumerate(at.flat) if place == i[1]])
         ),
         (x, at, columns),
         factor=4.0,
@@ -59,13 +61,13 @@ def places() -> Iterator[Case]:
             lambda x, a, y: torch.clone(x).index_copy_(0, a, y),
             lambda x, a, y: x.index_copy(0, a, y),
         ),
-        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
+        lambda x, _a, y: fromfunction(x.shape, lambda i: x[i] if i[0] == 1 else y[(2, 0).index(i[0]), i[1]]),
         (x, once, real(2, 4, seed=2)),
     )
     yield Case(
         "index_copy of columns",
         (lambda x, a, y: torch.index_copy(x, 1, a, y),),
-        lambda x, _a, y: made(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
+        lambda x, _a, y: fromfunction(x.shape, lambda i: x[i] if i[1] not in (0, 2) else y[i[0], (2, 0).index(i[1])]),
         (x, once, real(3, 2, seed=2)),
     )
     yield Case(
@@ -75,7 +77,7 @@ def places() -> Iterator[Case]:
             lambda x, a: torch.clone(x).index_fill_(1, a, 2.5),
             lambda x, a: x.index_fill(1, a, 2.5),
         ),
-        lambda x, _a: made(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
+        lambda x, _a: fromfunction(x.shape, lambda i: 2.5 if i[1] in (0, 2) else x[i]),
         (x, once),
     )
     yield Case(
@@ -85,28 +87,26 @@ def places() -> Iterator[Case]:
             lambda x, a: x.index_select(1, a),
             lambda x, a: torch.take_along_dim(x, a[None].expand(3, 3), 1),
         ),
-        lambda x, a: made((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]),
+        lambda x, a: fromfunction((3, 3), lambda i: x[i[0], int(a.flat[i[1]])]),
         (x, at),
     )
     yield Case(
         "gather (all)",
         (lambda x, a: torch.gather(x, 1, a), lambda x, a: x.gather(1, a), lambda x, a: x.take_along_dim(a, dim=1)),
-        lambda x, a: made((3, 2), lambda i: x[i[0], int(a[i])]),
+        lambda x, a: fromfunction((3, 2), lambda i: x[i[0], int(a[i])]),
         (x, literal([1, 0, 2, 2, 1, 3], (3, 2), "int64")),
     )
     yield Case(
         "take (all)",
         (torch.take, torch.Tensor.take, lambda x, a: torch.take_along_dim(x, a)),
-        lambda x, a: Grid((3,), [x.flat[int(one)] for one in a.flat]),
+        lambda x, a: Grid((3,), [x.flat[int(place)] for place in a.flat]),
         (x, literal([11, 0, 11], kind="int64")),
     )
     flat = literal([11, 0, 5], kind="int64")
     yield Case(
         "put",
         (lambda x, a, y: torch.put(x, a, y), lambda x, a, y: torch.clone(x).put_(a, y)),
-        lambda x, a, y: Grid(
-            x.shape, [y.flat[a.flat.index(n)] if n in a.flat else one for n, one in enumerate(x.flat)]
-        ),
+        lambda x, a, y: Grid(x.shape, [y.flat[a.flat.index(n)] if n in a.flat else v for n, v in enumerate(x.flat)]),
         (x, flat, real(3, seed=2)),
     )
     twice = literal([11, 0, 11], kind="int64")
@@ -114,7 +114,7 @@ def places() -> Iterator[Case]:
         "put (accumulate)",
         (lambda x, a, y: torch.put(x, a, y, accumulate=True), lambda x, a, y: torch.clone(x).put_(a, y, True)),
         lambda x, a, y: Grid(
-            x.shape, [one + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, one in enumerate(x.flat)]
+            x.shape, [v + tape.total([b for p, b in zip(a.flat, y.flat) if p == n]) for n, v in enumerate(x.flat)]
         ),
         (x, twice, real(3, seed=2)),
         factor=2.0,
@@ -128,8 +128,8 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
     """Rows of places that may be equal."""
     for dim in (0, 1):
         pick = lambda x, at, y, i, d=dim: [y[p] for p in at.indices() if (int(at[p]) == i[d] and p[1 - d] == i[1 - d])]
-        told: tuple[Any, ...] = (x, _AT, y)
-        add = lambda x, at, y, k=pick: made(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
+        inputs: tuple[Any, ...] = (x, _AT, y)
+        add = lambda x, at, y, k=pick: fromfunction(x.shape, lambda i: x[i] + tape.total(k(x, at, y, i)))
         yield Case(
             "scatter_add over dimension " + str(dim),
             (
@@ -142,19 +142,19 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 ),
             ),
             add,
-            told,
+            inputs,
             factor=4.0,
         )
         for how, function in (
             ("sum", tape.total),
-            ("prod", _product),
+            ("prod", right.product),
             ("mean", lambda several: tape.total(several) * (1 / len(several))),
             ("amax", lambda s: max(s, key=tape.plain)),
             ("amin", lambda s: min(s, key=tape.plain)),
         ):
-            told = (distinct(3, 4), _AT, _BETWEEN)
+            inputs = (distinct(3, 4), _AT, _BETWEEN)
             for own in (True, False):
-                reduce = lambda x, at, y, k=pick, f=function, o=own: made(
+                reduce = lambda x, at, y, k=pick, f=function, o=own: fromfunction(
                     x.shape, lambda i: f([*([x[i]] if o else []), *k(x, at, y, i)]) if k(x, at, y, i) else x[i]
                 )
                 calls = (
@@ -167,14 +167,14 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     "scatter_reduce (" + how + (", include_self" if own else "") + ") over dimension " + str(dim),
                     calls,
                     reduce,
-                    told,
+                    inputs,
                     factor=6.0,
                     few=True,
                 )
         once = (
             literal([1, 0, 2, 2, 1, 0], (2, 3), "int64") if dim == 0 else literal([1, 0, 2, 2, 3, 1], (2, 3), "int64")
         )
-        write = lambda x, at, y, k=pick: made(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
+        write = lambda x, at, y, k=pick: fromfunction(x.shape, lambda i: (k(x, at, y, i) or [x[i]])[0])
         yield Case(
             "scatter over dimension " + str(dim),
             (
@@ -191,21 +191,23 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 lambda x, a, d=dim: torch.scatter(x, d, a, 2.5),
                 lambda x, a, d=dim: torch.clone(x).scatter_(d, a, value=2.5),
             ),
-            lambda x, at, k=pick: made(x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]),
+            lambda x, at, k=pick: fromfunction(
+                x.shape, lambda i: 2.5 if k(x, at, Grid((2, 3), [1.0] * 6), i) else x[i]
+            ),
             (x, once),
         )
     rows, at = real(3, 4, seed=2), literal([2, 0, 2], kind="int64")
     for how, function in (
-        ("prod", _product),
+        ("prod", right.product),
         ("mean", lambda s: tape.total(s) * (1 / len(s))),
         ("amax", lambda s: max(s, key=tape.plain)),
         ("amin", lambda s: min(s, key=tape.plain)),
     ):
         for own in (True, False):
-            reduce = lambda x, at, y, f=function, o=own: made(
+            reduce = lambda x, at, y, f=function, o=own: fromfunction(
                 x.shape,
                 lambda i: (
-                    f([*([x[i]] if o else []), *[y[n, i[1]] for n, one in enumerate(at.flat) if one == i[0]]])
+                    f([*([x[i]] if o else []), *[y[n, i[1]] for n, place in enumerate(at.flat) if place == i[0]]])
                     if i[0] in at.flat
                     else x[i]
                 ),
@@ -223,16 +225,18 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                 optional=True,
             )
     if hasattr(torch, "segment_reduce"):
-        told, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
+        inputs, sizes = real(6, 2), literal([2, 1, 3], kind="int64")
         parts = ((0, 2), (2, 3), (3, 6))
         for how, function in (
             ("sum", tape.total),
             ("mean", lambda s: tape.total(s) * (1 / len(s))),
-            ("prod", _product),
+            ("prod", right.product),
             ("max", lambda s: max(s, key=tape.plain)),
             ("min", lambda s: min(s, key=tape.plain)),
         ):
-            segment = lambda x, _n, f=function: made((3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])]))
+            segment = lambda x, _n, f=function: fromfunction(
+                (3, 2), lambda i: f([x[r, i[1]] for r in range(*parts[i[0]])])
+            )
             yield Case(
                 "segment_reduce (" + how + ")",
                 (
@@ -240,23 +244,16 @@ def _scattered(x: Input, y: Input) -> Iterator[Case]:
                     lambda x, n, h=how: torch.segment_reduce(x, h, offsets=torch.cat([n.new_zeros(1), n.cumsum(0)])),
                 ),
                 segment,
-                (told, sizes),
+                (inputs, sizes),
                 factor=4.0,
                 few=True,
                 optional=True,
             )
 
 
-def _product(several: list[Any]) -> Any:
-    result = several[0]
-    for one in several[1:]:
-        result = result * one
-    return result
-
-
 def _masked() -> Iterator[Case]:
     x, mask = real(3, 4), Input(Grid((3, 4), [at % 3 != 1 for at in range(12)]), "mask")
-    kept = lambda x, m: Grid((8,), [one for one, true in zip(x.flat, m.flat) if true])
+    kept = lambda x, m: Grid((8,), [number for number, true in zip(x.flat, m.flat) if true])
     yield Case(
         "masked_select (all)", (torch.masked_select, torch.Tensor.masked_select, lambda x, m: x[m]), kept, (x, mask)
     )
@@ -267,13 +264,13 @@ def _masked() -> Iterator[Case]:
             lambda x, m: torch.where(m, 2.5, x),
             lambda x, m: x.masked_fill(m, torch.tensor(2.5, dtype=x.dtype, device=x.device)),
         ),
-        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        lambda x, m: Grid(x.shape, [2.5 if true else v for v, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
 
     def put(x: Grid, m: Grid, y: Grid) -> Grid:
         source = iter(y.flat)
-        return Grid(x.shape, [next(source) if true else one for one, true in zip(x.flat, m.flat)])
+        return Grid(x.shape, [next(source) if true else number for number, true in zip(x.flat, m.flat)])
 
     yield Case("masked_scatter", forms("masked_scatter"), put, (x, mask, real(8, seed=2)))
     yield Case(
@@ -290,21 +287,21 @@ def _masked() -> Iterator[Case]:
             torch.nonzero,
             lambda m: torch.stack(torch.nonzero(m, as_tuple=True), 1),
         ),
-        lambda m: Grid((8, 2), [float(one) for at in m.indices() if m[at] for one in at]),
+        lambda m: Grid((8, 2), [float(coordinate) for at in m.indices() if m[at] for coordinate in at]),
         (mask,),
         ("bool",),
         backward=False,
     )
     yield Case(
         "masked assignment",
-        (lambda x, m: _written(x, m, 2.5),),
-        lambda x, m: Grid(x.shape, [2.5 if true else one for one, true in zip(x.flat, m.flat)]),
+        (lambda x, m: _assigned(x, m, 2.5),),
+        lambda x, m: Grid(x.shape, [2.5 if true else v for v, true in zip(x.flat, m.flat)]),
         (x, mask),
     )
     yield Case(
         "one_hot (all)",
         (lambda a: torch.nn.functional.one_hot(a, 4), lambda a: torch.nn.functional.one_hot(a, num_classes=4)),
-        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        lambda a: fromfunction((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
         (literal([2, 0, 3], kind="int64"),),
         ("int64",),
         backward=False,
@@ -312,7 +309,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "one_hot (classes found)",
         (torch.nn.functional.one_hot,),
-        lambda a: made((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
+        lambda a: fromfunction((3, 4), lambda i: int(a.flat[i[0]] == i[1])),
         (literal([2, 0, 3], kind="int64"),),
         ("int64",),
         backward=False,
@@ -320,7 +317,7 @@ def _masked() -> Iterator[Case]:
     yield Case(
         "unravel_index",
         (lambda a: torch.stack(torch.unravel_index(a, (3, 4)), 1),),
-        lambda a: Grid((3, 2), [one for n in a.flat for one in divmod(n, 4)]),
+        lambda a: Grid((3, 2), [coordinate for n in a.flat for coordinate in divmod(n, 4)]),
         (literal([5, 0, 11], kind="int64"),),
         ("int64",),
         backward=False,
@@ -328,16 +325,10 @@ def _masked() -> Iterator[Case]:
     )
 
 
-def _written(x: Any, mask: Any, value: float) -> Any:
-    there = torch.clone(x)
-    there[mask] = value
-    return there
-
-
 def _by_index(x: Input) -> Iterator[Case]:
     r, c = literal([2, 0, 2], kind="int64"), literal([3, 1, 0], kind="int64")
     y = real(3, seed=2)
-    last = lambda x, r, c, y: made(
+    last = lambda x, r, c, y: fromfunction(
         x.shape, lambda i: next((v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i), x[i])
     )
     yield Case(
@@ -351,7 +342,7 @@ def _by_index(x: Input) -> Iterator[Case]:
         (x, r, c, y),
     )
     same = literal([3, 1, 3], kind="int64")
-    added = lambda x, r, c, y: made(
+    added = lambda x, r, c, y: fromfunction(
         x.shape, lambda i: x[i] + tape.total([v for a, b, v in zip(r.flat, c.flat, y.flat) if (a, b) == i])
     )
     yield Case(
@@ -367,13 +358,13 @@ def _by_index(x: Input) -> Iterator[Case]:
     yield Case(
         "index by a column and a row",
         (lambda x, r, c: x[r[:, None], c],),
-        lambda x, r, c: made((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]),
+        lambda x, r, c: fromfunction((3, 3), lambda i: x[int(r.flat[i[0]]), int(c.flat[i[1]])]),
         (x, r, c),
     )
     yield Case(
         "index by a list",
         (lambda x: x[[2, 0]], lambda x: x[torch.tensor([True, False, True], device=x.device)].flip(0)),
-        lambda x: made((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]),
+        lambda x: fromfunction((2, 4), lambda i: x[(2, 0)[i[0]], i[1]]),
         (x,),
     )
     yield Case(

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, distinct, real
 from rigup_probe_torch_table_resampling import _TWO, Index, _folded, _read
 from torch import nn
@@ -29,7 +29,7 @@ def pool(
     def called(x: Grid) -> Grid:
         rank = len(x.shape) - 2
         sizes, strides, paddings, dilations = (
-            [one] * rank if isinstance(one, int) else list(one) for one in (size, stride, padding, dilation)
+            [extent] * rank if isinstance(extent, int) else list(extent) for extent in (size, stride, padding, dilation)
         )
         outs = []
         for n, k, s, p, d in zip(x.shape[2:], sizes, strides, paddings, dilations):
@@ -37,7 +37,7 @@ def pool(
             count = (-(-over // s) if ceil else over // s) + 1
             outs.append(count - 1 if ceil and (count - 1) * s >= n + p else count)
 
-        def one(i: Index) -> Any:
+        def element(i: Index) -> Any:
             values = []
             for at in itertools.product(*map(range, sizes)):
                 place = [here * s - p + off * d for here, s, p, off, d in zip(i[2:], strides, paddings, at, dilations)]
@@ -47,7 +47,7 @@ def pool(
                     values.append(0.0)
             return function(values)
 
-        return made((*x.shape[:2], *outs), one)
+        return fromfunction((*x.shape[:2], *outs), element)
 
     return called
 
@@ -57,7 +57,7 @@ def adaptive(function: Callable[[list[Any]], Any], outs: tuple[int, ...]) -> Cal
 
     def called(x: Grid) -> Grid:
         parts = lambda at, n, out: range(at * n // out, -(-(at + 1) * n // out))
-        return made(
+        return fromfunction(
             (*x.shape[:2], *outs),
             lambda i: function(
                 [
@@ -71,7 +71,7 @@ def adaptive(function: Callable[[list[Any]], Any], outs: tuple[int, ...]) -> Cal
 
 
 def _power(row: list[Any]) -> Any:
-    total = tape.total([one * one * one for one in row])
+    total = tape.total([number * number * number for number in row])
     return tape.exp(tape.log(total) * (1 / 3))
 
 
@@ -89,19 +89,19 @@ def pools() -> Iterator[Case]:
             {"stride": 2, "padding": 1, "ceil_mode": True},
             {},
         ):
-            said = ", ".join(key + " " + str(one) for key, one in args.items())
-            told = {"stride": 3, **args}
+            label = ", ".join(key + " " + str(value) for key, value in args.items())
+            arguments = {"stride": 3, **args}
             reference = pool(
                 right.largest,
                 3 if "dilation" not in args else 2,
-                told["stride"],
-                told.get("padding", 0),
-                told.get("dilation", 1),
-                bool(told.get("ceil_mode")),
+                arguments["stride"],
+                arguments.get("padding", 0),
+                arguments.get("dilation", 1),
+                bool(arguments.get("ceil_mode")),
             )
             size = 3 if "dilation" not in args else 2
             yield Case(
-                "max_pool" + name + " (" + said + ")",
+                "max_pool" + name + " (" + label + ")",
                 (
                     lambda x, c=top, s=size, a=args: c(x, s, **a),
                     lambda x, c=top_module, s=size, a=args: c(s, **a)(x),
@@ -109,7 +109,7 @@ def pools() -> Iterator[Case]:
                 ),
                 reference,
                 (plain,),
-                few=bool(said) and rank > 1,
+                few=bool(label) and rank > 1,
             )
         for args in (
             {"stride": 2, "ceil_mode": True},
@@ -118,7 +118,7 @@ def pools() -> Iterator[Case]:
             {"stride": 2, "padding": 1, "ceil_mode": True},
             {},
         ):
-            said = ", ".join(key + " " + str(one) for key, one in args.items())
+            label = ", ".join(key + " " + str(value) for key, value in args.items())
             reference = pool(
                 right.mean,
                 3,
@@ -129,12 +129,12 @@ def pools() -> Iterator[Case]:
                 args.get("count_include_pad", True),
             )
             yield Case(
-                "avg_pool" + name + " (" + said + ")",
+                "avg_pool" + name + " (" + label + ")",
                 (lambda x, c=middle, a=args: c(x, 3, **a), lambda x, c=middle_module, a=args: c(3, **a)(x)),
                 reference,
                 (x,),
                 factor=2.0,
-                few=bool(said) and rank > 1,
+                few=bool(label) and rank > 1,
             )
         if rank > 1:
             yield Case(
@@ -215,7 +215,7 @@ def pools() -> Iterator[Case]:
 
 def _windows(x: Grid) -> Iterator[Any]:
     """Windows of two without overlap, each with its places."""
-    shape = [*x.shape[:2], *(one // 2 for one in x.shape[2:])]
+    shape = [*x.shape[:2], *(extent // 2 for extent in x.shape[2:])]
     for i in itertools.product(*map(range, shape)):
         yield (
             i,
@@ -230,13 +230,13 @@ def _where(x: Grid, shape: Any) -> Grid:
     steps = [math.prod(shape[at + 1 :]) for at in range(2, len(shape))]
     best = [max(several, key=lambda at: tape.plain(x[at])) for _i, several in _windows(x)]
     return Grid(
-        (*shape[:2], *(one // 2 for one in shape[2:])), [sum(a * b for a, b in zip(at[2:], steps)) for at in best]
+        (*shape[:2], *(extent // 2 for extent in shape[2:])), [sum(a * b for a, b in zip(at[2:], steps)) for at in best]
     )
 
 
 def _kept_places(x: Grid) -> Grid:
     best = {max(several, key=lambda at: tape.plain(x[at])) for _i, several in _windows(x)}
-    return made(x.shape, lambda i: x[i] if i in best else 0.0)
+    return fromfunction(x.shape, lambda i: x[i] if i in best else 0.0)
 
 
 def _border(mode: str) -> Callable[[int, int], Any]:
@@ -255,11 +255,11 @@ def _padded(mode: str, pairs: Any, value: float = 0.0) -> Callable[[Grid], Grid]
         by = {rank - 1 - at: (pairs[2 * at], pairs[2 * at + 1]) for at in range(len(pairs) // 2)}
         shape = [n + sum(by.get(d, (0, 0))) for d, n in enumerate(x.shape)]
 
-        def one(i: Index) -> Any:
+        def element(i: Index) -> Any:
             source = [find(at - by[d][0], x.shape[d]) if d in by else at for d, at in enumerate(i)]
             return value if None in source else x[tuple(source)]
 
-        return made(shape, one)
+        return fromfunction(shape, element)
 
     return called
 
@@ -300,28 +300,28 @@ def paddings() -> Iterator[Case]:
     yield Case(
         "pad by less than nothing",
         (lambda x: functional.pad(x, (-1, 2)),),
-        lambda x: made((3, 6), lambda i: x[i[0], i[1] + 1] if i[1] < 4 else 0.0),
+        lambda x: fromfunction((3, 6), lambda i: x[i[0], i[1] + 1] if i[1] < 4 else 0.0),
         (real(3, 5),),
     )
     for stride, padding, dilation in ((1, 0, 1), (2, 1, 1), (1, 1, 2)):
-        said = " (stride " + str(stride) + ", padding " + str(padding) + ", dilation " + str(dilation) + ")"
+        label = " (stride " + str(stride) + ", padding " + str(padding) + ", dilation " + str(dilation) + ")"
         args = {"stride": stride, "padding": padding, "dilation": dilation}
         outs = [(n + 2 * padding - dilation - 1) // stride + 1 for n in (5, 4)]
-        apart = lambda x, s=stride, p=padding, d=dilation, o=outs: made(
+        unfolded = lambda x, s=stride, p=padding, d=dilation, o=outs: fromfunction(
             (2, 12, o[0] * o[1]), lambda i: _read(x, i, s, p, d, o)
         )
         yield Case(
-            "unfold" + said,
+            "unfold" + label,
             (lambda x, a=args: functional.unfold(x, 2, **a), lambda x, a=args: nn.Unfold(2, **a)(x)),
-            apart,
+            unfolded,
             (real(2, 3, 5, 4),),
             few=True,
         )
-        together = lambda x, s=stride, p=padding, d=dilation, o=outs: _folded(x, s, p, d, o)
+        folded = lambda x, s=stride, p=padding, d=dilation, o=outs: _folded(x, s, p, d, o)
         yield Case(
-            "fold" + said,
+            "fold" + label,
             (lambda x, a=args: functional.fold(x, (5, 4), 2, **a), lambda x, a=args: nn.Fold((5, 4), 2, **a)(x)),
-            together,
+            folded,
             (real(2, 8, outs[0] * outs[1]),),
             factor=2.0,
             few=True,

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 import rigup_probe_reference as right
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, along, always, made, reduced
+from rigup_probe_grid import Grid, along, always, fromfunction, reduced
 from rigup_probe_torch_cases import Case, Input, distinct, given, literal, real
 from rigup_probe_torch_forms import forms
 
@@ -25,9 +25,9 @@ def kept(reference: Callable[[Grid], Grid], dim: int) -> Callable[[Grid], Grid]:
     """With the dimension that was reduced left, of size one."""
 
     def called(x: Grid) -> Grid:
-        told = reference(x)
+        output = reference(x)
         at = dim % len(x.shape)
-        return Grid((*told.shape[:at], 1, *told.shape[at:]), told.flat)
+        return Grid((*output.shape[:at], 1, *output.shape[at:]), output.flat)
 
     return called
 
@@ -50,24 +50,24 @@ def _quantile(share: float, how: str = "linear") -> Row:
     return called
 
 
-def _first(told: Any) -> Any:
-    return told[0] if isinstance(told, tuple) else told
+def _first(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple) else output
 
 
 def _without_nan() -> Iterator[Case]:
     row = [1.0, _NAN, 3.0, -2.0, _NAN, 4.0]
-    told = literal([*row, *row[::-1]], (2, 6), "given")
+    values = literal([*row, *row[::-1]], (2, 6), "given")
     for name, value in (("nansum", 6.0), ("nanmean", 1.5), ("nanmedian", 1.0)):
         yield Case(
             name + " of rows with NaN",
             (lambda x, n=name: _first(getattr(torch, n)(x, 1)), lambda x, n=name: _first(getattr(x, n)(1))),
             always(Grid((2,), [value] * 2)),
-            (told,),
+            (values,),
             backward=False,
         )
-        one = literal(row, kind="given")
+        row_input = literal(row, kind="given")
         yield Case(
-            name + " of NaN over all", (getattr(torch, name),), always(Grid((), [value])), (one,), backward=False
+            name + " of NaN over all", (getattr(torch, name),), always(Grid((), [value])), (row_input,), backward=False
         )
     yield Case(
         "nanquantile",
@@ -76,7 +76,7 @@ def _without_nan() -> Iterator[Case]:
             lambda x: x.nanquantile(torch.tensor(0.5, dtype=x.dtype, device=x.device), dim=1),
         ),
         always(Grid((2,), [2.0] * 2)),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
     )
@@ -84,7 +84,7 @@ def _without_nan() -> Iterator[Case]:
         "nanquantile (keepdim, lower)",
         (lambda x: torch.nanquantile(x, 0.5, 1, keepdim=True, interpolation="lower"),),
         always(Grid((2, 1), [1.0] * 2)),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
     )
@@ -92,7 +92,7 @@ def _without_nan() -> Iterator[Case]:
         "quantile of NaN",
         (lambda x: torch.quantile(x, 0.5, 1),),
         always(Grid((2,), [_NAN] * 2)),
-        (told,),
+        (values,),
         _TWO,
         backward=False,
     )
@@ -133,7 +133,7 @@ def _without_nan() -> Iterator[Case]:
 
 def quantiles() -> Iterator[Case]:
     """Quantiles, modes, running largest and least, running sums of exponentials."""
-    told = (distinct(4, 9),)
+    inputs = (distinct(4, 9),)
     for share in (0.25, 0.6):
         for how in ("linear", "lower", "higher", "midpoint", "nearest"):
             calls = (
@@ -145,7 +145,7 @@ def quantiles() -> Iterator[Case]:
                 "quantile " + str(share) + " (" + how + "), nanquantile",
                 calls,
                 reduced((1,), _quantile(share, how)),
-                told,
+                inputs,
                 _TWO,
                 factor=10.0,
                 few=True,
@@ -154,7 +154,7 @@ def quantiles() -> Iterator[Case]:
         "quantile of all",
         (lambda x: torch.quantile(x, 0.25), lambda x: torch.nanquantile(x, 0.25)),
         reduced((), _quantile(0.25)),
-        told,
+        inputs,
         _TWO,
         factor=10.0,
     )
@@ -162,7 +162,7 @@ def quantiles() -> Iterator[Case]:
         "quantile (keepdim)",
         (lambda x: torch.quantile(x, 0.25, 1, True), lambda x: torch.nanquantile(x, 0.25, 1, True)),
         kept(reduced((1,), _quantile(0.25)), 1),
-        told,
+        inputs,
         _TWO,
         factor=10.0,
     )
@@ -171,7 +171,7 @@ def quantiles() -> Iterator[Case]:
         "two quantiles",
         pair,
         lambda x: Grid((2, 4), [*reduced((1,), _quantile(0.25))(x).flat, *reduced((1,), _quantile(0.75))(x).flat]),
-        told,
+        inputs,
         _TWO,
         factor=10.0,
     )
@@ -231,7 +231,7 @@ def quantiles() -> Iterator[Case]:
 
 def differences() -> Iterator[Case]:
     """Differences, slopes and areas along a dimension; how numbers vary together."""
-    told = (real(3, 7),)
+    inputs = (real(3, 7),)
     for times in (1, 2):
 
         def less(row: list[Any], times: int = times) -> list[Any]:
@@ -240,13 +240,13 @@ def differences() -> Iterator[Case]:
             return row
 
         wanted = lambda x, f=less, t=times: Grid(
-            (3, 7 - t), [one for at in range(3) for one in f(x.flat[at * 7 : at * 7 + 7])]
+            (3, 7 - t), [v for at in range(3) for v in f(x.flat[at * 7 : at * 7 + 7])]
         )
         yield Case(
             "diff " + str(times),
             (lambda x, t=times: torch.diff(x, t), lambda x, t=times: x.diff(n=t, dim=1)),
             wanted,
-            told,
+            inputs,
         )
     both = (real(3, 7), real(3, 2, seed=2), real(3, 1, seed=3))
 
@@ -258,8 +258,8 @@ def differences() -> Iterator[Case]:
     yield Case(
         "diff over dimension 0",
         (lambda x: torch.diff(x, dim=0),),
-        lambda x: made((2, 7), lambda i: x[i[0] + 1, i[1]] - x[i]),
-        told,
+        lambda x: fromfunction((2, 7), lambda i: x[i[0] + 1, i[1]] - x[i]),
+        inputs,
     )
     area: Row = lambda row, dx=0.5: tape.total([(a + b) * (0.5 * dx) for a, b in zip(row, row[1:])])
     yield Case(
@@ -270,14 +270,14 @@ def differences() -> Iterator[Case]:
             lambda x: torch.trapezoid(x, dx=0.5, dim=1),
         ),
         reduced((1,), area),
-        told,
+        inputs,
         factor=4.0,
     )
     yield Case(
         "trapezoid over dimension 0",
         (lambda x: torch.trapezoid(x, dx=0.5, dim=0),),
         reduced((0,), area),
-        told,
+        inputs,
         factor=4.0,
     )
     places = literal([0.0, 0.5, 1.5, 2, 4, 4.5, 6], kind="given")
@@ -288,7 +288,7 @@ def differences() -> Iterator[Case]:
             (1,),
             lambda row: tape.total([(a + b) * ((q - p) / 2) for a, b, p, q in zip(row, row[1:], x.flat, x.flat[1:])]),
         )(y),
-        (*told, places),
+        (*inputs, places),
         factor=4.0,
     )
     yield Case(
@@ -297,14 +297,14 @@ def differences() -> Iterator[Case]:
         lambda x: Grid(
             (3, 6),
             [
-                one
+                v
                 for at in range(3)
-                for one in right.running_sum(
+                for v in right.running_sum(
                     [(a + b) * 0.25 for a, b in zip(x.flat[at * 7 : at * 7 + 6], x.flat[at * 7 + 1 : at * 7 + 7])]
                 )
             ],
         ),
-        told,
+        inputs,
         factor=8.0,
     )
 
@@ -315,7 +315,7 @@ def differences() -> Iterator[Case]:
         "gradient (spacing)",
         (lambda x: torch.gradient(x, spacing=0.5, dim=1)[0], lambda x: torch.gradient(x, spacing=0.5)[1]),
         along(1, slope),
-        told,
+        inputs,
         factor=4.0,
     )
 
@@ -330,19 +330,19 @@ def differences() -> Iterator[Case]:
         "gradient (edge_order)",
         (lambda x: torch.gradient(x, dim=1, edge_order=2)[0],),
         along(1, slope_two),
-        told,
+        inputs,
         factor=4.0,
     )
-    yield Case("cov", (torch.cov, torch.Tensor.cov), lambda x: _together(x, 1), told, factor=8.0)
+    yield Case("cov", (torch.cov, torch.Tensor.cov), lambda x: _together(x, 1), inputs, factor=8.0)
     yield Case(
-        "cov (correction 0)", (lambda x: torch.cov(x, correction=0),), lambda x: _together(x, 0), told, factor=8.0
+        "cov (correction 0)", (lambda x: torch.cov(x, correction=0),), lambda x: _together(x, 0), inputs, factor=8.0
     )
     weights = Input(Grid((7,), [1, 2, 1, 3, 1, 1, 2]), "int64")
     yield Case(
         "cov (fweights)",
         (lambda x, w: torch.cov(x, fweights=w),),
         lambda x, w: _together(x, 1, w.flat),
-        (*told, weights),
+        (*inputs, weights),
         factor=8.0,
         few=True,
     )
@@ -351,23 +351,27 @@ def differences() -> Iterator[Case]:
         "cov (aweights)",
         (lambda x, w: torch.cov(x, aweights=w),),
         lambda x, w: _together(x, None, w.flat),
-        (*told, shares),
+        (*inputs, shares),
         factor=8.0,
         few=True,
     )
 
     def near(x: Grid) -> Grid:
-        told = _together(x, 1)
-        return made((3, 3), lambda i: told[i] / tape.sqrt(told[i[0], i[0]] * told[i[1], i[1]]))
+        covariance = _together(x, 1)
+        return fromfunction(
+            (3, 3), lambda i: covariance[i] / tape.sqrt(covariance[i[0], i[0]] * covariance[i[1], i[1]])
+        )
 
-    yield Case("corrcoef", (torch.corrcoef, torch.Tensor.corrcoef), near, told, factor=10.0)
+    yield Case("corrcoef", (torch.corrcoef, torch.Tensor.corrcoef), near, inputs, factor=10.0)
 
 
 def _together(x: Grid, less: Any, weights: Any = None) -> Grid:
     weights = weights or [1.0] * 7
     whole = sum(weights)
-    below = whole - less if less is not None else whole - sum(one * one for one in weights) / whole
+    below = whole - less if less is not None else whole - sum(weight * weight for weight in weights) / whole
     rows = [x.flat[at * 7 : at * 7 + 7] for at in range(3)]
     middles = [tape.dot(row, weights) * (1 / whole) for row in rows]
-    off = [[one - middle for one in row] for row, middle in zip(rows, middles)]
-    return made((3, 3), lambda i: tape.dot([a * w for a, w in zip(off[i[0]], weights)], off[i[1]]) * (1 / below))
+    off = [[number - middle for number in row] for row, middle in zip(rows, middles)]
+    return fromfunction(
+        (3, 3), lambda i: tape.dot([a * w for a, w in zip(off[i[0]], weights)], off[i[1]]) * (1 / below)
+    )

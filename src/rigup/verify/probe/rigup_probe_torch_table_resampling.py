@@ -7,7 +7,7 @@ import math
 from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import Case, Input, real
 from torch import nn
 from torch.nn import functional
@@ -32,7 +32,7 @@ def _folded(x: Grid, s: int, p: int, d: int, outs: Any) -> Grid:
     ):
         at = (number, channel, row * s - p + part // 2 * d, column * s - p + part % 2 * d)
         sums[at] = sums.get(at, 0.0) + x[number, channel * 4 + part, row * outs[1] + column]
-    return made((2, 2, 5, 4), lambda i: sums.get(i, 0.0))
+    return fromfunction((2, 2, 5, 4), lambda i: sums.get(i, 0.0))
 
 
 def _cubic(t: float) -> float:
@@ -44,7 +44,7 @@ def _cubic(t: float) -> float:
 
 
 def _weights(mode: str, corners: bool, factor: float = 0.0) -> Callable[[int, int, int], list[tuple[int, float]]]:
-    def told(at: int, n: int, out: int) -> list[tuple[int, float]]:
+    def weights_at(at: int, n: int, out: int) -> list[tuple[int, float]]:
         step = 1 / factor if factor else n / out
         if mode == "nearest":
             return [(min(int(at * step), n - 1), 1.0)]
@@ -52,7 +52,7 @@ def _weights(mode: str, corners: bool, factor: float = 0.0) -> Callable[[int, in
             return [(min(int((at + 0.5) * step), n - 1), 1.0)]
         if mode == "area":
             several = range(at * n // out, -(-(at + 1) * n // out))
-            return [(one, 1 / len(several)) for one in several]
+            return [(place, 1 / len(several)) for place in several]
         place = at * (n - 1) / (out - 1) if corners else (at + 0.5) * step - 0.5
         if mode == "cubic":
             low = math.floor(place)
@@ -61,19 +61,19 @@ def _weights(mode: str, corners: bool, factor: float = 0.0) -> Callable[[int, in
         low = min(int(place), n - 1)
         return [(low, 1 - (place - low)), (min(low + 1, n - 1), place - low)]
 
-    return told
+    return weights_at
 
 
 def _resized(outs: tuple[int, ...], weights: Any) -> Callable[[Grid], Grid]:
     def called(x: Grid) -> Grid:
-        def one(i: Index) -> Any:
+        def element(i: Index) -> Any:
             several = list(itertools.product(*(weights(at, n, out) for at, n, out in zip(i[2:], x.shape[2:], outs))))
             return tape.dot(
                 [x[(*i[:2], *(p for p, _w in some))] for some in several],
                 [math.prod(w for _p, w in some) for some in several],
             )
 
-        return made((*x.shape[:2], *outs), one)
+        return fromfunction((*x.shape[:2], *outs), element)
 
     return called
 
@@ -93,10 +93,12 @@ def sizes() -> Iterator[Case]:
         for mode, corners in modes:
             kind = "cubic" if mode == "bicubic" else mode if mode in ("nearest", "nearest-exact", "area") else "linear"
             flag = {"align_corners": corners} if kind in ("linear", "cubic") else {}
-            said = "interpolate (" + mode + (", align_corners" if corners else "") + ") in " + str(rank) + " dimensions"
+            label = (
+                "interpolate (" + mode + (", align_corners" if corners else "") + ") in " + str(rank) + " dimensions"
+            )
             up = () if mode == "area" else (lambda x, o=outs, m=mode, f=flag: nn.Upsample(o, mode=m, **f)(x),)
             yield Case(
-                said + ", Upsample",
+                label + ", Upsample",
                 (lambda x, o=outs, m=mode, f=flag: functional.interpolate(x, o, mode=m, **f), *up),
                 _resized(outs, _weights(kind, corners)),
                 (real(*shape),),
@@ -106,7 +108,7 @@ def sizes() -> Iterator[Case]:
             by = tuple(int(n * 1.5) for n in shape[2:])
             if kind != "area" and not corners:
                 yield Case(
-                    said + " by 1.5",
+                    label + " by 1.5",
                     (lambda x, m=mode, f=flag: functional.interpolate(x, scale_factor=1.5, mode=m, **f),),
                     _resized(by, _weights(kind, False, 1.5)),
                     (real(*shape),),
@@ -114,7 +116,7 @@ def sizes() -> Iterator[Case]:
                     few=True,
                 )
                 yield Case(
-                    said + " by 1.5 (recompute_scale_factor)",
+                    label + " by 1.5 (recompute_scale_factor)",
                     (
                         lambda x, m=mode, f=flag: functional.interpolate(
                             x, scale_factor=1.5, mode=m, recompute_scale_factor=True, **f
@@ -162,8 +164,8 @@ def _antialiased() -> Iterator[Case]:
         step = n / out
         middle = (at + 0.5) * step
         first, last = max(int(middle - step + 0.5), 0), min(int(middle + step + 0.5), n)
-        shares = [max(0.0, 1 - abs((one + 0.5 - middle) / step)) for one in range(first, last)]
-        return [(one, share / sum(shares)) for one, share in zip(range(first, last), shares)]
+        shares = [max(0.0, 1 - abs((place + 0.5 - middle) / step)) for place in range(first, last)]
+        return [(place, share / sum(shares)) for place, share in zip(range(first, last), shares)]
 
     yield Case(
         "interpolate (bilinear, antialias)",
@@ -184,14 +186,14 @@ def _sampled() -> Iterator[Case]:
     for mode in ("bilinear", "nearest", "bicubic"):
         for padding in ("zeros", "border", "reflection"):
             for corners in (False, True):
-                said = "grid_sample (" + mode + ", " + padding + (", align_corners" if corners else "") + ")"
+                label = "grid_sample (" + mode + ", " + padding + (", align_corners" if corners else "") + ")"
                 call = lambda x, g, m=mode, p=padding, c=corners: functional.grid_sample(x, g, m, p, align_corners=c)
-                told = (image, at if mode == "bilinear" and padding == "zeros" else at._replace(kind="given"))
+                inputs = (image, at if mode == "bilinear" and padding == "zeros" else at._replace(kind="given"))
                 yield Case(
-                    said,
+                    label,
                     (call,),
                     lambda x, g, m=mode, p=padding, c=corners: _taken(x, g, m, p, c),
-                    told,
+                    inputs,
                     _TWO,
                     factor=40.0,
                     few=True,
@@ -199,7 +201,7 @@ def _sampled() -> Iterator[Case]:
     for corners in (False, True):
         place = lambda k, n, c=corners: (2 * k + 1) / n - 1 if not c else 2 * k / (n - 1) - 1
         yield Case("affine_grid" + (" (align_corners)" if corners else ""), (lambda t, c=corners: functional.affine_grid(t, (1, 2, 3, 4), align_corners=c),),
-                   lambda t, p=place: made((1, 3, 4, 2), lambda i: t[0, i[3], 0] * p(i[2], 4) + t[0, i[3], 1] * p(i[1], 3) + t[0, i[3], 2]), (real(1, 2, 3),), _TWO, factor=4.0, few=True)  # fmt: skip
+                   lambda t, p=place: fromfunction((1, 3, 4, 2), lambda i: t[0, i[3], 0] * p(i[2], 4) + t[0, i[3], 1] * p(i[1], 3) + t[0, i[3], 2]), (real(1, 2, 3),), _TWO, factor=4.0, few=True)  # fmt: skip
 
 
 def _taken(x: Grid, grid: Grid, mode: str, padding: str, corners: bool) -> Grid:
@@ -227,7 +229,7 @@ def _taken(x: Grid, grid: Grid, mode: str, padding: str, corners: bool) -> Grid:
             )
         return x[b, c, row, column] if 0 <= row < height and 0 <= column < wide else 0.0
 
-    def one(i: Index) -> Any:
+    def element(i: Index) -> Any:
         b, c, r, k = i
         across, down = moved(grid[b, r, k, 0], wide), moved(grid[b, r, k, 1], height)
         if mode == "nearest":
@@ -247,4 +249,4 @@ def _taken(x: Grid, grid: Grid, mode: str, padding: str, corners: bool) -> Grid:
             ]
         )
 
-    return made((1, 2, *grid.shape[1:3]), one)
+    return fromfunction((1, 2, *grid.shape[1:3]), element)

@@ -25,12 +25,12 @@ def reductions() -> Iterator[Case]:
         ("logsumexp", torch.logsumexp, right.logsumexp, real(5, 6, 7)),
         ("prod", torch.prod, right.product, real(3, 4, 2, low=0.5, high=2)),
     )  # fmt: skip
-    for name, call, reference, told in rows:
+    for name, call, reference, input_ in rows:
         for dim in (0, 1, 2):
             calls = (lambda x, c=call, d=dim: c(x, dim=d),)
-            yield Case(name + " over dimension " + str(dim), calls, reduced((dim,), reference), (told,), factor=4.0)
+            yield Case(name + " over dimension " + str(dim), calls, reduced((dim,), reference), (input_,), factor=4.0)
         if name != "logsumexp":
-            yield Case(name + " over all", (lambda x, c=call: c(x),), reduced((), reference), (told,), factor=4.0)
+            yield Case(name + " over all", (lambda x, c=call: c(x),), reduced((), reference), (input_,), factor=4.0)
     yield from _of_many()
     yield from _running()
     yield from _choosing()
@@ -65,7 +65,7 @@ def _of_many() -> Iterator[Case]:
 def _any_and_all(x: Grid) -> Grid:
     rows = [x.flat[at * 4 : at * 4 + 4] for at in range(3)]
     columns = sum(any(row[at] > 2 for row in rows) for at in range(4))
-    return Grid((), [columns + sum(all(one > 2 for one in row) for row in rows)])
+    return Grid((), [columns + sum(all(number > 2 for number in row) for row in rows)])
 
 
 def _running() -> Iterator[Case]:
@@ -74,16 +74,16 @@ def _running() -> Iterator[Case]:
             ("cumsum", torch.cumsum, right.running_sum),
             ("cumprod", torch.cumprod, right.running_product),
         ):
-            told = real(6, 9, low=0.5, high=1.5)
+            values = real(6, 9, low=0.5, high=1.5)
             yield Case(
                 name + " over dimension " + str(dim),
                 (lambda x, c=call, d=dim: c(x, d),),
                 along(dim, reference),
-                (told,),
+                (values,),
                 factor=8.0,
             )
-    told = distinct(6, 9)
-    yield Case("cummax", (lambda x: torch.cummax(x, 1)[0],), along(1, right.running_maximum), (told,))
+    values = distinct(6, 9)
+    yield Case("cummax", (lambda x: torch.cummax(x, 1)[0],), along(1, right.running_maximum), (values,))
     yield Case(
         "cumsum of a long row",
         (lambda x: torch.cumsum(x, 0),),
@@ -107,12 +107,12 @@ def _choosing() -> Iterator[Case]:
                 (distinct(12, 19)._replace(kind="given"),),
                 backward=False,
             )
-        told = given(3, 1031, low=-3, high=3, step=1 / 64)._replace(kind="given")
+        values = given(3, 1031, low=-3, high=3, step=1 / 64)._replace(kind="given")
         flat = [
-            one + (5.0 * (1 if function is max else -1) if at % 1031 == 777 else 0.0)
-            for at, one in enumerate(told.grid.flat)
+            v + (5.0 * (1 if function is max else -1) if at % 1031 == 777 else 0.0)
+            for at, v in enumerate(values.grid.flat)
         ]
-        far = told._replace(grid=Grid((3, 1031), flat))
+        far = values._replace(grid=Grid((3, 1031), flat))
         yield Case(
             name + " of long rows",
             (lambda x, c=call: c(x, 1),),
@@ -155,7 +155,7 @@ def softmaxes() -> Iterator[Case]:
             (real(2, 2, 5, 7),),
             factor=4.0,
         )
-    least: Callable[..., Any] = lambda row: right.softmax([-one for one in row])
+    least: Callable[..., Any] = lambda row: right.softmax([-number for number in row])
     for dim in (0, 1):
         ways = (functional.softmin, lambda x, dim: nn.Softmin(dim)(x))
         yield Case("softmin over dimension " + str(dim), tuple(lambda x, c=call, d=dim: c(x, d) for call in ways), along(dim, least), (real(4, 9),), factor=4.0)  # fmt: skip
@@ -225,20 +225,20 @@ def _cosine(x: Grid, y: Grid) -> Grid:
 
 def _unit(row: list[Any]) -> list[Any]:
     below = right.length(row)
-    return [one / below for one in row]
+    return [number / below for number in row]
 
 
 def normalizations() -> Iterator[Case]:
     """Of layers, batches, groups, instances; training and eval."""
     for shape in ((7, 12), (2, 3, 33), (1, 1), (3, 257), (64, 8)):
         wide = shape[-1:]
-        told = (real(*shape), real(*wide, seed=2, low=0.25), real(*wide, seed=3))
+        inputs = (real(*shape), real(*wide, seed=2, low=0.25), real(*wide, seed=3))
         name = " of rows of " + str(shape[-1])
         yield Case(
             "layer_norm" + name,
             (lambda x, w, b: functional.layer_norm(x, w.shape, w, b, _EPS),),
             right.layer_norm,
-            told,
+            inputs,
             factor=4.0,
         )
         if hasattr(functional, "rms_norm"):
@@ -246,7 +246,7 @@ def normalizations() -> Iterator[Case]:
                 "rms_norm" + name,
                 (lambda x, w: functional.rms_norm(x, w.shape, w, _EPS),),
                 right.rms_norm,
-                told[:2],
+                inputs[:2],
                 factor=4.0,
             )
     several: tuple[tuple[int, ...], ...]
@@ -274,24 +274,24 @@ def normalizations() -> Iterator[Case]:
 
 
 def _by_channels(shape: tuple[int, ...]) -> Iterator[Case]:
-    told = (real(*shape), real(6, seed=2, low=0.25), real(6, seed=3))
+    inputs = (real(*shape), real(6, seed=2, low=0.25), real(6, seed=3))
     kept = (given(6, seed=4), given(6, seed=5, low=0.25))
     name = " of " + str(len(shape)) + " dimensions"
     yield Case(
         "batch_norm" + name,
         (lambda x, w, b: functional.batch_norm(x, None, None, w, b, True, 0.1, _EPS),),
         right.batch_norm,
-        told,
+        inputs,
         factor=4.0,
     )
     yield Case("batch_norm in eval" + name, (lambda x, m, v, w, b: functional.batch_norm(x, m, v, w, b, False, 0.1, _EPS),),
-               right.batch_norm_by, (told[0], *kept, *told[1:]), factor=4.0)  # fmt: skip
+               right.batch_norm_by, (inputs[0], *kept, *inputs[1:]), factor=4.0)  # fmt: skip
     for groups in (1, 3):
         yield Case(
             "group_norm by " + str(groups) + name,
             (lambda x, w, b, g=groups: functional.group_norm(x, g, w, b, _EPS),),
             right.group_norm(groups),
-            told,
+            inputs,
             factor=4.0,
         )
     if len(shape) > 2:
@@ -299,7 +299,7 @@ def _by_channels(shape: tuple[int, ...]) -> Iterator[Case]:
             "instance_norm" + name,
             (lambda x: functional.instance_norm(x, eps=_EPS),),
             right.instance_norm,
-            told[:1],
+            inputs[:1],
             factor=4.0,
         )
 
@@ -312,9 +312,9 @@ def _running_statistics(x: Any, middle: Any, spread: Any) -> Any:
 
 def _statistics_wanted(x: Grid, middle: Grid, spread: Grid) -> Any:
     columns = [x.flat[at::4] for at in range(4)]
-    means = [0.75 * old + 0.25 * right.mean(one) for old, one in zip(middle.flat, columns)]
+    means = [0.75 * old + 0.25 * right.mean(column) for old, column in zip(middle.flat, columns)]
     return Grid((4,), means), Grid(
-        (4,), [0.75 * old + 0.25 * right.variance(one) for old, one in zip(spread.flat, columns)]
+        (4,), [0.75 * old + 0.25 * right.variance(column) for old, column in zip(spread.flat, columns)]
     )
 
 
@@ -325,6 +325,6 @@ def _batch_module(x: Any) -> Any:
 
 
 def _statistics_and_result(x: Grid) -> Any:
-    one, zero = Grid((4,), [1.0] * 4), Grid((4,), [0.0] * 4)
-    middle, spread = _statistics_wanted(x, zero, one)
-    return right.batch_norm(x, one, zero), middle, spread, right.batch_norm_by(x, middle, spread, one, zero)
+    ones, zero = Grid((4,), [1.0] * 4), Grid((4,), [0.0] * 4)
+    middle, spread = _statistics_wanted(x, zero, ones)
+    return right.batch_norm(x, ones, zero), middle, spread, right.batch_norm_by(x, middle, spread, ones, zero)

@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 
 import rigup_probe_tape as tape
 import torch
-from rigup_probe_grid import Grid, made
+from rigup_probe_grid import Grid, fromfunction
 from rigup_probe_torch_cases import FLOATS, Case, Input, given, real
 from rigup_probe_torch_forms import copied, forms
 
@@ -19,7 +19,7 @@ _X, _MANY = (2, 3, 4), 33_019
 
 
 def _from(shape: tuple[int, ...], source: Callable[[Index], Index]) -> Callable[[Grid], Grid]:
-    return lambda x: made(_longer(shape, x), lambda i: x[tuple(source(i))])
+    return lambda x: fromfunction(_longer(shape, x), lambda i: x[tuple(source(i))])
 
 
 def _flat(shape: tuple[int, ...]) -> Callable[[Grid], Grid]:
@@ -33,7 +33,7 @@ def _longer(shape: tuple[int, ...], x: Grid) -> tuple[int, ...]:
 
 def shapes() -> Iterator[Case]:
     """The same numbers in another shape or order."""
-    told = (real(*_X),)
+    inputs = (real(*_X),)
     rows: tuple[tuple[str, tuple[Any, ...], Any], ...] = (
         ("reshape", (lambda x: torch.reshape(x, (4, 6)), lambda x: x.reshape(4, -1), lambda x: x.reshape_as(torch.empty(4, 6))), _flat((4, 6))),
         ("resolve_conj", forms("resolve_conj"), lambda x: x), ("resolve_neg", forms("resolve_neg"), lambda x: x), ("contiguous", (lambda x: x.transpose(0, 1).contiguous().transpose(0, 1), lambda x: x.contiguous()), lambda x: x),
@@ -49,7 +49,7 @@ def shapes() -> Iterator[Case]:
         ("repeat", (lambda x: x.repeat(1, 2, 1), lambda x: torch.tile(x, (1, 2, 1)), lambda x: x.tile(2, 1)), _from((2, 6, 4), lambda i: (i[0], i[1] % 3, i[2]))), ("repeat of more dimensions", (lambda x: x.repeat(2, 1, 1, 1), lambda x: torch.tile(x, (2, 1, 1, 1))), _from((2, 2, 3, 4), lambda i: i[1:])),
         ("repeat_interleave (repeats)", (lambda x: torch.repeat_interleave(x, torch.tensor([1, 0, 2], device=x.device), dim=1, output_size=3), lambda x: x.repeat_interleave(torch.tensor([1, 0, 2], device=x.device), 1)), _from((2, 3, 4), lambda i: (i[0], (0, 2, 2)[i[1]], i[2]))),
         ("repeat_interleave of the last", (lambda x: torch.repeat_interleave(x, 2, dim=-1),), _from((2, 3, 8), lambda i: (i[0], i[1], i[2] // 2))),
-        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [one for one in x.flat for _ in range(2)])),
+        ("repeat_interleave of all", (lambda x: torch.repeat_interleave(x, 2),), lambda x: Grid((48,), [v for v in x.flat for _ in range(2)])),
         ("flip", (lambda x: torch.flip(x, (0, 2)), lambda x: x.flip(0, 2)), _from(_X, lambda i: (1 - i[0], i[1], 3 - i[2]))), ("flip of the middle", (lambda x: torch.flip(x, [1]),), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))),
         ("fliplr", forms("fliplr"), _from(_X, lambda i: (i[0], 2 - i[1], i[2]))), ("flipud", forms("flipud"), _from(_X, lambda i: (1 - i[0], i[1], i[2]))),
         ("roll", (lambda x: torch.roll(x, (1, -1), (0, 2)), lambda x: x.roll((1, -1), (0, 2))), _from(_X, lambda i: ((i[0] - 1) % 2, i[1], (i[2] + 1) % 4))), ("roll of all", (lambda x: torch.roll(x, 5),), lambda x: Grid(_X, x.flat[-5:] + x.flat[:-5])),
@@ -59,15 +59,15 @@ def shapes() -> Iterator[Case]:
         ("slices of all kinds", (lambda x: x[:, 1:, ::3],), _from((2, 2, 2), lambda i: (i[0], i[1] + 1, 3 * i[2]))), ("slice with an ellipsis", (lambda x: x[..., -3:-1], lambda x: x[:, :, 1:3]), _from((2, 3, 2), lambda i: (i[0], i[1], i[2] + 1))), ("one element", (lambda x: x[1, 2, 3],), _from((), lambda _i: (1, 2, 3))),
         ("diagonal", (lambda x: torch.diagonal(x, 1, 1, 2), lambda x: x.diagonal(1, 1, 2), lambda x: torch.linalg.diagonal(x, offset=1), lambda x: torch.diagonal_copy(x, 1, 1, 2)), _from((2, 3), lambda i: (i[0], i[1], i[1] + 1))),
         ("unfold of a dimension", (lambda x: x.unfold(2, 2, 1),), _from((2, 3, 3, 2), lambda i: (i[0], i[1], i[2] + i[3]))),
-        ("as_strided", (lambda x: torch.as_strided(torch.clone(x.contiguous()), (3, 4), (2, 5), 1), lambda x: torch.clone(x.contiguous()).as_strided((3, 4), (2, 5), 1)), lambda x: made((3, 4), lambda i: x.flat[1 + 2 * i[0] + 5 * i[1]])),
+        ("as_strided", (lambda x: torch.as_strided(torch.clone(x.contiguous()), (3, 4), (2, 5), 1), lambda x: torch.clone(x.contiguous()).as_strided((3, 4), (2, 5), 1)), lambda x: fromfunction((3, 4), lambda i: x.flat[1 + 2 * i[0] + 5 * i[1]])),
         ("atleast_3d", (lambda x: torch.atleast_3d(x[0]), lambda x: torch.atleast_2d(x[0])[..., None], lambda x: torch.atleast_1d(x[0])[..., None]), _from((3, 4, 1), lambda i: (0, i[0], i[1]))),
         ("clone", (torch.clone, torch.Tensor.clone, lambda x: x.contiguous(), lambda x: x.clone(memory_format=torch.contiguous_format), lambda x: torch.nn.Identity()(x), torch.Tensor.resolve_conj, torch.Tensor.resolve_neg, torch.Tensor.conj, lambda x: x.to(x.dtype, copy=True), lambda x: torch.Tensor.type_as(x, x), lambda x: torch.real(x)), _from(_X, lambda i: i)),
-        ("pixel_unshuffle", (lambda x: torch.nn.functional.pixel_unshuffle(x.reshape(1, 1, 6, 4), 2), lambda x: torch.nn.PixelUnshuffle(2)(x.reshape(1, 1, 6, 4))), lambda x: made((1, 4, 3, 2), lambda i: x.flat[(2 * i[2] + i[1] // 2) * 4 + 2 * i[3] + i[1] % 2])),
-        ("pixel_shuffle (module)", (lambda x: torch.nn.PixelShuffle(2)(x.reshape(1, 4, 3, 2)), lambda x: torch.pixel_shuffle(x.reshape(1, 4, 3, 2), 2)), lambda x: made((1, 1, 6, 4), lambda i: x.flat[(i[2] % 2 * 2 + i[3] % 2) * 6 + i[2] // 2 * 2 + i[3] // 2])),
-        ("channel_shuffle", (lambda x: torch.nn.functional.channel_shuffle(x.reshape(1, 6, 4, 1), 2), lambda x: torch.nn.ChannelShuffle(3)(torch.nn.ChannelShuffle(2)(torch.nn.ChannelShuffle(2)(x.reshape(1, 6, 4, 1))))), lambda x: made((1, 6, 4, 1), lambda i: x.flat[(i[1] % 2 * 3 + i[1] // 2) * 4 + i[2]])),
+        ("pixel_unshuffle", (lambda x: torch.nn.functional.pixel_unshuffle(x.reshape(1, 1, 6, 4), 2), lambda x: torch.nn.PixelUnshuffle(2)(x.reshape(1, 1, 6, 4))), lambda x: fromfunction((1, 4, 3, 2), lambda i: x.flat[(2 * i[2] + i[1] // 2) * 4 + 2 * i[3] + i[1] % 2])),
+        ("pixel_shuffle (module)", (lambda x: torch.nn.PixelShuffle(2)(x.reshape(1, 4, 3, 2)), lambda x: torch.pixel_shuffle(x.reshape(1, 4, 3, 2), 2)), lambda x: fromfunction((1, 1, 6, 4), lambda i: x.flat[(i[2] % 2 * 2 + i[3] % 2) * 6 + i[2] // 2 * 2 + i[3] // 2])),
+        ("channel_shuffle", (lambda x: torch.nn.functional.channel_shuffle(x.reshape(1, 6, 4, 1), 2), lambda x: torch.nn.ChannelShuffle(3)(torch.nn.ChannelShuffle(2)(torch.nn.ChannelShuffle(2)(x.reshape(1, 6, 4, 1))))), lambda x: fromfunction((1, 6, 4, 1), lambda i: x.flat[(i[1] % 2 * 3 + i[1] // 2) * 4 + i[2]])),
     )  # fmt: skip
     for name, calls, reference in rows:
-        yield Case(name + " (shapes)", calls, reference, told, few=name == "view")
+        yield Case(name + " (shapes)", calls, reference, inputs, few=name == "view")
         if name not in ("ravel", "clone"):
             yield from _in_other_types(name, calls, reference)
     yield from _cut()
@@ -90,12 +90,14 @@ def _cut() -> Iterator[Case]:
         ("split", (lambda x: torch.split(x, 4, 1), lambda x: x.split(4, dim=1), lambda x: torch.split(x, [4, 2], 1), lambda x: x.split_with_sizes([4, 2], 1), lambda x: torch.unsafe_split(x, 4, 1)), (column(0, 4), column(4, 6))), ("split of rows", (lambda x: torch.split(x, 3), lambda x: x.split(3)), (row(0, 3), row(3, 4))),
         ("chunk", (lambda x: torch.chunk(x, 2, 1), lambda x: x.chunk(2, dim=1), lambda x: torch.unsafe_chunk(x, 2, 1)), (column(0, 3), column(3, 6))), ("chunk of rows", (lambda x: torch.chunk(x, 2),), (row(0, 2), row(2, 4))),
         ("tensor_split", (lambda x: torch.tensor_split(x, 4, 1), lambda x: x.tensor_split((2, 4, 5), 1), lambda x: torch.tensor_split(x, torch.tensor([2, 4, 5]), dim=1)), (column(0, 2), column(2, 4), column(4, 5), column(5, 6))), ("hsplit", (lambda x: torch.hsplit(x, 2), lambda x: x.hsplit([3])), (column(0, 3), column(3, 6))), ("vsplit", (lambda x: torch.vsplit(x, 2), lambda x: x.vsplit([2])), (row(0, 2), row(2, 4))),
-        ("dsplit", (lambda x: [one[0] for one in torch.dsplit(x[None], [2])], lambda x: [one[0] for one in x[None].dsplit([2])]), (column(0, 2), column(2, 6))),
+        ("dsplit", (lambda x: [part[0] for part in torch.dsplit(x[None], [2])], lambda x: [part[0] for part in x[None].dsplit([2])]), (column(0, 2), column(2, 6))),
         ("unbind", (lambda x: torch.unbind(x), lambda x: x.unbind(0), tuple), tuple(_from((6,), lambda i, r=r: (r, i[0])) for r in range(4))),
         ("unbind of columns", (lambda x: torch.unbind(x, 1), lambda x: x.unbind(dim=1)), tuple(_from((4,), lambda i, c=c: (i[0], c)) for c in range(6))),
     )  # fmt: skip
     for name, calls, references in rows:
-        yield Case(name + " (all parts)", calls, lambda x, several=references: tuple(one(x) for one in several), x)
+        yield Case(
+            name + " (all parts)", calls, lambda x, several=references: tuple(reference(x) for reference in several), x
+        )
 
 
 def _parts() -> Iterator[Case]:
@@ -106,15 +108,15 @@ def _parts() -> Iterator[Case]:
             yield Case(
                 name + " (" + str(off) + ", all)",
                 (*forms(name, off), lambda x, n=name, o=off: getattr(torch, n)(x[None], diagonal=o)[0]),
-                lambda x, k=inside, o=off: made((4, 5), lambda i: x[i] if k(i, o) else 0.0),
+                lambda x, k=inside, o=off: fromfunction((4, 5), lambda i: x[i] if k(i, o) else 0.0),
                 (x,),
             )
             if off > 0:  # where the last columns differ
                 yield Case(name + " of matrices in a batch", (lambda x, n=name, o=off: getattr(torch, n)(x, o),),
-                           lambda x, k=inside, o=off: made(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
+                           lambda x, k=inside, o=off: fromfunction(x.shape, lambda i: x[i] if k(i[1:], o) else 0.0), (real(2, 4, 5),))  # fmt: skip
         row = real(3)
         size, up, left = 3 + abs(off), max(-off, 0), max(off, 0)
-        put = lambda v, s=size, u=up, o=left: made(
+        put = lambda v, s=size, u=up, o=left: fromfunction(
             (s, s), lambda i: v.flat[i[0] - u] if i[0] - u == i[1] - o and 0 <= i[0] - u < 3 else 0.0
         )
         yield Case(
@@ -141,7 +143,7 @@ def _parts() -> Iterator[Case]:
         yield Case(
             "tril_indices (" + str(off) + ")",
             (lambda x, o=off: torch.tril_indices(4, 5, o, device=x.device),),
-            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            lambda _x, p=pairs: Grid((2, len(p)), [pair[at] for at in (0, 1) for pair in p]),
             (given(1),),
             ("float32",),
             backward=False,
@@ -150,7 +152,7 @@ def _parts() -> Iterator[Case]:
         yield Case(
             "triu_indices (" + str(off) + ")",
             (lambda x, o=off: torch.triu_indices(4, 5, o, device=x.device),),
-            lambda _x, p=pairs: Grid((2, len(p)), [one[at] for at in (0, 1) for one in p]),
+            lambda _x, p=pairs: Grid((2, len(p)), [pair[at] for at in (0, 1) for pair in p]),
             (given(1),),
             ("float32",),
             backward=False,
@@ -166,7 +168,7 @@ def _parts() -> Iterator[Case]:
     yield Case(
         "select_scatter",
         (lambda x, y: torch.select_scatter(x, y, 1, 2), lambda x, y: x.select_scatter(y, 1, 2)),
-        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y.flat[i[0]] if i[1] == 2 else x[i]),
         (x, y),
     )
     z = real(4, 2, seed=3)
@@ -176,19 +178,19 @@ def _parts() -> Iterator[Case]:
             lambda x, y: torch.slice_scatter(x, y, 1, 1, 5, 2),
             lambda x, y: x.slice_scatter(y, dim=1, start=1, end=5, step=2),
         ),
-        lambda x, y: made((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y[i[0], i[1] // 2] if i[1] in (1, 3) else x[i]),
         (x, z),
     )
     yield Case(
         "diagonal_scatter",
         (lambda x, y: torch.diagonal_scatter(x, y, 1), lambda x, y: x.diagonal_scatter(y, offset=1)),
-        lambda x, y: made((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
+        lambda x, y: fromfunction((4, 5), lambda i: y.flat[i[0]] if i[1] == i[0] + 1 else x[i]),
         (x, y),
     )
     yield Case(
         "fill_diagonal_",
         (copied(lambda x: x.fill_diagonal_(2.5)),),
-        lambda x: made((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
+        lambda x: fromfunction((4, 5), lambda i: 2.5 if i[0] == i[1] else x[i]),
         (x._replace(kind="given"),),
         backward=False,
     )
@@ -217,7 +219,7 @@ def _parts() -> Iterator[Case]:
     yield Case(
         "a part assigned",
         (copied(_assign),),
-        lambda x: made(
+        lambda x: fromfunction(
             (4, 5), lambda i: 1.5 if i[0] == 1 else x[(i[0], i[1] - 1)] * 2.0 if i[0] == 3 and i[1] > 0 else x[i]
         ),
         (x,),
@@ -235,13 +237,15 @@ def joins() -> Iterator[Case]:
     """Several as one."""
     two, three = (real(2, 3), real(2, 3, seed=2)), (real(3), real(2, seed=2))
     stack = lambda dim: (
-        lambda x, y: made([*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]])
+        lambda x, y: fromfunction(
+            [*x.shape[:dim], 2, *x.shape[dim:]], lambda i: (y if i[dim] else x)[i[:dim] + i[dim + 1 :]]
+        )
     )
     cat = lambda dim: (
-        lambda x, y: made(
-            [one * (2 if at == dim else 1) for at, one in enumerate(x.shape)],
+        lambda x, y: fromfunction(
+            [extent * (2 if at == dim else 1) for at, extent in enumerate(x.shape)],
             lambda i: (x if i[dim] < x.shape[dim] else y)[
-                tuple(one % x.shape[at] if at == dim else one for at, one in enumerate(i))
+                tuple(index % x.shape[at] if at == dim else index for at, index in enumerate(i))
             ],
         )
     )
@@ -276,7 +280,7 @@ def joins() -> Iterator[Case]:
     yield Case(
         "block_diag",
         (torch.block_diag,),
-        lambda x, y: made(
+        lambda x, y: fromfunction(
             (4, 6), lambda i: x[i] if i[0] < 2 and i[1] < 3 else y[i[0] - 2, i[1] - 3] if i[0] > 1 and i[1] > 2 else 0.0
         ),
         two,
@@ -284,29 +288,29 @@ def joins() -> Iterator[Case]:
     yield Case(
         "cartesian_prod",
         (torch.cartesian_prod,),
-        lambda x, y: Grid((6, 2), [one for pair in itertools.product(x.flat, y.flat) for one in pair]),
+        lambda x, y: Grid((6, 2), [v for pair in itertools.product(x.flat, y.flat) for v in pair]),
         three,
     )
     yield Case(
         "combinations",
         (lambda x: torch.combinations(x, 2), lambda x: torch.combinations(x)),
-        lambda x: Grid((3, 2), [one for pair in itertools.combinations(x.flat, 2) for one in pair]),
+        lambda x: Grid((3, 2), [v for pair in itertools.combinations(x.flat, 2) for v in pair]),
         three[:1],
     )
     yield Case(
         "combinations (with_replacement)",
         (lambda x: torch.combinations(x, 2, True),),
-        lambda x: Grid((6, 2), [one for pair in itertools.combinations_with_replacement(x.flat, 2) for one in pair]),
+        lambda x: Grid((6, 2), [v for pair in itertools.combinations_with_replacement(x.flat, 2) for v in pair]),
         three[:1],
     )
     for indexing in ("ij", "xy"):
         shape = (3, 2) if indexing == "ij" else (2, 3)
         yield Case("meshgrid (" + indexing + ")", (lambda x, y, n=indexing: torch.meshgrid(x, y, indexing=n), lambda x, y, n=indexing: torch.meshgrid([x, y], indexing=n)),
-                   lambda x, y, s=shape, n=indexing: (made(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), made(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
+                   lambda x, y, s=shape, n=indexing: (fromfunction(s, lambda i: x.flat[i[0] if n == "ij" else i[1]]), fromfunction(s, lambda i: y.flat[i[1] if n == "ij" else i[0]])), three)  # fmt: skip
     yield Case(
         "kron",
         (torch.kron, lambda x, y: x.kron(y)),
-        lambda x, y: made((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]),
+        lambda x, y: fromfunction((4, 9), lambda i: x[i[0] // 2, i[1] // 3] * y[i[0] % 2, i[1] % 3]),
         two,
         factor=2.0,
     )
@@ -314,7 +318,7 @@ def joins() -> Iterator[Case]:
         yield Case(
             "pad by " + str(value) + ", " + str(size),
             (lambda x, _y, v=value, s=size: torch.nn.functional.pad(x, (s, 1, 0, s), value=v),),
-            lambda x, _y, v=value, s=size: made(
+            lambda x, _y, v=value, s=size: fromfunction(
                 (2 + s, 4 + s), lambda i: x[i[0], i[1] - s] if i[0] < 2 and 0 <= i[1] - s < 3 else v
             ),
             two,
@@ -338,11 +342,11 @@ def numbers() -> Iterator[Case]:
         ("ones", lambda x: torch.ones(_MANY, dtype=x.dtype, device=x.device), 1.0), ("zeros", lambda x: torch.zeros(_MANY, dtype=x.dtype, device=x.device), 0.0),
         ("new_full", lambda x: x.new_full((_MANY,), 2.5), 2.5), ("fill_", lambda x: x.new_empty(_MANY).fill_(2.5), 2.5),
     )  # fmt: skip
-    for name, call, one in many:
+    for name, call, value in many:
         yield Case(
             name + " of many numbers",
             (call,),
-            lambda *_x, v=one: Grid((_MANY,), [v] * _MANY),
+            lambda *_x, v=value: Grid((_MANY,), [v] * _MANY),
             like,
             backward=False,
             few=True,

@@ -71,8 +71,8 @@ def _large_numbers() -> Iterator[Case]:
     """Whose exponentials or squares the type does not hold, while the result it does."""
     wide = literal([at % 7 * 96.0 - 288 for at in range(24)], (4, 6))
     far = literal([1000.0, 992, 1000, 984, -1000, -1008, -1016, -1000, 0, 88, 90, 89], (3, 4))
-    for name, told in (("large numbers", far), ("numbers far apart", wide)):
-        yield Case("logsumexp of " + name, (lambda x: torch.logsumexp(x, 1),), reduced((1,), right.logsumexp), (told,), backward=False, factor=4.0)  # fmt: skip
+    for name, values in (("large numbers", far), ("numbers far apart", wide)):
+        yield Case("logsumexp of " + name, (lambda x: torch.logsumexp(x, 1),), reduced((1,), right.logsumexp), (values,), backward=False, factor=4.0)  # fmt: skip
     squares = literal([at % 5 * 128.0 + 256 for at in range(24)], (4, 6))
     calls = (
         lambda x: torch.linalg.vector_norm(x, dim=1), lambda x: torch.norm(x, dim=1), lambda x: x.norm(2, 1),
@@ -84,17 +84,17 @@ def _large_numbers() -> Iterator[Case]:
 
 def _of_equal() -> Iterator[Case]:
     """Many equal ones: a sum that is kept in a short type stands still, or is off by the same each time."""
-    for one, count in ((1.0, 16_384), (0.5, 33_019), (1.125, _LONG)):
+    for value, count in ((1.0, 16_384), (0.5, 33_019), (1.125, _LONG)):
         for shape in ((count,), (count, 2), (2, count)):
             dim = 0 if shape[0] == count else 1
-            told = literal([one] * (2 * count if len(shape) > 1 else count), shape, "given")
+            values = literal([value] * (2 * count if len(shape) > 1 else count), shape, "given")
             wanted = Grid(
-                shape[1 - dim : 2 - dim] if len(shape) > 1 else (), [one * count] * (2 if len(shape) > 1 else 1)
+                shape[1 - dim : 2 - dim] if len(shape) > 1 else (), [value * count] * (2 if len(shape) > 1 else 1)
             )
             yield Case(
                 "sum of " + "x".join(map(str, shape)) + " equal ones",
                 (lambda x, d=dim: torch.sum(x, d),) if len(shape) > 1 else (torch.sum, lambda x: torch.sum(x, 0)),
-                always(wanted), (told,), backward=False,
+                always(wanted), (values,), backward=False,
             )  # fmt: skip
 
 
@@ -103,13 +103,13 @@ def _far_places() -> Iterator[Case]:
     for place in (3, _LONG // 2, _LONG - 2):
         flat = [(at * 7 % 32) / 32 for at in range(_LONG)]
         flat[place] = 3.0
-        turned = [-one for one in flat]
+        turned = [-number for number in flat]
         for name, numbers in (("max", flat), ("min", turned)):
             top, largest = literal(numbers, (1, _LONG), "given"), 3.0 if name == "max" else -3.0
-            said = " of a row whose " + str(place) + "th number it is"
+            label = " of a row whose " + str(place) + "th number it is"
             for ending, wanted in (("arg" + name, float(place)), ("a" + name, largest)):
                 call = getattr(torch, ending)
-                yield Case(ending + said, (lambda x, c=call: c(x, 1), lambda x, c=call: c(x).view(1), lambda x, c=call: c(x.t(), 0)),
+                yield Case(ending + label, (lambda x, c=call: c(x, 1), lambda x, c=call: c(x).view(1), lambda x, c=call: c(x.t(), 0)),
                            always(Grid((1,), [wanted])), (top,), FLOATS[:2], backward=False)  # fmt: skip
 
 
@@ -119,10 +119,10 @@ def sorting() -> Iterator[Case]:
     long = literal(flat, (1, _LONG), "given")
     order = always(Grid((1, _LONG), sorted(range(_LONG), key=flat.__getitem__)))
     whole = Input(Grid((1, _LONG), list(map(int, flat))), "int64")
-    for kind, told in (("", long), (" in int64", whole)):
+    for kind, values in (("", long), (" in int64", whole)):
         kinds = _SINGLE if not kind else ("int64",)
-        yield Case("sort of a long row" + kind, (lambda x: torch.sort(x, 1)[0],), along(1, sorted), (told,), kinds, backward=False)  # fmt: skip
-        yield Case("argsort of a long row" + kind, (lambda x: torch.argsort(x, 1),), order, (told,), kinds, backward=False)  # fmt: skip
+        yield Case("sort of a long row" + kind, (lambda x: torch.sort(x, 1)[0],), along(1, sorted), (values,), kinds, backward=False)  # fmt: skip
+        yield Case("argsort of a long row" + kind, (lambda x: torch.argsort(x, 1),), order, (values,), kinds, backward=False)  # fmt: skip
     top = Grid((1, 9), [float(_LONG - 1 - at) for at in range(9)])
     yield Case("topk of a long row", (lambda x: torch.topk(x, 9, 1)[0],), always(top), (long,), _SINGLE, backward=False)
     same = [float(at * 7 % 5) for at in range(_LONG)]
@@ -134,8 +134,8 @@ def sorting() -> Iterator[Case]:
 
 def _running() -> Iterator[Case]:
     for count in (257, _LONG):
-        told = literal([float(at % 3 - 1) for at in range(count)], kind="given")
-        yield Case("cumsum of " + str(count), (lambda x: torch.cumsum(x, 0),), along(0, right.running_sum), (told,), _SINGLE, backward=False)  # fmt: skip
+        values = literal([float(at % 3 - 1) for at in range(count)], kind="given")
+        yield Case("cumsum of " + str(count), (lambda x: torch.cumsum(x, 0),), along(0, right.running_sum), (values,), _SINGLE, backward=False)  # fmt: skip
 
 
 def embeddings() -> Iterator[Case]:
@@ -150,30 +150,30 @@ def embeddings() -> Iterator[Case]:
             ("index_select", lambda r, t: t.index_select(0, r)),
             ("index", lambda r, t: t[r]),
         ):
-            said = name + " in a table of " + str(rows) + " rows"
-            yield Case(said, (call,), always(wanted), (at, table), backward=False)
+            label = name + " in a table of " + str(rows) + " rows"
+            yield Case(label, (call,), always(wanted), (at, table), backward=False)
 
 
 def attentions() -> Iterator[Case]:
     """More keys than one block holds, and numbers of them that are no multiple of one."""
     call = functional.scaled_dot_product_attention
     for queries, keys, causal in ((3, 300, False), (1, 515, False), (129, 129, True)):
-        told = tuple(
+        inputs = tuple(
             given(1, 1, count, 8, seed=seed, low=-1, high=1) for seed, count in enumerate((queries, keys, keys), 1)
         )
         name = ("causal " if causal else "") + "attention to " + str(keys) + " keys"
-        yield Case(name, (lambda q, k, v, c=causal: call(q, k, v, is_causal=c),), networks.attention(causal=causal), told, backward=False, factor=3.0)  # fmt: skip
-    told = tuple(given(1, 1, count, 8, seed=seed, low=-1, high=1) for seed, count in enumerate((3, 300, 300), 1))
+        yield Case(name, (lambda q, k, v, c=causal: call(q, k, v, is_causal=c),), networks.attention(causal=causal), inputs, backward=False, factor=3.0)  # fmt: skip
+    inputs = tuple(given(1, 1, count, 8, seed=seed, low=-1, high=1) for seed, count in enumerate((3, 300, 300), 1))
     mask = Input(Grid((3, 300), [at % 3 != 1 for at in range(900)]), "mask")
-    yield Case("attention to 300 keys with a mask", (lambda q, k, v, m: call(q, k, v, attn_mask=m),), networks.attention(), (*told, mask), backward=False, factor=3.0)  # fmt: skip
+    yield Case("attention to 300 keys with a mask", (lambda q, k, v, m: call(q, k, v, attn_mask=m),), networks.attention(), (*inputs, mask), backward=False, factor=3.0)  # fmt: skip
 
 
 def products() -> Iterator[Case]:
     """Many rows, many columns, long rows; and of complex numbers."""
     for first, second in (((1031, 3), (3, 2)), ((2, 3), (3, 1031)), ((2, 1031), (1031, 2)), ((70, 2, 3), (70, 3, 2))):
-        told = (real(*first, low=-1, high=1), real(*second, seed=2, low=-1, high=1))
+        inputs = (real(*first, low=-1, high=1), real(*second, seed=2, low=-1, high=1))
         name = "matmul of " + "x".join(map(str, first)) + " and " + "x".join(map(str, second))
-        yield Case(name, (torch.matmul,), networks.matmul, tuple(one._replace(kind="given") for one in told), backward=False, factor=2.0)  # fmt: skip
+        yield Case(name, (torch.matmul,), networks.matmul, tuple(input_._replace(kind="given") for input_ in inputs), backward=False, factor=2.0)  # fmt: skip
     tall = (given(1031, 3, low=-1, high=1), given(2, 3, seed=2, low=-1, high=1), given(2, seed=3, low=-1, high=1))
     yield Case("linear of 1031x3", (functional.linear,), networks.linear, tall, backward=False, factor=2.0)
 
@@ -192,12 +192,12 @@ def ranges() -> Iterator[Case]:
         ("atan", torch.atan, tape.atan, -100, 100, 1), ("erf", torch.erf, tape.erf, -100, 100, 1),
     )  # fmt: skip
     for name, call, reference, low, high, step in rows:
-        for side, told in _octaves(low, high, step):
+        for side, values in _octaves(low, high, step):
             yield Case(
                 name + side,
                 (call,),
                 each(reference),
-                (told._replace(kind="given"),),
+                (values._replace(kind="given"),),
                 FLOATS[1:],
                 backward=False,
                 factor=2.0,
@@ -214,9 +214,9 @@ def small_numbers() -> Iterator[Case]:
     for name, reference in names:
         call = getattr(torch, name, None) or getattr(functional, name)
         for place, dtypes in ((-52, ("float64", "float32", "bfloat16")), (-26, ("float64", "float32", "bfloat16")), (-12, FLOATS)):  # fmt: skip
-            told = literal([2.0**place * (1 + at % 61) / 8 for at in range(67)], kind="given")
-            said = name + " of small numbers about 2^" + str(place)
-            yield Case(said, (call,), each(reference), (told,), dtypes, backward=False, factor=2.0, few=True)
+            values = literal([2.0**place * (1 + at % 61) / 8 for at in range(67)], kind="given")
+            label = name + " of small numbers about 2^" + str(place)
+            yield Case(label, (call,), each(reference), (values,), dtypes, backward=False, factor=2.0, few=True)
 
 
 def _octaves(low: float, high: float, step: float) -> Iterator[tuple[str, Input]]:
@@ -243,12 +243,12 @@ def mixed_layouts() -> Iterator[Case]:
             ("mul", torch.mul, lambda x, y: x * y, (x, y)), ("mul_", lambda x, y: _kept(x).mul_(y), lambda x, y: x * y, (x, y)),
             ("copy_", lambda x, y: (_kept(x) * 1).copy_(y), lambda _x, y: y * 1.0, (x._replace(kind="given"), y)),
         )  # fmt: skip
-        for name, call, reference, told in rows:
-            for turned in range(len(told)):
-                said = (
+        for name, call, reference, inputs in rows:
+            for turned in range(len(inputs)):
+                label = (
                     name + " of " + "x".join(map(str, shape)) + " matrices, number " + str(turned + 1) + " transposed"
                 )
-                yield Case(said, (_with_one_turned(call, turned),), each(reference), told, factor=2.0)
+                yield Case(label, (_with_one_turned(call, turned),), each(reference), inputs, factor=2.0)
 
 
 def _kept(x: Any) -> Any:
@@ -257,4 +257,4 @@ def _kept(x: Any) -> Any:
 
 
 def _with_one_turned(call: Callable[..., Any], number: int) -> Callable[..., Any]:
-    return lambda *x: call(*(one.t().contiguous().t() if at == number else one for at, one in enumerate(x)))
+    return lambda *x: call(*(tensor.t().contiguous().t() if at == number else tensor for at, tensor in enumerate(x)))

@@ -16,18 +16,18 @@ from rigup_probe_torch_table_ranked import Row, _first, _without_nan, kept
 
 def reductions() -> Iterator[Case]:
     """Over a dimension, several and all; the dimension kept; as functions and as methods; with each argument."""
-    told = real(4, 5, 3)
+    values = real(4, 5, 3)
     rows: tuple[tuple[str, Row, Input, dict[str, Any]], ...] = (
-        ("sum", tape.total, told, {}), ("mean", right.mean, told, {}), ("nansum", tape.total, told, {}), ("nanmean", right.mean, told, {}),
-        ("amax", right.largest, distinct(4, 5, 3), {}), ("amin", right.smallest, distinct(4, 5, 3), {}), ("logsumexp", right.logsumexp, told, {}),
-        ("var", right.variance, told, {}), ("std", right.deviation, told, {}), ("prod", right.product, real(4, 5, 3, low=0.5, high=1.5), {}),
-        ("norm", right.length, told, {}), ("median", lambda row: sorted(row, key=tape.plain)[(len(row) - 1) // 2], distinct(4, 5, 3), {}),
+        ("sum", tape.total, values, {}), ("mean", right.mean, values, {}), ("nansum", tape.total, values, {}), ("nanmean", right.mean, values, {}),
+        ("amax", right.largest, distinct(4, 5, 3), {}), ("amin", right.smallest, distinct(4, 5, 3), {}), ("logsumexp", right.logsumexp, values, {}),
+        ("var", right.variance, values, {}), ("std", right.deviation, values, {}), ("prod", right.product, real(4, 5, 3, low=0.5, high=1.5), {}),
+        ("norm", right.length, values, {}), ("median", lambda row: sorted(row, key=tape.plain)[(len(row) - 1) // 2], distinct(4, 5, 3), {}),
         ("nanmedian", lambda row: sorted(row, key=tape.plain)[(len(row) - 1) // 2], distinct(4, 5, 3), {}), ("max", right.largest, distinct(4, 5, 3), {}), ("min", right.smallest, distinct(4, 5, 3), {}),
         ("argmax", lambda row: row.index(max(row)), distinct(4, 5, 3)._replace(kind="given"), {}), ("argmin", lambda row: row.index(min(row)), distinct(4, 5, 3)._replace(kind="given"), {}),
         ("all", lambda row: all(row), literal([at % 7 for at in range(60)], (4, 5, 3), "given"), {}), ("any", lambda row: any(row), literal([at % 9 == 4 for at in range(60)], (4, 5, 3), "given"), {}),
     )  # fmt: skip
-    for name, reference, one, _more in rows:
-        back = one.kind == "real"
+    for name, reference, input_, _more in rows:
+        back = input_.kind == "real"
         for dim in (1, -1):
             calls = tuple(
                 lambda x, c=c, d=dim: _first(c(x, dim=d, keepdim=True))
@@ -37,7 +37,7 @@ def reductions() -> Iterator[Case]:
                 name + " (keepdim) over " + str(dim),
                 calls,
                 kept(reduced((dim,), reference), dim),
-                (one,),
+                (input_,),
                 backward=back,
                 factor=6.0,
                 few=True,
@@ -48,7 +48,7 @@ def reductions() -> Iterator[Case]:
                 name + " over two dimensions",
                 (lambda x, n=name: getattr(torch, n)(x, dim=(0, 2)), lambda x, n=name: getattr(x, n)(dim=(0, 2))),
                 reduced((0, 2), reference),
-                (one,),
+                (input_,),
                 backward=back,
                 factor=6.0,
                 few=True,
@@ -59,7 +59,7 @@ def reductions() -> Iterator[Case]:
                 name + " as a method, over all",
                 (getattr(torch.Tensor, name),),
                 reduced((), reference),
-                (one,),
+                (input_,),
                 backward=back,
                 factor=6.0,
                 few=True,
@@ -116,7 +116,7 @@ def _typed() -> Iterator[Case]:
             ("int8",),
             backward=False,
         )
-    told = real(3, 5)
+    values = real(3, 5)
     for name, low in (("softmax", right.softmax), ("log_softmax", right.log_softmax)):
         yield Case(
             name + " (dtype)",
@@ -126,7 +126,7 @@ def _typed() -> Iterator[Case]:
                 lambda x, n=name: getattr(torch.special, n)(x, 1, dtype=torch.float64),
             ),
             along(1, low),
-            (told,),
+            (values,),
             ("float32", "bfloat16"),
             factor=4.0,
             result="float64",
@@ -136,7 +136,7 @@ def _typed() -> Iterator[Case]:
             name + " (dtype)",
             (lambda x, n=name: getattr(torch, n)(x, 1, dtype=torch.float64),),
             reduced((1,), tape.total if name != "mean" else right.mean),
-            (told,),
+            (values,),
             ("float32", "bfloat16"),
             factor=4.0,
             result="float64",
@@ -145,7 +145,7 @@ def _typed() -> Iterator[Case]:
 
 
 def _two_at_once() -> Iterator[Case]:
-    told = (real(4, 7),)
+    inputs = (real(4, 7),)
     for less in (0, 1, 2):
         spread: Row = lambda row, n=less: right.variance(row, n)
         root: Row = lambda row, n=less: tape.sqrt(right.variance(row, n))
@@ -155,13 +155,13 @@ def _two_at_once() -> Iterator[Case]:
                 name + " with a correction of " + str(less),
                 (lambda x, n=name, c=less: getattr(torch, n)(x, dim=1, correction=c),),
                 pair,
-                told,
+                inputs,
                 factor=8.0,
             )
     for name in ("var", "std", "var_mean", "std_mean"):
-        one: Row = lambda row: right.variance(row, 0)
+        population_variance: Row = lambda row: right.variance(row, 0)
         two: Row = lambda row: tape.sqrt(right.variance(row, 0))
-        own = one if name[:3] == "var" else two
+        own = population_variance if name[:3] == "var" else two
         both: Any = lambda x, o=own, n=name: (
             (reduced((1,), o)(x), reduced((1,), right.mean)(x)) if "mean" in n else reduced((1,), o)(x)
         )
@@ -172,7 +172,7 @@ def _two_at_once() -> Iterator[Case]:
                 lambda x, n=name: getattr(torch, n)(x, 1, unbiased=False),
             ),
             both,
-            told,
+            inputs,
             factor=8.0,
         )
     yield Case(
@@ -195,7 +195,7 @@ def _two_at_once() -> Iterator[Case]:
     )
     for name, top in (("max", True), ("min", False)):
         pick = lambda row, t=top: (max if t else min)(row, key=tape.plain)
-        place = lambda row, t=top: [tape.plain(one) for one in row].index((max if t else min)(map(tape.plain, row)))
+        place = lambda row, t=top: [tape.plain(v) for v in row].index((max if t else min)(map(tape.plain, row)))
         yield Case(
             name + " with its place, both",
             (lambda x, n=name: tuple(getattr(torch, n)(x, 0)), lambda x, n=name: tuple(getattr(x, n)(0))),
@@ -206,7 +206,7 @@ def _two_at_once() -> Iterator[Case]:
 
 
 def _norms() -> Iterator[Case]:
-    told = (real(4, 6),)
+    inputs = (real(4, 6),)
     size: Row = lambda x: tape.absolute(x)
     kinds: tuple[tuple[Any, Row, bool], ...] = (
         (1, lambda row: tape.total(map(size, row)), True), (2, right.length, True), (3, lambda row: _root(tape.total([size(x) ** 3 for x in row]), 3), True),
@@ -214,7 +214,7 @@ def _norms() -> Iterator[Case]:
         (-math.inf, lambda row: min(map(size, row), key=tape.plain), False), (0, lambda row: float(sum(tape.plain(x) != 0 for x in row)), False),
     )  # fmt: skip
     for order, reference, back in kinds:
-        one = told if back else (told[0]._replace(kind="given"),)
+        own = inputs if back else (inputs[0]._replace(kind="given"),)
         calls = (
             lambda x, o=order: torch.linalg.vector_norm(x, o, dim=1),
             lambda x, o=order: torch.norm(x, o, dim=1),
@@ -222,7 +222,7 @@ def _norms() -> Iterator[Case]:
             lambda x, o=order: x.norm(o, 1),
         )
         yield Case(
-            "norm (" + str(order) + ", all names)", calls, reduced((1,), reference), one, backward=back, factor=8.0
+            "norm (" + str(order) + ", all names)", calls, reduced((1,), reference), own, backward=back, factor=8.0
         )
         yield Case(
             "norm (" + str(order) + ", keepdim)",
@@ -232,7 +232,7 @@ def _norms() -> Iterator[Case]:
                 lambda x, o=order: torch.linalg.norm(x, o, dim=1, keepdim=True),
             ),
             kept(reduced((1,), reference), 1),
-            one,
+            own,
             backward=back,
             factor=8.0,
             few=True,
@@ -244,7 +244,7 @@ def _norms() -> Iterator[Case]:
             lambda x: torch.linalg.norm(x, dim=1, dtype=torch.float64),
         ),
         reduced((1,), right.length),
-        told,
+        inputs,
         ("float32", "bfloat16"),
         factor=8.0,
         result="float64",
@@ -264,7 +264,7 @@ def _norms() -> Iterator[Case]:
         "norm of all",
         (torch.linalg.norm, torch.linalg.vector_norm, torch.norm, lambda x: torch.norm(x, "fro")),
         reduced((), right.length),
-        told,
+        inputs,
         factor=8.0,
     )
     other = (real(4, 6), real(4, 6, seed=2))
@@ -281,7 +281,7 @@ def _norms() -> Iterator[Case]:
             "renorm (" + str(order) + ")",
             forms("renorm", order, 0, 4.0),
             along(1, lambda row, o=order: _renormed(row, o)),
-            told,
+            inputs,
             factor=20.0,
         )
 
@@ -292,4 +292,4 @@ def _root(x: Any, order: float) -> Any:
 
 def _renormed(row: list[Any], order: int) -> list[Any]:
     size = right.length(row) if order == 2 else tape.total(map(tape.absolute, row))
-    return [one * (4.0 / (size + 1e-7)) for one in row] if size > 4 else row
+    return [number * (4.0 / (size + 1e-7)) for number in row] if size > 4 else row

@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 import rigup_probe_reference_algebra as algebra
 import torch
-from rigup_probe_grid import Grid, each, made
+from rigup_probe_grid import Grid, each, fromfunction
 from rigup_probe_torch_cases import Case, given, real
 
 _TWO = ("float64", "float32")
@@ -16,14 +16,14 @@ _TWO = ("float64", "float32")
 def transforms() -> Iterator[Case]:
     """Fourier's, over each number of dimensions, cut and filled up, with each norm, both ways."""
     fft, move = torch.fft, algebra.transformed
-    pair, apart = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
-    lift = lambda x: Grid((*x.shape, 2), [one for number in x.flat for one in (number, 0.0)])
+    pair, as_real = (lambda x: torch.complex(x[..., 0], x[..., 1])), lambda z: torch.view_as_real(z.resolve_conj())
+    lift = lambda x: Grid((*x.shape, 2), [part for number in x.flat for part in (number, 0.0)])
     for norm in ("backward", "ortho", "forward"):
         x = real(3, 4, 2)
         for back in (False, True):
             name = "ifft" if back else "fft"
             for count in (0, 3, 6):
-                calls = (lambda x, n=name, c=count, m=norm: apart(getattr(fft, n)(pair(x), c or None, norm=m)),)
+                calls = (lambda x, n=name, c=count, m=norm: as_real(getattr(fft, n)(pair(x), c or None, norm=m)),)
                 yield Case(
                     name + " (" + norm + ", n " + str(count) + ")",
                     calls,
@@ -37,7 +37,7 @@ def transforms() -> Iterator[Case]:
                 )
             yield Case(
                 name + " (" + norm + ") over dimension 0",
-                (lambda x, n=name, m=norm: apart(getattr(fft, n)(pair(x), dim=0, norm=m)),),
+                (lambda x, n=name, m=norm: as_real(getattr(fft, n)(pair(x), dim=0, norm=m)),),
                 lambda x, b=back, m=norm: move(x, 0, b, 0, m),
                 (x,),
                 _TWO,
@@ -49,9 +49,9 @@ def transforms() -> Iterator[Case]:
             yield Case(
                 name + "2 and " + name + "n (" + norm + ")",
                 (
-                    lambda x, n=name, m=norm: apart(getattr(fft, n + "2")(pair(x), norm=m)),
-                    lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), norm=m)),
-                    lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), (3, 4), (0, 1), m)),
+                    lambda x, n=name, m=norm: as_real(getattr(fft, n + "2")(pair(x), norm=m)),
+                    lambda x, n=name, m=norm: as_real(getattr(fft, n + "n")(pair(x), norm=m)),
+                    lambda x, n=name, m=norm: as_real(getattr(fft, n + "n")(pair(x), (3, 4), (0, 1), m)),
                 ),
                 whole,
                 (x,),
@@ -63,7 +63,7 @@ def transforms() -> Iterator[Case]:
             half = lambda x, b=back, m=norm: move(x, 1, b, 3, m)
             yield Case(
                 name + "n (" + norm + ", s, dim)",
-                (lambda x, n=name, m=norm: apart(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),),
+                (lambda x, n=name, m=norm: as_real(getattr(fft, n + "n")(pair(x), s=(3,), dim=(1,), norm=m)),),
                 half,
                 (x,),
                 _TWO,
@@ -73,12 +73,12 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
         r = real(3, 6)
-        cut = lambda g, n: made((*g.shape[:-2], n, 2), lambda i: g[i])
+        cut = lambda g, n: fromfunction((*g.shape[:-2], n, 2), lambda i: g[i])
         for size in (6, 5):
             part = lambda x, s=size, m=norm: cut(move(lift(x), 1, False, s, m), s // 2 + 1)
             yield Case(
                 "rfft (" + norm + ", n " + str(size) + ")",
-                (lambda x, s=size, m=norm: apart(fft.rfft(x, s, norm=m)),),
+                (lambda x, s=size, m=norm: as_real(fft.rfft(x, s, norm=m)),),
                 part,
                 (r,),
                 _TWO,
@@ -87,10 +87,12 @@ def transforms() -> Iterator[Case]:
                 few=size == 5,
                 spreads=False,
             )
-            turned = lambda x, s=size, m=norm: made((3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i])
+            turned = lambda x, s=size, m=norm: fromfunction(
+                (3, s // 2 + 1, 2), lambda i: move(lift(x), 1, True, s, m)[i]
+            )
             yield Case(
                 "ihfft (" + norm + ", n " + str(size) + ")",
-                (lambda x, s=size, m=norm: apart(fft.ihfft(x, s, norm=m)),),
+                (lambda x, s=size, m=norm: as_real(fft.ihfft(x, s, norm=m)),),
                 turned,
                 (r._replace(kind="given"),),
                 _TWO,
@@ -101,8 +103,8 @@ def transforms() -> Iterator[Case]:
                 spreads=False,
             )
             back_ = real(3, size // 2 + 1, 2, seed=4)
-            full = lambda x, s=size: made((3, s, 2), lambda i: _mirrored(x, i, s))
-            real_part = lambda g: made(g.shape[:-1], lambda i: g[(*i, 0)])
+            full = lambda x, s=size: fromfunction((3, s, 2), lambda i: _mirrored(x, i, s))
+            real_part = lambda g: fromfunction(g.shape[:-1], lambda i: g[(*i, 0)])
             yield Case(
                 "irfft (" + norm + ", n " + str(size) + ")",
                 (lambda x, s=size, m=norm: fft.irfft(pair(x), s, norm=m),),
@@ -130,7 +132,7 @@ def transforms() -> Iterator[Case]:
         both = lambda x, m=norm: move(cut(move(lift(x), 1, False, 0, m), 4), 0, False, 0, m)
         yield Case(
             "rfft2 and rfftn (" + norm + ")",
-            (lambda x, m=norm: apart(fft.rfft2(x, norm=m)), lambda x, m=norm: apart(fft.rfftn(x, norm=m))),
+            (lambda x, m=norm: as_real(fft.rfft2(x, norm=m)), lambda x, m=norm: as_real(fft.rfftn(x, norm=m))),
             both,
             (r,),
             _TWO,
@@ -156,7 +158,7 @@ def transforms() -> Iterator[Case]:
         mirrored = lambda x, m=norm: cut(move(move(lift(x), 1, True, 0, m), 0, True, 0, m), 4)
         yield Case(
             "ihfft2 and ihfftn (" + norm + ")",
-            (lambda x, m=norm: apart(fft.ihfft2(x, norm=m)), lambda x, m=norm: apart(fft.ihfftn(x, norm=m))),
+            (lambda x, m=norm: as_real(fft.ihfft2(x, norm=m)), lambda x, m=norm: as_real(fft.ihfftn(x, norm=m))),
             mirrored,
             (r._replace(kind="given"),),
             _TWO,
@@ -165,7 +167,7 @@ def transforms() -> Iterator[Case]:
             optional=True,
             spreads=False,
         )
-    shift = lambda back: lambda x: made(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
+    shift = lambda back: lambda x: fromfunction(x.shape, lambda i: x[i[0], (i[1] + (2 if back else 3)) % 5])
     yield Case(
         "fftshift",
         (lambda x: fft.fftshift(x, dim=1), lambda x: fft.fftshift(x, 1)),
@@ -183,7 +185,7 @@ def transforms() -> Iterator[Case]:
     yield Case(
         "fftshift of all",
         (fft.fftshift, lambda x: fft.ifftshift(fft.fftshift(fft.fftshift(x)))),
-        lambda x: made((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]),
+        lambda x: fromfunction((3, 5), lambda i: x[(i[0] + 2) % 3, (i[1] + 3) % 5]),
         (real(3, 5),),
         spreads=False,
     )
@@ -222,7 +224,7 @@ def _mirrored(x: Grid, i: Any, size: int) -> Any:
 
 
 def _conj(x: Grid) -> Grid:
-    return made(x.shape, lambda i: x[i] * (-1.0 if i[2] else 1.0))
+    return fromfunction(x.shape, lambda i: x[i] * (-1.0 if i[2] else 1.0))
 
 
 def _windows() -> Iterator[Case]:
@@ -235,11 +237,11 @@ def _windows() -> Iterator[Case]:
     for name, shape, call in shapes:
         for periodic in (True, False):
             size = 7 if periodic else 6
-            told = Grid((7,), [shape(n, size) for n in range(7)])
+            shape_values = Grid((7,), [shape(n, size) for n in range(7)])
             yield Case(
                 name + (" (periodic)" if periodic else ""),
                 (lambda x, c=call, p=periodic: c(7, p, dtype=x.dtype),),
-                lambda *_x, w=told: w,
+                lambda *_x, w=shape_values: w,
                 like,
                 _TWO,
                 backward=False,
@@ -263,8 +265,8 @@ def _windows() -> Iterator[Case]:
                 for part in (0, 1)
             ],
         )
-        told = algebra.transformed(cut, 2, False)
-        return made((2, length // 2 + 1, count, 2), lambda i: told[i[0], i[2], i[1], i[3]])
+        spectrum = algebra.transformed(cut, 2, False)
+        return fromfunction((2, length // 2 + 1, count, 2), lambda i: spectrum[i[0], i[2], i[1], i[3]])
 
     own = lambda x: torch.hann_window(length, dtype=x.dtype)
     yield Case(

@@ -42,10 +42,10 @@ def pairs() -> Iterator[Case]:
             else given(*_SHAPE, seed=2, low=-3, high=3, step=1)
         )
         other = other._replace(kind="given") if name == "copysign" else other
-        told = (real(*_SHAPE, low=first[0], high=first[1]), other)
-        yield Case(name + " of two (all names)", forms(name), each(reference), told, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
+        inputs = (real(*_SHAPE, low=first[0], high=first[1]), other)
+        yield Case(name + " of two (all names)", forms(name), each(reference), inputs, elementwise=True, factor=8.0, result="float64" if name == "float_power" else "",
                    dtypes=("float64",) if name == "float_power" else ("float64", "float32", "float16", "bfloat16"), spreads=name != "copysign")  # fmt: skip
-        row = (told[0], told[1]._replace(grid=Grid((7,), told[1].grid.flat[:7])))
+        row = (inputs[0], inputs[1]._replace(grid=Grid((7,), inputs[1].grid.flat[:7])))
         yield Case(
             name + " by a row",
             forms(name)[:2],
@@ -81,7 +81,7 @@ def _of_equal_kind() -> Iterator[Case]:
         yield Case(name + " of two with gradients", (getattr(torch, name),), each(reference), back)
     for name in ("fmod", "remainder"):
         off = (real(*_SHAPE, low=2, high=4), real(*_SHAPE, low=0.75, high=1.75, seed=2, step=0.25))
-        shifted = off[0]._replace(grid=Grid(_SHAPE, [one + 1 / 32 for one in off[0].grid.flat]))
+        shifted = off[0]._replace(grid=Grid(_SHAPE, [number + 1 / 32 for number in off[0].grid.flat]))
         yield Case(
             name + " with gradients",
             (getattr(torch, name),),

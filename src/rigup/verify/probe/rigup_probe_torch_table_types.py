@@ -39,7 +39,7 @@ def conversions() -> Iterator[Case]:
         for kind in ("float32", "float64"):
             yield from _converted(kind, target, digits, least, most)
     fine = [1 + at * 2.0**-30 for at in range(37)]
-    wanted = always(Grid((37,), [rounded(one, 24, -126) for one in fine]))
+    wanted = always(Grid((37,), [rounded(number, 24, -126) for number in fine]))
     yield Case("rounded conversion of float64 to float32", (lambda x: x.to(torch.float32).double(),), wanted, (literal(fine, kind="given"),),
                ("float64",), backward=False)  # fmt: skip
 
@@ -54,25 +54,27 @@ def _converted(kind: str, target: str, digits: int, least: int, most: float) -> 
         for part in (0.0, 0.5, 0.5 + 2.0**-9, 0.5 - 2.0**-9)
     ]
     if least < -100:
-        numbers = [one for one in numbers if abs(one) >= 0.25]
-    exact = [struct.unpack("f", struct.pack("f", one))[0] for one in numbers]
-    told = literal(exact, kind="given")
-    right = [rounded(one, digits, least) for one in exact]
+        numbers = [number for number in numbers if abs(number) >= 0.25]
+    exact = [struct.unpack("f", struct.pack("f", number))[0] for number in numbers]
+    values = literal(exact, kind="given")
+    right = [rounded(number, digits, least) for number in exact]
     dtype, source = getattr(torch, target), getattr(torch, kind)
     way: Callable[[Any], Any] = lambda x: x.to(dtype).to(source)
     again: Callable[[Any], Any] = lambda x: _twice(x, dtype).to(source)
     eight = target in _EIGHT
     for name, call in (("rounded conversion", way), ("second conversion (cast) of one tensor", again)):
-        said = name + " of " + kind + " to " + target
-        yield Case(said, (call,), always(Grid((len(right),), right)), (told,), (kind,), backward=False, optional=eight)
+        label = name + " of " + kind + " to " + target
+        yield Case(
+            label, (call,), always(Grid((len(right),), right)), (values,), (kind,), backward=False, optional=eight
+        )
 
 
 def _twice(x: Any, dtype: Any) -> Any:
     """A tensor that was converted before, when it held other numbers."""
-    there = torch.zeros_like(x)
-    there.to(dtype)
-    there.copy_(x)
-    return there.to(dtype)
+    tensor = torch.zeros_like(x)
+    tensor.to(dtype)
+    tensor.copy_(x)
+    return tensor.to(dtype)
 
 
 def products() -> Iterator[Case]:
@@ -80,7 +82,7 @@ def products() -> Iterator[Case]:
     for count in (64, 1024):
         flat = [127] * count
         for sign in (1, -1):
-            left, right = Input(Grid((32, count), [sign * one for _ in range(32) for one in flat]), "int8"), Input(Grid((count, 16), [126] * 16 * count), "int8")  # fmt: skip
+            left, right = Input(Grid((32, count), [sign * number for _ in range(32) for number in flat]), "int8"), Input(Grid((count, 16), [126] * 16 * count), "int8")  # fmt: skip
             wanted = always(Grid((32, 16), [sign * 127 * 126 * count] * 512))
             name = "int8 product of " + str(sign * 127) + " and 126, " + str(count) + " times"
             call = _unless_saturated({_saturated(sign * 127, 126, count), _saturated(126, sign * 127, count)})
@@ -94,12 +96,12 @@ def products() -> Iterator[Case]:
         yield Case("linear: " + name, (torch.nn.functional.linear,), always(Grid((3, 3), [size * size * count] * 9)), (long, long), backward=False)  # fmt: skip
 
 
-def _saturated(one: int, other: int, count: int) -> int:
+def _saturated(factor: int, other: int, count: int) -> int:
     """The product on a processor without VNNI: one factor is made positive, and pairs are added in 16 bits.
 
     Source: oneDNN's developer guide, "Nuances of int8 Computations".
     """
-    pair = max(-(2**15), min(2**15 - 1, 2 * (one + 128) * other))
+    pair = max(-(2**15), min(2**15 - 1, 2 * (factor + 128) * other))
     return pair * count // 2 - 128 * other * count
 
 
@@ -151,17 +153,17 @@ def _in_whole_precision(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_int8(x: Any, y: Any) -> Any:
-    made: Callable[[Any, Any], Any] | None = getattr(torch, "_int_mm", None)
-    if made is None:
+    int_mm: Callable[[Any, Any], Any] | None = getattr(torch, "_int_mm", None)
+    if int_mm is None:
         raise NotImplementedError("this torch has no product of int8")
-    return made(x, y)
+    return int_mm(x, y)
 
 
 def integers() -> Iterator[Case]:
     """Shifts, quotients and bits, of negative numbers too."""
     for kind in (*_SIGNED, "uint8"):
         low = 0 if kind == "uint8" else -37
-        told = Input(Grid((73,), [low + at for at in range(73)]), kind)
+        values = Input(Grid((73,), [low + at for at in range(73)]), kind)
         by = Input(Grid((73,), [at % 4 for at in range(73)]), kind)
         divisor = Input(Grid((73,), [(at % 4 + 1) * (-1 if at % 2 and low else 1) for at in range(73)]), kind)
         rows: tuple[tuple[str, Any, Any, Input], ...] = (
@@ -172,9 +174,9 @@ def integers() -> Iterator[Case]:
             ("div (trunc)", _truncated, lambda x, y: int(x / y), divisor),
         )  # fmt: skip
         for name, call, reference, other in rows:
-            said = name + " in " + kind
-            yield Case(said, (call,), each(reference), (told, other), (kind,), backward=False)
-        yield Case("bitwise_not in " + kind, (torch.bitwise_not,), each(lambda x, k=kind: _held(~x, k)), (told,), (kind,), backward=False)  # fmt: skip
+            label = name + " in " + kind
+            yield Case(label, (call,), each(reference), (values, other), (kind,), backward=False)
+        yield Case("bitwise_not in " + kind, (torch.bitwise_not,), each(lambda x, k=kind: _held(~x, k)), (values,), (kind,), backward=False)  # fmt: skip
 
 
 def _truncated(x: Any, y: Any) -> Any:

@@ -50,31 +50,31 @@ Table = Callable[[], Iterator[Case]]
 def _all(*tables: Table) -> Table:
     """Several as one."""
 
-    def told() -> Iterator[Case]:
-        for one in tables:
-            yield from one()
+    def joined() -> Iterator[Case]:
+        for part in tables:
+            yield from part()
 
-    return told
+    return joined
 
 
 def _without(table: Table, *fields: str, words: tuple[str, ...] = ("",)) -> Table:
-    """The same, but those whose name has one of these words are not asked for something."""
+    """The table with some fields set to False in cases whose name contains one of the words."""
 
-    def told() -> Iterator[Case]:
+    def filtered() -> Iterator[Case]:
         for case in table():
             named = any(word in case.name for word in words)
             yield case._replace(**dict.fromkeys(fields, False)) if named else case
 
-    return told
+    return filtered
 
 
 def _perhaps(table: Table) -> Table:
-    """What an older release may lack is told as that, and is no fault."""
+    """The table with all cases optional: an older release may lack them."""
 
-    def told() -> Iterator[Case]:
+    def optional_cases() -> Iterator[Case]:
         yield from (case._replace(optional=True) for case in table())
 
-    return told
+    return optional_cases
 
 
 _OF_EQUAL = ("imum", "(threshold)", "smooth_l1", "huber")  # their inputs lie where the function has a bend
@@ -136,14 +136,14 @@ def table(name: str, full: bool) -> Check:
     """The check of one table. `full`: with large tensors too, and those in all threads."""
 
     def checked(device: dict[str, Any]) -> dict[str, Any]:
-        dtypes = [one for one in FLOATS if not (one == "float64" and device["type"] == "mps")]
+        dtypes = [dtype for dtype in FLOATS if not (dtype == "float64" and device["type"] == "mps")]
         collected = gc.isenabled()
         gc.disable()  # references make many small objects, and no circles of them
         precision = torch.get_float32_matmul_precision()
         torch.set_float32_matmul_precision("highest")
         try:
-            told: dict[str, Any] = measured(device, {**TABLES, **FURTHER}[name](), dtypes, full, BUDGET.over)
-            return told
+            summary: dict[str, Any] = measured(device, {**TABLES, **FURTHER}[name](), dtypes, full, BUDGET.over)
+            return summary
         finally:
             torch.set_float32_matmul_precision(precision)
             gc.freeze()  # what is expected is kept to the end: no need to look through it again and again

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Sequence
 
 import torch
 from rigup_probe_grid import Grid
-from rigup_probe_torch_cases import Case, Told, Wanted, plain_tensor, reckoned, several
+from rigup_probe_torch_cases import Case, Report, Wanted, plain_tensor, referenced, several
 from rigup_probe_torch_deviation import deviation
 from rigup_probe_torch_pieces import worst
 
@@ -28,7 +28,7 @@ _NOT = re.compile(r"batchmean|by places|(?<![a-z])(?:qr|svd|eig|lstsq|index_fill
 
 
 class Plan(NamedTuple):
-    """How a case is made large.
+    """The dimensions along which a case is repeated.
 
     Attributes:
         inputs: the dimension along which each input is repeated; None for those that are not.
@@ -45,53 +45,57 @@ class Plan(NamedTuple):
 _PLANS: dict[str, Any] = {}
 
 
-def tiled(told: Told, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
-    """By the first way to call it, or by these: forward and backward; whether it could be asked for as much: a case may name sizes."""
+def tiled(report: Report, case: Case, wanted: Wanted, dtype: str, calls: Sequence[Callable[..., Any]] = ()) -> bool:
+    """Run an enlarged case by its first call, or by these: forward and backward; False if the call fixes the sizes."""
     if case.name not in _PLANS:
         _PLANS[case.name] = _planned(case, wanted)
     plan = _PLANS[case.name]
     short = dtype not in _EXACT
     if plan is None or (short and None in plan.results):
         return False
-    held = [len(one.grid.flat) for one, dim in zip(case.inputs, plan.inputs) if dim is not None]
-    held += [len(one.flat) for one, dim in zip(wanted.results, plan.results) if dim is not None]
+    held = [len(input_.grid.flat) for input_, dim in zip(case.inputs, plan.inputs) if dim is not None]
+    held += [len(grid.flat) for grid, dim in zip(wanted.results, plan.results) if dim is not None]
     times = min(-(-ENOUGH // min(held)), -(-_TOO_MANY // max(held)))
     found = False
     for call in calls or case.calls[:1]:
         try:
-            _run(told, case._replace(calls=(call,)), wanted, dtype, plan, times, call is case.calls[0])
+            _run(report, case._replace(calls=(call,)), wanted, dtype, plan, times, call is case.calls[0])
             found = True
         except (RuntimeError, IndexError, ValueError, TypeError):  # noqa: PERF203  (it names sizes)
             continue
     return found
 
 
-def _run(told: Told, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int, sure: bool = True) -> None:
+def _run(report: Report, case: Case, wanted: Wanted, dtype: str, plan: Plan, times: int, sure: bool = True) -> None:
     """`sure`: another shape than expected is a fault; else the call may name one of its sizes."""
     where = str(times) + " times as much"
-    place = told.device["id"]
-    inputs = [plain_tensor(repeated(one.grid, dim, times), one.kind, dtype, place) for one, dim in zip(case.inputs, plan.inputs)]  # fmt: skip
-    reals = [one.requires_grad_() for one, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"]
+    place = report.device["id"]
+    inputs = [plain_tensor(repeated(input_.grid, dim, times), input_.kind, dtype, place) for input_, dim in zip(case.inputs, plan.inputs)]  # fmt: skip
+    reals = [
+        tensor.requires_grad_() for tensor, kind in zip(inputs, case.inputs) if case.backward and kind.kind == "real"
+    ]
     with torch.set_grad_enabled(case.backward):
         results = several(case.calls[0](*inputs))
-    if not sure and any(len(one.shape) != len(right.shape) or one.numel() not in (len(right.flat), len(right.flat) * times)
-                        or (dim is not None and one.shape[dim] != right.shape[dim] * times)
-                        for one, right, dim in zip(results, wanted.results, plan.results)):  # fmt: skip
+    if not sure and any(len(result.shape) != len(right.shape) or result.numel() not in (len(right.flat), len(right.flat) * times)
+                        or (dim is not None and result.shape[dim] != right.shape[dim] * times)
+                        for result, right, dim in zip(results, wanted.results, plan.results)):  # fmt: skip
         raise ValueError("another shape")
-    for one, right, dim in zip(results, wanted.results, plan.results):
-        told.add(case, dtype, "forward", _off(one.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where)  # fmt: skip
+    for result, right, dim in zip(results, wanted.results, plan.results):
+        report.add(case, dtype, "forward", _off(result.detach(), _scaled(right, times, plan.share + 1 if dim is None else 0), dim, times), where)  # fmt: skip
     if not reals:
         return
-    weights = [plain_tensor(repeated(one, dim, times), "real", dtype, place).to(result.dtype)
-               for one, dim, result in zip(wanted.weights, plan.results, results)]  # fmt: skip
-    pairs = [(one, weight) for one, weight in zip(results, weights) if one.requires_grad]
-    slopes = torch.autograd.grad([one for one, _ in pairs], reals, [one for _, one in pairs], allow_unused=True)
+    weights = [plain_tensor(repeated(grid, dim, times), "real", dtype, place).to(result.dtype)
+               for grid, dim, result in zip(wanted.weights, plan.results, results)]  # fmt: skip
+    pairs = [(result, weight) for result, weight in zip(results, weights) if result.requires_grad]
+    slopes = torch.autograd.grad(
+        [result for result, _ in pairs], reals, [weight_ for _, weight_ in pairs], allow_unused=True
+    )
     dims = [dim for dim, kind in zip(plan.inputs, case.inputs) if kind.kind == "real"]
-    for one, right, dim in zip(slopes, wanted.gradients, dims):
-        if one is None or (dim is None and dtype not in _EXACT):
+    for slope, right, dim in zip(slopes, wanted.gradients, dims):
+        if slope is None or (dim is None and dtype not in _EXACT):
             continue  # a short type does not hold a sum of so many
         room = case._replace(factor=case.factor * (_ADDED if dim is None else 1))
-        told.add(room, dtype, "backward", _off(one, _scaled(right, times, plan.share + (dim is None)), dim, times), where)  # fmt: skip
+        report.add(room, dtype, "backward", _off(slope, _scaled(right, times, plan.share + (dim is None)), dim, times), where)  # fmt: skip
 
 
 def _scaled(grid: Grid, times: int, power: int) -> Grid:
@@ -120,7 +124,7 @@ def _off(got: Any, right: Grid, dim: Any, times: int) -> float:
 
 def _planned(case: Case, wanted: Wanted) -> Any:
     """The first way that the reference agrees to; None where there is none."""
-    if sum(len(one.grid.flat) for one in case.inputs) > _MOST or _NOT.search(case.name):
+    if sum(len(input_.grid.flat) for input_ in case.inputs) > _MOST or _NOT.search(case.name):
         return None
     for dims in _ways(case):
         try:
@@ -134,7 +138,7 @@ def _planned(case: Case, wanted: Wanted) -> Any:
 
 def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
     """Along the first dimension all, those of the first one's length, the first alone; along the last, the second; places alone."""
-    shapes = [one.grid.shape for one in case.inputs]
+    shapes = [input_.grid.shape for input_ in case.inputs]
     found = [
         tuple(0 if shape else None for shape in shapes),
         tuple(0 if shape and shapes[0] and shape[0] == shapes[0][0] else None for shape in shapes),
@@ -142,15 +146,15 @@ def _ways(case: Case) -> Iterator[tuple[Any, ...]]:
         tuple(len(shape) - 1 if shape else None for shape in shapes),
         tuple(1 if len(shape) > 1 else None for shape in shapes),
     ]
-    if [one.kind for one in case.inputs] == ["real", "int64"] and shapes[1]:
+    if [input_.kind for input_ in case.inputs] == ["real", "int64"] and shapes[1]:
         found.append((None, 0))  # more places in the same numbers
-    yield from (one for one in dict.fromkeys(found) if any(dim is not None for dim in one))
+    yield from (plan_dims for plan_dims in dict.fromkeys(found) if any(dim is not None for dim in plan_dims))
 
 
 def _agreed(case: Case, wanted: Wanted, dims: tuple[Any, ...]) -> Any:
-    grids = [repeated(one.grid, dim, 2) for one, dim in zip(case.inputs, dims)]
-    alone = reckoned(case._replace(backward=False), grids).results
-    places = tuple(_place(one, right) for one, right in zip(alone, wanted.results))
+    grids = [repeated(input_.grid, dim, 2) for input_, dim in zip(case.inputs, dims)]
+    alone = referenced(case._replace(backward=False), grids).results
+    places = tuple(_place(result, right) for result, right in zip(alone, wanted.results))
     share = 0
     if (None in places and len(set(places)) > 1) or -1 in places:
         return None
@@ -159,7 +163,7 @@ def _agreed(case: Case, wanted: Wanted, dims: tuple[Any, ...]) -> Any:
         if share is None or not case.backward:
             return None
         share -= 1
-        slopes = zip(wanted.gradients, [dim for dim, one in zip(dims, case.inputs) if one.kind == "real"])
+        slopes = zip(wanted.gradients, [dim for dim, input_ in zip(dims, case.inputs) if input_.kind == "real"])
         if not any(dim is not None and any(grid.flat) for grid, dim in slopes):
             return None  # the size of the result stands in the reference
     plan = Plan(dims, places, share)
@@ -170,8 +174,8 @@ def _place(twice: Grid, once: Grid) -> Any:
     """The dimension along which the one is the other repeated; None where it has the same shape; -1 for neither."""
     if twice.shape == once.shape:
         return None
-    for dim, (one, other) in enumerate(zip(twice.shape, once.shape)):
-        if one == 2 * other and _near(twice.flat, repeated(once, dim, 2).flat):
+    for dim, (size, other) in enumerate(zip(twice.shape, once.shape)):
+        if size == 2 * other and _near(twice.flat, repeated(once, dim, 2).flat):
             return dim
     return -1
 
@@ -190,9 +194,9 @@ def _near(some: Sequence[float], others: Sequence[float]) -> bool:
 
 
 def _slopes_agree(case: Case, wanted: Wanted, plan: Plan, grids: list[Grid]) -> bool:
-    weights = [repeated(one, dim, 2) for one, dim in zip(wanted.weights, plan.results)]
-    slopes = reckoned(case, grids, weights).gradients
-    dims = [dim for dim, one in zip(plan.inputs, case.inputs) if one.kind == "real"]
-    rights = [repeated(one, dim, 2) for one, dim in zip(wanted.gradients, dims)]
+    weights = [repeated(grid, dim, 2) for grid, dim in zip(wanted.weights, plan.results)]
+    slopes = referenced(case, grids, weights).gradients
+    dims = [dim for dim, input_ in zip(plan.inputs, case.inputs) if input_.kind == "real"]
+    rights = [repeated(grid, dim, 2) for grid, dim in zip(wanted.gradients, dims)]
     shares = [2.0 ** (plan.share + (dim is None)) for dim in dims]
     return all(_near(a.flat, [x * share for x in b.flat]) for a, b, share in zip(slopes, rights, shares))

@@ -31,7 +31,7 @@ def _detached(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     views = {"detach": x.detach(), "view": x.view(2, 3), "slice": x[:], "reshape": x.reshape(3, 2), "unsqueeze": x[None],
              "permute": x.view(2, 3).permute(1, 0)}  # fmt: skip
     x.fill_(7)
-    yield from ((name + ", which is no view of the same memory,", set(one.reshape(-1).cpu().tolist()) == {7.0}) for name, one in views.items())  # fmt: skip
+    yield from ((name + ", which is no view of the same memory,", set(view.reshape(-1).cpu().tolist()) == {7.0}) for name, view in views.items())  # fmt: skip
     leaf = _numbers(device, 1, 2).requires_grad_()
     yield "detach keeps requires_grad", not (leaf * 2).detach().requires_grad
 
@@ -53,8 +53,11 @@ def _gradients_taken_away(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
             model(_numbers(device, 1, 2)[None]).sum().backward()
             of = torch.optim.SGD(model.parameters(), lr=0.5) if owner == "optimizer" else model
             of.zero_grad(set_to_none=to_none)
-            left = [one.grad for one in model.parameters()]
-            right = [one is None if to_none else one is not None and not one.cpu().any().item() for one in left]
+            left = [parameter.grad for parameter in model.parameters()]
+            right = [
+                gradient is None if to_none else gradient is not None and not gradient.cpu().any().item()
+                for gradient in left
+            ]
             yield "zero_grad of the " + owner, all(right)
 
 
@@ -69,10 +72,10 @@ def _added_up(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     y = (x * 3).sum()
     first, second = (torch.autograd.grad(y, x, retain_graph=True)[0].cpu().tolist() for _ in range(2))
     yield "a graph that is kept", first == second == [3.0, 3.0]
-    heard: list[Any] = []
-    x.register_hook(lambda slope: heard.append(slope.cpu().tolist()))
+    gradients: list[Any] = []
+    x.register_hook(lambda slope: gradients.append(slope.cpu().tolist()))
     (x * 5).sum().backward()
-    yield "a hook of a tensor", heard == [[5.0, 5.0]]
+    yield "a hook of a tensor", gradients == [[5.0, 5.0]]
 
 
 def _recomputed(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -93,26 +96,26 @@ def _recomputed(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
 def _slopes(device: dict[str, Any], call: Callable[[Any, Any], Any]) -> list[Any]:
     model, x = _model(device), _numbers(device, 0.5, -1).view(1, 2).requires_grad_()
     call(model, x).sum().backward()
-    return [None if one.grad is None else one.grad.cpu().tolist() for one in (x, *model.parameters())]
+    return [None if tensor.grad is None else tensor.grad.cpu().tolist() for tensor in (x, *model.parameters())]
 
 
 def _saved(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     """Each type, from the device and back to it, also views."""
-    for kind in [one for one in _KINDS if not (one == "float64" and device["type"] == "mps")]:
+    for kind in [dtype_name for dtype_name in _KINDS if not (dtype_name == "float64" and device["type"] == "mps")]:
         x = _numbers(device, 1, 0, 3, 1, 0, 5, kind=kind)
-        for way, one in (("", x), (" of a slice", x[1:4]), (" of a transposed matrix", x.view(2, 3).t())):
-            back = _through_file(one, device)
+        for way, tensor in (("", x), (" of a slice", x[1:4]), (" of a transposed matrix", x.view(2, 3).t())):
+            back = _through_file(tensor, device)
             right = (
-                back.dtype == one.dtype
-                and back.device.type == one.device.type
-                and back.cpu().tolist() == one.cpu().tolist()
+                back.dtype == tensor.dtype
+                and back.device.type == tensor.device.type
+                and back.cpu().tolist() == tensor.cpu().tolist()
             )
             yield "save and load" + way + " in " + kind, right
 
 
-def _through_file(what: Any, device: dict[str, Any]) -> Any:
+def _through_file(content: Any, device: dict[str, Any]) -> Any:
     file = io.BytesIO()
-    torch.save(what, file)
+    torch.save(content, file)
     file.seek(0)
     return torch.load(file, map_location=device["id"])
 
@@ -127,5 +130,8 @@ def _states(device: dict[str, Any]) -> Iterator[tuple[str, bool]]:
     same = [a.cpu().tolist() == b.cpu().tolist() for a, b in zip(model.parameters(), other.parameters())]
     yield "state_dict saved and loaded", all(same) and len(same) == 4
     state = _through_file(optimizer.state_dict(), device)["state"]
-    held = [one["momentum_buffer"].cpu().tolist() for one in state.values()]
-    yield "an optimizer's state saved and loaded", held == [one.grad.cpu().tolist() for one in model.parameters()]
+    held = [slots["momentum_buffer"].cpu().tolist() for slots in state.values()]
+    yield (
+        "an optimizer's state saved and loaded",
+        held == [parameter.grad.cpu().tolist() for parameter in model.parameters()],
+    )

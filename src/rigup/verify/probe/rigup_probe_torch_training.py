@@ -24,10 +24,10 @@ def training_step(device: dict[str, Any]) -> dict[str, Any]:
         nn.ReLU(),
         nn.Linear(48, 5),
     )
-    here, there = copy.deepcopy(model).double(), copy.deepcopy(model).float().to(device["id"])
+    here, on_device = copy.deepcopy(model).double(), copy.deepcopy(model).float().to(device["id"])
     inputs, goals = pseudo(1, 64, 24), torch.arange(64) % 5
     wanted, right = _step(here, inputs, goals)
-    got, mine = _step(there, inputs.float().to(device["id"]), goals.to(device["id"]))
+    got, mine = _step(on_device, inputs.float().to(device["id"]), goals.to(device["id"]))
     errors = {name: error(mine[name], right[name]) for name in right}
     return {"errors": dict(errors, loss=error(got, wanted)), "elsewhere": elsewhere(device, loss=got, **mine)}
 
@@ -39,13 +39,13 @@ def _step(model: Any, inputs: Any, goals: Any) -> tuple[Any, dict[str, Any]]:
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.sub_(0.1 * parameter.grad)
-    return loss.detach(), {name.replace(".", " "): one.detach() for name, one in model.named_parameters()}
+    return loss.detach(), {name.replace(".", " "): parameter.detach() for name, parameter in model.named_parameters()}
 
 
 def training(device: dict[str, Any]) -> dict[str, Any]:
     """A small convolution network learns pictures that are made here: shapes, moved and under noise."""
     torch.manual_seed(0)
-    pictures, labels = (one.to(device["id"]) for one in _pictures(_TRAIN + _TEST))
+    pictures, labels = (tensor.to(device["id"]) for tensor in _pictures(_TRAIN + _TEST))
     model = nn.Sequential(
         nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 16, 64), nn.ReLU(), nn.Linear(64, _CLASSES),

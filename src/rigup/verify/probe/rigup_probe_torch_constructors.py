@@ -1,4 +1,4 @@
-"""Modules and optimizers keep what they were made with: each argument that has a default is given another value."""
+"""Modules and optimizers keep their arguments: each one with a default gets another value."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def _lost(cls: Any, keeps: Any) -> Iterator[str]:
         parameters = inspect.signature(cls.__init__).parameters
     except (TypeError, ValueError):
         return
-    needed = {name: _GIVEN.get(name, _USUAL) for name, one in parameters.items()
-              if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD and name not in _LEFT}  # fmt: skip
+    needed = {name: _GIVEN.get(name, _USUAL) for name, parameter in parameters.items()
+              if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD and name not in _LEFT}  # fmt: skip
     needed.update(_ALSO.get(cls.__name__, {}))
-    for name, one in parameters.items():
-        other = _other(name, one.default)
-        if one.default is one.empty or name in _LEFT or other is _NONE:
+    for name, parameter in parameters.items():
+        other = _other(name, parameter.default)
+        if parameter.default is parameter.empty or name in _LEFT or other is _NONE:
             continue
         try:
-            kept = keeps(cls, needed, name, other, one.default)
+            kept = keeps(cls, needed, name, other, parameter.default)
         except Exception:  # noqa: S112  (not with these values, or not in this release)
             continue
         if not kept:
@@ -62,23 +62,23 @@ def _other(name: str, default: Any) -> Any:
     if isinstance(default, float):
         return default / 2 + 0.0625
     if isinstance(default, tuple) and default and isinstance(default[0], float):
-        return tuple(one / 2 for one in default)
+        return tuple(number / 2 for number in default)
     return _NONE
 
 
 def _module(cls: Any, needed: dict[str, Any], name: str, other: Any, default: Any) -> bool:
-    """Whether a part of it holds the value; one that holds the default, or is left out, shows that arguments are kept at all."""
+    """Whether a submodule holds the value; True if the default is not stored as an attribute either."""
     place = (
         {"device": "meta"} if "device" in inspect.signature(cls.__init__).parameters else {}
     )  # no numbers are asked for
-    plain, told = cls(**needed, **place), cls(**needed, **place, **{name: other})
+    plain, changed = cls(**needed, **place), cls(**needed, **place, **{name: other})
     if name.endswith("bias") and isinstance(other, bool):
-        biases = [{one for one, _ in module.named_parameters() if "bias" in one} for module in (plain, told)]
+        biases = [{name_ for name_, _ in module.named_parameters() if "bias" in name_} for module in (plain, changed)]
         return biases[0] != biases[1] or not any(biases)
-    held = [[vars(part).get(name, _NONE) for part in module.modules()] for module in (plain, told)]
+    held = [[vars(part).get(name, _NONE) for part in module.modules()] for module in (plain, changed)]
     if default not in held[0]:
         return True  # it is kept in another form
-    return any(one is not _NONE and _same(one, other) for one in held[1])
+    return any(value is not _NONE and _same(value, other) for value in held[1])
 
 
 def _optimizer(cls: Any, needed: dict[str, Any], name: str, other: Any, _default: Any) -> bool:
@@ -86,7 +86,8 @@ def _optimizer(cls: Any, needed: dict[str, Any], name: str, other: Any, _default
     return name not in group or _same(group[name], other)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     return bool(
-        other in (one, getattr(one, "__name__", one)) or (isinstance(one, tuple) and all(part == other for part in one))
+        other in (value, getattr(value, "__name__", value))
+        or (isinstance(value, tuple) and all(part == other for part in value))
     )
