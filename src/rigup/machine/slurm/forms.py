@@ -4,6 +4,8 @@ Numbers are plain, or `{"set", "infinite", "number"}` from 23.02 on; lists of wo
 Fields are optional: each release leaves out some.
 """
 
+from functools import lru_cache
+
 import msgspec
 
 from rigup.machine.slurm.words import text, whole
@@ -27,7 +29,7 @@ _CERTAIN = 0xFFFFFF00
 
 def number(value: Number) -> int | None:
     """The number; None where it is unset, infinite, or Slurm's number for either."""
-    if type(value) is int and 0 <= value < _CERTAIN:  # nearly all of them
+    if value is None or (type(value) is int and 0 <= value < _CERTAIN):  # nearly all of them
         return value
     if isinstance(value, Set):
         if value.infinite or not value.set:
@@ -53,7 +55,14 @@ def listed(value: Words) -> tuple[str, ...]:
 
 def upper(value: Words) -> tuple[str, ...]:
     """States: a word or a list of them."""
-    return tuple(part.upper() for part in ([value] if isinstance(value, str) else value or ()) if part)
+    if not value:
+        return ()
+    return _upper(value) if isinstance(value, str) else tuple(state for part in value for state in _upper(part))
+
+
+@lru_cache(1024)
+def _upper(word: str) -> tuple[str, ...]:
+    return (word.upper(),) if word else ()
 
 
 class RawNode(msgspec.Struct):

@@ -12,7 +12,7 @@ from rigup.machine.slurm.forms import Number, listed, number, stamp, upper
 from rigup.machine.slurm.hostlist import expand
 from rigup.machine.slurm.values import Dump, Job, Node, Partition, Record, Reservation
 from rigup.machine.slurm.words import array_tasks, node_gpus, text, tres, tres_gpus, words
-from rigup.machine.slurm.working_out import Asked, share
+from rigup.machine.slurm.working_out import Asked, share, worked_out
 
 MOST_ITEMS = 2_000_000
 _MIB = 1 << 20
@@ -62,6 +62,8 @@ def _convert(
     items: list[msgspec.Raw], form: type[Raw], convert: Callable[[Raw], Value], kind: str, dump: Dump
 ) -> list[Value]:
     """Every item of the form; those of another shape are counted."""
+    with suppress(msgspec.DecodeError, RecursionError, ValueError):
+        return [convert(raw) for raw in msgspec.json.decode(msgspec.json.encode(items), type=list[form])]  # type: ignore[valid-type]
     decoder = msgspec.json.Decoder(form)
     values = []
     for item in items:
@@ -129,18 +131,18 @@ def _job(raw: forms.RawJob) -> Job:
     pending = states[:1] == ("PENDING",)
     nodes = () if pending else expand(raw.nodes)
     asked = Asked(
-        detail=raw.gres_detail or [], per_node=raw.tres_per_node, per_job=raw.tres_per_job, per_task=raw.tres_per_task,
+        detail=tuple(raw.gres_detail or ()), per_node=raw.tres_per_node, per_job=raw.tres_per_job, per_task=raw.tres_per_task,
         required=raw.tres_req_str, allocated=raw.tres_alloc_str, node_count=number(raw.node_count) or len(nodes) or 1, tasks=number(raw.tasks),
         cpus=number(raw.cpus), memory_per_node=_mebibytes(raw.memory_per_node), memory_per_cpu=_mebibytes(raw.memory_per_cpu),
     )  # fmt: skip
-    gpus, gpus_each = asked.gpus()
+    gpus, gpus_each, memory = worked_out(asked)
     return Job(
         id=number(raw.job_id) or 0, array_job=array, array_task=task if array else None, array_tasks=raw.array_task_string or "",
         array_count=count if array and task is None else 1, throttle=bound or _limit(raw.array_max_tasks), het_job=stamp(raw.het_job_id),
         name=raw.name or "", user=text(raw.user_name), account=text(raw.account), qos=text(raw.qos), partitions=words(raw.partition),
         state=states[0] if states else "", flags=states[1:], reason=text(raw.state_reason), priority=number(raw.priority),
         nodes=nodes, node_count=asked.node_count, tasks=asked.tasks, cpus=asked.cpus,
-        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None, memory_per_node=asked.memory(),
+        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None, memory_per_node=memory,
         gpus=gpus, gpus_per_node=gpus_each, submit=stamp(raw.submit_time), eligible=stamp(raw.eligible_time), start=stamp(raw.start_time),
         end=stamp(raw.end_time), time_limit=_minutes(raw.time_limit), dependency=text(raw.dependency), reservation=text(raw.resv_name),
         features=text(raw.features), required_nodes=_names(raw.required_nodes), excluded_nodes=_names(raw.excluded_nodes),

@@ -21,8 +21,8 @@ from rigup.schemas.advise import (
 )
 from rigup.train.advise.inputs import Question, Work, allocation
 from rigup.train.advise.judged import Judged, judged
-from rigup.train.advise.replay import LEFT_OUT, POISON
 from rigup.train.advise.speed import Interval
+from rigup.train.advise.waiting import LEFT_OUT, POISON
 
 MEASURED_WHILE = 2
 """Epochs of a measurement: the first one warms up and is not counted."""
