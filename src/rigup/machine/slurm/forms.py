@@ -207,6 +207,31 @@ class RawPartition(msgspec.Struct):
     qos: Allowed | None = None
 
 
+class FlatPartition(msgspec.Struct, rename={"min_nodes": "min nodes per job"}):
+    """A row of slurmrestd's partitions up to 22.05; -1 is no limit."""
+
+    name: str
+    max_time_limit: Number = None
+    default_time_limit: Number = None
+    maximum_nodes_per_job: Number = None
+    maximum_cpus_per_node: Number = None
+    min_nodes: Number = None
+    nodes: str | None = None
+    total_nodes: Number = None
+    state: Words = None
+    flags: Words = None
+    priority_tier: Number = None
+    priority_job_factor: Number = None
+    preemption_mode: Words = None
+    preemption_grace_time: Number = None
+    allowed_accounts: Words = None
+    denied_accounts: Words = None
+    allowed_groups: Words = None
+    allowed_qos: Words = None
+    denied_qos: Words = None
+    qos: str | None = None
+
+
 class RawReservation(msgspec.Struct):
     """A row of `scontrol show reservations --json`."""
 

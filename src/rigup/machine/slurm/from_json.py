@@ -1,7 +1,7 @@
 """JSON of Slurm's commands as typed values."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -87,11 +87,16 @@ def _about(envelope: forms.Envelope, dump: Dump) -> None:
 
 def _accounting(items: list[msgspec.Raw]) -> bool:
     """Whether the jobs are sacct's: there a job has its times in one object."""
+    keys = _keys(items)
+    return "time" in keys and "submit_time" not in keys
+
+
+def _keys(items: list[msgspec.Raw]) -> Collection[str]:
+    """The keys of the first item that is an object."""
     for item in items[:5]:
         with suppress(msgspec.DecodeError, RecursionError):
-            keys = msgspec.json.decode(item, type=dict[str, msgspec.Raw])
-            return "time" in keys and "submit_time" not in keys
-    return False
+            return msgspec.json.decode(item, type=dict[str, msgspec.Raw])
+    return ()
 
 
 def _node(raw: forms.RawNode) -> Node:
@@ -173,6 +178,21 @@ def _partition(raw: forms.RawPartition) -> Partition:
     )  # fmt: skip
 
 
+def _flat_partition(raw: forms.FlatPartition) -> Partition:
+    states, flags = upper(raw.state), upper(raw.flags)
+    tier, factor = number(raw.priority_tier), number(raw.priority_job_factor)
+    mode = next((word for word in upper(raw.preemption_mode)), "")
+    return Partition(
+        name=raw.name, state=next((state for state in states if state in _PARTITION_STATES), "UP"), default="DEFAULT" in flags, hidden="HIDDEN" in flags,
+        max_time=_minutes(raw.max_time_limit), default_time=_minutes(raw.default_time_limit), max_nodes=_limit(raw.maximum_nodes_per_job),
+        min_nodes=number(raw.min_nodes) or 0, max_cpus_per_node=_limit(raw.maximum_cpus_per_node), tier=1 if tier is None else tier,
+        job_factor=1 if factor is None else factor, preempt_mode="OFF" if mode == "DISABLED" else mode, grace=number(raw.preemption_grace_time) or 0,
+        nodes=expand(raw.nodes), node_count=number(raw.total_nodes), allow_accounts=listed(raw.allowed_accounts),
+        deny_accounts=listed(raw.denied_accounts), allow_groups=listed(raw.allowed_groups), allow_qos=listed(raw.allowed_qos),
+        deny_qos=listed(raw.denied_qos), qos=text(raw.qos),
+    )  # fmt: skip
+
+
 _PARTITION_STATES = ("DOWN", "DRAIN", "INACTIVE", "UP")
 
 
@@ -246,6 +266,10 @@ def _gpu_use(steps: list[forms.Step]) -> tuple[float | None, int | None]:
 
 _KINDS: dict[str, Callable[[list[msgspec.Raw], Dump], Any]] = {
     "nodes": lambda items, dump: _convert(items, forms.RawNode, _node, "nodes", dump),
-    "partitions": lambda items, dump: _convert(items, forms.RawPartition, _partition, "partitions", dump),
+    "partitions": lambda items, dump: (
+        _convert(items, forms.FlatPartition, _flat_partition, "partitions", dump)
+        if "priority_tier" in _keys(items)
+        else _convert(items, forms.RawPartition, _partition, "partitions", dump)
+    ),
     "reservations": lambda items, dump: _convert(items, forms.RawReservation, _reservation, "reservations", dump),
 }
