@@ -1,6 +1,6 @@
 """Advice for a large cluster: 10,000 nodes with 80,000 GPUs and 20,000 queued jobs. `python benchmarks/advise.py`.
 
-Prints the seconds of reading, replaying and answering, and the most memory that was held, from values of which the
+Prints the seconds of a processor for reading, replaying and answering, and the most memory that was held, from values of which the
 cluster is drawn by a fixed seed. The dumps are written as Slurm's JSON and read again.
 """
 

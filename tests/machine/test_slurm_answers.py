@@ -110,6 +110,56 @@ def test_partitions_and_reservations() -> None:
     assert maintenance.end - maintenance.start == 6 * 3600
 
 
+def test_partitions_of_an_old_slurmrestd_are_flat() -> None:
+    row = {
+        "name": "atlas", "flags": ["default"], "state": "UP", "preemption_mode": ["requeue"], "preemption_grace_time": 5, "max_time_limit": -1,
+        "default_time_limit": None, "maximum_nodes_per_job": 4, "min nodes per job": 0, "nodes": "n[1-3]", "total_nodes": 3, "priority_tier": 7,
+        "priority_job_factor": 1, "allowed_accounts": "lab,ops", "denied_accounts": "", "allowed_groups": "", "qos": "",
+    }  # fmt: skip
+    dump = read_answer(json.dumps({"meta": {"Slurm": {"release": "22.05.9"}}, "partitions": [row]}))
+    assert dump is not None
+    assert dump.unread == {}
+    (atlas,) = dump.partitions or []
+    assert (atlas.nodes, atlas.tier, atlas.max_nodes, atlas.max_time, atlas.default) == (
+        ("n1", "n2", "n3"),
+        7,
+        4,
+        None,
+        True,
+    )
+    assert (atlas.preempt_mode, atlas.grace, atlas.allow_accounts, atlas.deny_accounts) == (
+        "REQUEUE",
+        5,
+        ("lab", "ops"),
+        (),
+    )
+
+
+REFERENCE = Path(__file__).parents[3] / "shared"
+
+
+@pytest.mark.machines
+def test_every_kept_answer_of_newer_releases_is_read_whole() -> None:
+    """slurmrestd of 24.05 to 25.11 and others: nothing is left out, and GPUs in use come to what jobs hold."""
+    folders = [
+        REFERENCE / "cluster/fixtures",
+        REFERENCE / "machines/slurm/slurm-web/slurmrestd",
+        REFERENCE / "machines/slurm/telegraf-rest",
+    ]
+    files = [path for folder in folders for path in sorted(folder.rglob("*.json"))]
+    if not files:
+        pytest.skip("the reference answers are not here")
+    read = 0
+    for path in files:
+        dump = read_answer(path.read_text(errors="replace"))
+        if dump is not None:
+            read += 1
+            assert dump.unread == {}, path
+            for node in dump.nodes or []:
+                assert all(gpus.allocated is None or 0 <= gpus.allocated <= gpus.total for gpus in node.gpus), path
+    assert read > 200
+
+
 def test_tables() -> None:
     assert [(node.name, node.states) for node in dump_of("sinfo_Nl.txt").nodes or []][-2:] == [
         ("rocm09", ("DOWN", "NOT_RESPONDING")),

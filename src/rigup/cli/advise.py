@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rigup.schemas.advise import Advise
     from rigup.train.advise.inputs import Question, Rate
 
+_OPTIMIZERS = ("adamw", "adam", "adamw8bit", "lion", "momentum", "adagrad", "rmsprop", "sgd", "adafactor")
 _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
 
 
@@ -34,6 +35,14 @@ _WORK = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,6})?)\s*(?:epochs?)?")
     help="A folder of a recorded training run: its rate and memory count.",
 )
 @click.option("--samples", type=click.IntRange(1), default=None, metavar="N", help="Of an epoch; --history needs it.")
+@click.option(
+    "--model", default="", metavar="MODEL", help="As `rigup fit` takes it: what a step of its training needs counts."
+)
+@click.option("--train", type=click.Choice(["full", "lora", "qlora"]), default=None, help="How MODEL is trained.")
+@click.option("--optimizer", type=click.Choice(_OPTIMIZERS), default=None, help="Of its training.")
+@click.option("--precision", type=click.Choice(["fp32", "bf16", "mixed"]), default=None, help="Of its training.")
+@click.option("--context", type=click.IntRange(1, 1 << 24), default=None, metavar="N", help="Tokens of a sequence.")
+@click.option("--batch", type=click.IntRange(1, 1 << 16), default=None, metavar="N", help="Sequences on each GPU.")
 @click.option("--gpu-memory", default="", metavar="SIZE", help="That every GPU needs, such as 14G.")
 @click.option("--memory", default="", metavar="SIZE", help="Of the node, for each GPU.")
 @click.option("--cpus", type=click.IntRange(1, 4096), default=1, metavar="N", help="Processors for each GPU.")
@@ -60,7 +69,7 @@ def command(script: str, words: tuple[str, ...], picture: str, launch: bool, as_
     if launch and (as_json or wish["scenario"]):
         raise click.UsageError(_("--launch starts a job on this cluster: it goes with neither --json nor --scenario."))
     with click_errors(), _without_collector():
-        answer = _answer(wish)
+        answer = _answer({**wish, "script": script})
     if picture:
         _draw(answer, Path(picture))
     if as_json:
@@ -95,9 +104,11 @@ def _answer(wish: dict[str, Any]) -> "Advise":
     host = Local(most=MOST)
     if wish["scenario"]:
         return advice(scenario(host, wish["scenario"]))
-    if not wish["rates"] and not wish["histories"]:
+    if not wish["rates"] and not wish["histories"] and not (wish["script"] and wish["samples"]):
         raise click.UsageError(
-            _("Give --rates TABLE with measured seconds of an epoch, --history RUN, or --scenario DIR.")
+            _(
+                "Give --rates TABLE with measured seconds of an epoch, --history RUN, or --scenario DIR; of SCRIPT, --samples N counts its recorded runs."
+            )
         )
     if wish["histories"] and not wish["samples"]:
         raise click.UsageError(_("--history needs --samples N: how many an epoch has."))
@@ -118,7 +129,7 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     from rigup.cluster.asking import kept_folder
     from rigup.train.advise import live
     from rigup.train.advise.inputs import Question, Work, allocation
-    from rigup.train.advise.recorded import as_rates, recorded
+    from rigup.train.advise.recorded import as_rates, recorded, runs_of
 
     found = _WORK.fullmatch(wish["work"].strip())
     if not found or not float(found["count"]):
@@ -126,20 +137,93 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
             _("{word} is no amount of work: write a number of epochs.").format(word=repr(wish["work"])[:80])
         )
     runs = [recorded(host, folder) for folder in wish["histories"]]
+    if not runs and wish["script"] and wish["samples"]:
+        runs = runs_of(host, Path(wish["script"]).resolve(), Path.cwd())
     measured = _measured(host, wish["rates"])
     asked = [allocation(words) for words in wish["allocations"]]
     state = live.now(host, live.you(host), kept_folder())
     known = live.devices(state)
     measured += as_rates(runs, known, wish["samples"] or 1)
     memory = _size(wish["gpu_memory"]) or max((run.peak for run in runs), default=0)
+    shared, assumed = 0, list[str]()
+    if not memory and (wish["model"] or wish["script"]):
+        memory, shared, assumed = _by_fit(wish)
     work = Work(
         float(found["count"]), wish["startup"], requeue=wish["requeue"], accept_preemption=wish["accept_preemption"],
-        cpus_per_gpu=wish["cpus"], gpu_memory=memory or None, host_memory_per_gpu=_size(wish["memory"]),
+        cpus_per_gpu=wish["cpus"], gpu_memory=memory or None, gpu_memory_sharded=shared or None, host_memory_per_gpu=_size(wish["memory"]),
     )  # fmt: skip
-    all_rates = live.with_catalogue(measured, known)
+    all_rates = live.with_catalogue(measured, known, live.benched({*known, *(rate.device for rate in measured)}))
     rated = {rate.device for rate in all_rates}
     candidates = asked or [one for one in live.candidates(state, work) if one.device in rated]
-    return Question(work, candidates, known, all_rates, state)
+    return Question(work, candidates, known, all_rates, state, assumed=assumed)
+
+
+def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
+    """Bytes of each GPU, bytes that all share, and what was taken for granted; 0 where nothing can be worked out, and why."""
+    from rigup.cli.fit_asked import asked_of
+    from rigup.fit.errors import FitError
+    from rigup.fit.judge import Asked
+    from rigup.sizes import size
+    from rigup.train.advise.needed import Described, described, needed
+    from rigup.train.check.python.modules import UnreadableError
+
+    told = Described()
+    try:
+        if wish["script"]:
+            path = Path(wish["script"])
+            told = described(_script(path) or "", path.name, lambda name: _script(path.parent / name))
+        given = {
+            "model": wish["model"],
+            "kind": wish["train"],
+            "optimizer": wish["optimizer"],
+            "precision": wish["precision"],
+            "context": wish["context"],
+            "samples": wish["batch"],
+        }
+        told = told._replace(**{name: value for name, value in given.items() if value})
+        if not told.model:
+            return (
+                0,
+                0,
+                [
+                    _(
+                        "How much memory the training needs is not known: {script} does not name its model. --model does."
+                    ).format(script=wish["script"])
+                ],
+            )
+        asked = asked_of(told.model, "", "BF16")
+        if not isinstance(asked, Asked):
+            return (
+                0,
+                0,
+                [
+                    _("How much memory the training needs is not known: {model} makes pictures.").format(
+                        model=told.model[:120]
+                    )
+                ],
+            )
+        found = needed(asked.model, told)
+    except (FitError, click.ClickException, UnreadableError, OSError) as error:
+        return 0, 0, [_("How much memory the training needs is not known: {why}").format(why=str(error)[:300])]
+    least = _("Memory of a GPU is by fit's estimate of a step of {model}: {size}.")
+    if found.unknown:
+        least = _(
+            "Memory of a GPU is by fit's estimate of a step of {model}: at least {size}, for not told is: {unknown}."
+        )
+    return (
+        found.each,
+        found.shared,
+        [least.format(model=told.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown))],
+    )
+
+
+def _script(path: Path) -> str | None:
+    """The text of a Python file; None where there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(2_000_000)
+    except (OSError, ValueError):
+        return None
 
 
 def _measured(host: Any, path: str) -> "list[Rate]":

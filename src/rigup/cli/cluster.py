@@ -1,12 +1,15 @@
 """`rigup cluster`: what of a Slurm cluster stands idle, who may use it, and what waits."""
 
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
 from rigup.cli.arguments import click_errors
 from rigup.cli.env_group import Environments
 from rigup.language import _, choose
+
+if TYPE_CHECKING:
+    from rigup.workflows.cluster_doctor import Deeper
 
 
 @click.group("cluster", cls=Environments, invoke_without_command=True)
@@ -64,12 +67,23 @@ def command(
     metavar="FILE",
     help="Hosts for ssh in place of Slurm's nodes, a name or a range a line.",
 )
+@click.option("--deep", is_flag=True, help="Also verify devices, and measure disks and links; takes whole nodes.")
+@click.option("--env", "environment", default="", metavar="ENV", help="With --deep: the environment that computes.")
+@click.option("--python", default="", metavar="PATH", help="In its place: an interpreter as nodes call it.")
+@click.option(
+    "--seconds", type=click.FloatRange(1, 3600), default=120.0, metavar="N", help="That devices of a node may take."
+)
+@click.option("--disk", "folders", multiple=True, metavar="FOLDER", help="With --deep: disks to be measured.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.doctor/1).")
 @click.pass_context
-def doctor(context: click.Context, /, partition: str, hosts: IO[str] | None, as_json: bool) -> int:
+def doctor(
+    context: click.Context, /, partition: str, hosts: IO[str] | None, deep: bool, environment: str, python: str, seconds: float,
+    folders: tuple[str, ...], as_json: bool,
+) -> int:  # fmt: skip
     """Examine every node, and tell what is wrong or not as on its sisters.
 
     One srun asks all nodes that have a processor free, or ssh the hosts of a file. Nothing is changed or left there.
+    With --deep it has whole nodes for some minutes: torch of ENV computes on their devices, and an all-reduce crosses links.
     """
     if as_json:
         choose("en")
@@ -79,17 +93,36 @@ def doctor(context: click.Context, /, partition: str, hosts: IO[str] | None, as_
     from rigup.workflows.cluster_doctor import of_hosts, of_slurm
     from rigup.workflows.clusters import NoCluster, kept_folder
 
+    if not deep and (environment or python or folders):
+        raise click.UsageError(_("--env, --python and --disk go with --deep."), context)
     try:
         with click_errors():
+            deeper = _deeper(environment, python, seconds, folders) if deep else None
             answer = (
-                of_hosts(hosts.read(), lambda failure: failure_told(failure).because)
+                of_hosts(hosts.read(), lambda failure: failure_told(failure).because, deeper)
                 if hosts
-                else of_slurm(partition, kept_folder())
+                else of_slurm(partition, kept_folder(), deeper)
             )
     except NoCluster as error:
         raise click.UsageError(str(error), context) from error
     click.echo(data_text(answer) if as_json else doctor_text(answer))
     return {"unknown": 2, "healthy": 0}.get(answer.verdict, 1)
+
+
+def _deeper(environment: str, python: str, seconds: float, folders: tuple[str, ...]) -> "Deeper":
+    """What is to be measured. Raises click.ClickException."""
+    import os
+
+    from rigup.verify.environment import VerifyError, interpreter
+    from rigup.workflows.cluster_doctor import Deeper
+
+    if python.startswith("-") or any(not folder.startswith("/") for folder in folders):
+        raise click.UsageError(_("--python is an interpreter, and --disk a folder by its whole path."))
+    try:
+        python = python or interpreter(environment, os.environ)
+    except VerifyError as error:
+        raise click.ClickException(str(error)) from error
+    return Deeper(python, seconds, folders, lambda text: click.echo(text, err=True))
 
 
 @command.command("report")

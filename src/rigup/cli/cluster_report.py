@@ -10,7 +10,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _, current
 from rigup.machine.slurm.hostlist import expand, fold
 from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, GpuCount, Idle, Worth
-from rigup.schemas.doctor import Doctor, NodeGroup
+from rigup.schemas.doctor import Deep, Doctor, NodeGroup
 from rigup.sizes import size
 from rigup.visible import visible
 
@@ -237,7 +237,41 @@ def doctor_text(answer: Doctor) -> str:
             "",
             "  ",
         )
+    if answer.deep is not UNSET:
+        lines += _deep_lines(answer.deep)
     return "\n".join(lines) or _("There is no node to examine.")
+
+
+def _deep_lines(deep: Deep) -> list[str]:
+    """What was verified, the medians, and links that are bad by themselves."""
+    lines: list[str] = []
+    for row in deep.verified:
+        names, because = visible(", ".join(row.nodes)), visible(row.because or "")
+        if row.state == "verified":
+            template = _("Verified: {nodes} ({framework} on {devices})")
+            lines += wrapped(
+                template.format(
+                    nodes=names, framework=visible(row.framework or ""), devices=visible(", ".join(row.devices))
+                ),
+                "",
+                "  ",
+            )
+        elif row.state == "unknown":
+            lines += wrapped(_("Not verified: {nodes}. {because}").format(nodes=names, because=because), "", "  ")
+    for usual in deep.usual:
+        lines += wrapped(_("Median of {what}: {rate}/s").format(what=visible(usual.of), rate=size(usual.rate)))
+    for link in deep.links:
+        if link.alone:
+            rate = f"{size(link.rate)}/s" if isinstance(link.rate, int) else visible(link.because or "")
+            template = _("Link {first} to {second}: {rate}. Both are well with others, or met nobody else.")
+            lines += wrapped(
+                template.format(first=visible(link.nodes[0]), second=visible(link.nodes[1]), rate=rate), "", "  "
+            )
+    if deep.usual:
+        lines += wrapped(
+            _("What is more than {margin:.0f} times below its median is called slow.").format(margin=deep.margin)
+        )
+    return lines
 
 
 def _group_lines(group: NodeGroup, titles: list[str]) -> list[str]:

@@ -45,13 +45,17 @@ Part = dict[Fact, str]  # facts of one kind, with their values as text
 
 
 class Examined(NamedTuple):
-    """A node that answered: what lasts of it, what is wrong (cause, title), its GPUs by name, how many Slurm expects of it, the findings whole."""
+    """A node that answered: what lasts of it, what is wrong (cause, title), its GPUs by name, how many Slurm expects of it, the findings whole.
+
+    `measured` is what was measured there and is not as elsewhere.
+    """
 
     fingerprint: Fingerprint
     findings: tuple[tuple[str, str], ...] = ()
     gpus: tuple[str, ...] = ()
     expected: int | None = None
     whole: tuple[Finding, ...] = ()
+    measured: tuple["Differs", ...] = ()
 
 
 class Differs(NamedTuple):
@@ -77,7 +81,7 @@ def grouped(nodes: Mapping[str, Examined], alike: Iterable[Iterable[str]]) -> li
         differs |= _of_class({name: nodes[name] for name in names if name in nodes})
     groups: dict[Hashable, list[str]] = defaultdict(list)
     for name, node in nodes.items():
-        groups[node.findings, differs.get(name, ())].append(name)
+        groups[node.findings, (*differs.get(name, ()), *node.measured)].append(name)
     answer = [Group(tuple(names), key[0], key[1]) for key, names in groups.items()]  # type: ignore[index]
     return sorted(answer, key=lambda group: (-len(group.nodes), group.nodes))
 

@@ -154,6 +154,103 @@ class NodeNotAsked(Struct, frozen=True, kw_only=True):
     because: str
 
 
+class NodesVerified(Struct, frozen=True, kw_only=True):
+    """Nodes of a cluster on which the same was proven.
+
+    Attributes:
+        nodes: ranges of names.
+        count: how many they are.
+        state: unknown: nothing could be proven.
+        framework: which torch computed.
+        devices: as torch calls them.
+        failed: checks that were not passed, each after its device.
+        because: why it failed, or why nothing was proven.
+
+    """
+
+    nodes: list[str]
+    count: int
+    state: Literal["verified", "failed", "unknown"]
+    framework: str | UnsetType = UNSET
+    devices: list[str]
+    failed: list[str]
+    because: str | UnsetType = UNSET
+
+
+class DiskSpeed(Struct, frozen=True, kw_only=True):
+    """The disk of a folder on a node.
+
+    Attributes:
+        node: its name.
+        folder: its path there.
+        write: bytes a second, each block forced to the disk.
+        read: bytes a second, without the kernel's copy where it could be dropped.
+        slow: whether either is far below the median.
+        because: why there is no rate.
+
+    """
+
+    node: str
+    folder: str
+    write: int | UnsetType = UNSET
+    read: int | UnsetType = UNSET
+    slow: bool
+    because: str | UnsetType = UNSET
+
+
+class LinkSpeed(Struct, frozen=True, kw_only=True):
+    """An all-reduce between two nodes.
+
+    Attributes:
+        nodes: both names.
+        backend: gloo, nccl or rccl.
+        rate: bytes reduced a second, of the quickest of several.
+        bad: slow, wrong, or not come about.
+        alone: whether it is bad although both nodes are well with others.
+        because: why there is no rate.
+
+    """
+
+    nodes: list[str]
+    backend: str
+    rate: int | UnsetType = UNSET
+    bad: bool
+    alone: bool
+    because: str | UnsetType = UNSET
+
+
+class UsualSpeed(Struct, frozen=True, kw_only=True):
+    """A median over nodes or links.
+
+    Attributes:
+        of: what was measured.
+        rate: bytes a second.
+
+    """
+
+    of: str
+    rate: int
+
+
+class Deep(Struct, frozen=True, kw_only=True):
+    """What was measured on nodes and between them.
+
+    Attributes:
+        margin: how many times below the median a rate is called slow.
+        verified: nodes by what was proven on them.
+        disks: of every node and folder.
+        links: of every pair that was measured.
+        usual: medians; of fewer than three rates there is none.
+
+    """
+
+    margin: float
+    verified: list[NodesVerified]
+    disks: list[DiskSpeed]
+    links: list[LinkSpeed]
+    usual: list[UsualSpeed]
+
+
 class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.doctor/1"):
     """What a machine is, and what is wrong with it.
 
@@ -172,6 +269,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         since_ok: what has changed since all was well, where that was asked for.
         groups: of a cluster alone: its nodes by what is to be said of them, the largest group first; then `place` of a finding is its node.
         not_asked: of a cluster alone: nodes that gave no answer, by why.
+        deep: of a cluster alone: devices verified, disks and links measured, where that was asked for.
 
     """
 
@@ -189,6 +287,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     since_ok: SinceOk | UnsetType = UNSET
     groups: list[NodeGroup] | UnsetType = UNSET
     not_asked: list[NodeNotAsked] | UnsetType = UNSET
+    deep: Deep | UnsetType = UNSET
 
 
 class NotAsked(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from rigup.train.advise.answer import advice
 from rigup.train.advise.inputs import (
@@ -60,13 +61,13 @@ def test_the_first_reason_in_the_contract_s_order_is_told():
         ("no-such-nodes", {"at": nodes(3, up=False)}),
         ("partition-down", {"partitions": {"p": part._replace(up=True)}}),
         ("partition-limit", {"partitions": {"p": part._replace(up=True, max_nodes=2)}}),
-        ("no-build", {"devices": {"a": device._replace(works=True)}}),
+        ("no-build", {"devices": {"a": replace(device, works=True)}}),
         ("gpu-memory", {"devices": {"a": Device("a", memory=20 * GIB)}}),
-        ("host-memory", {"work": work._replace(host_memory_per_gpu=64 * GIB)}),
+        ("host-memory", {"work": replace(work, host_memory_per_gpu=64 * GIB)}),
         ("nodes-down", {"at": nodes(3)}),
         ("reserved", {"reservations": [kept[0]._replace(end=NOW + 29 * DAY)]}),
         ("no-rate", {"rates": [Rate("a", 1, 1, (100.0,))]}),
-        ("time-limit", {"work": work._replace(host_memory_per_gpu=None, epochs=1.0)}),
+        ("time-limit", {"work": replace(work, host_memory_per_gpu=None, epochs=1.0)}),
     ]
     for reason, mended in steps:
         answer = asked(("p", "a", 2, 1), **state)

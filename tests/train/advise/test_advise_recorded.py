@@ -1,12 +1,14 @@
 """Rates and memory from the histories of training runs."""
 
 import json
+from pathlib import Path
 
+import msgspec
 import pytest
 
 from rigup.machine.local import Local
 from rigup.train.advise.inputs import InputError
-from rigup.train.advise.recorded import as_rates, recorded
+from rigup.train.advise.recorded import as_rates, recorded, runs_of
 
 
 @pytest.fixture
@@ -64,3 +66,33 @@ def test_a_history_that_tells_no_rate_is_refused(run, tmp_path):
             run(4, 1, float(number), **bad)
     with pytest.raises(InputError, match="no history"):
         recorded(Local(), str(tmp_path / "nothing"))
+
+
+def test_runs_of_a_script_are_found_by_what_was_launched(run, tmp_path, monkeypatch):
+    """A launched job's history lies below the state folder by the number of its job; runs of another script do not count."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    run(2, 1)
+    history = tmp_path / "state" / "rigup" / "training" / "slurm-7"
+    history.parent.mkdir(parents=True)
+    (tmp_path / "2x1-1.0").rename(history)
+    for name, script, jobs in (("a", "train.py", (3, 7)), ("b", "other.py", (7,)), ("c", "train.py", ())):
+        launched(tmp_path, name, str(tmp_path / script), jobs)
+    (found,) = runs_of(Local(), tmp_path / "train.py", tmp_path)
+    assert (found.nodes, found.gpus) == (1, 2)
+
+
+def launched(folder: Path, name: str, script: str, jobs):
+    """The record that `rigup launch` leaves of a run."""
+    from rigup.train.launch.job import Job, Program
+    from rigup.train.launch.record import Run
+    from rigup.train.launch.script import RECORD
+    from rigup.train.launch.shape import JobShape
+
+    job = Job(
+        name=name,
+        shape=JobShape(signal=None, requeue=False),
+        program=Program(script=script, folder=str(folder), python="python3"),
+        run_folder=str(folder / "rigup-runs" / name),
+    )
+    (folder / "rigup-runs" / name).mkdir(parents=True)
+    (folder / "rigup-runs" / name / RECORD).write_bytes(msgspec.json.encode(Run(job=job, jobs=jobs)))

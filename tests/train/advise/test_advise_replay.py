@@ -9,7 +9,8 @@ from queues_of_minutes import Task, started
 from rigup.train.advise import replay
 from rigup.train.advise.history import LIMITS, MEDIAN, TENTH, History
 from rigup.train.advise.inputs import Cluster, Job, Node, Partition, Past, Reservation
-from rigup.train.advise.replay import Mine, Queue, preemptible, replayed
+from rigup.train.advise.replay import replayed
+from rigup.train.advise.waiting import Mine, Queue, preemptible
 
 NOW = 1_000_000_020.0
 P = frozenset({"p"})
@@ -189,7 +190,7 @@ def test_a_long_queue_replayed_once_is_near_the_plan():
         queue = Queue(state([node(f"n{n}") for n in range(6)], running, pending), History([]), ["p"])
         asked = mine(60, drawn.randint(1, 4))
         exact.append((replayed(queue, LIMITS, [asked])[0][0] - NOW) / 60)
-        once.append((replay._backlogged(queue, LIMITS, [asked], [queue.key(asked.job, 99)])[0][0] - NOW) / 60)
+        once.append((replay.backlogged(queue, LIMITS, [asked], [queue.key(asked.job, 99)])[0][0] - NOW) / 60)
         assert 0 <= once[-1] <= 200 + sum(one.limit / 60 for one in pending)
         assert pending or once[-1] == exact[-1]
     assert 0.9 < sum(once) / sum(exact) < 1.15

@@ -127,3 +127,29 @@ def test_a_limit_of_your_association_is_kept(slurm, asked, monkeypatch):
     monkeypatch.setattr(asking.Slurm, "limits", limits)
     answer = asked("rocm/mi50:1x4", "rocm/mi50:1x5")
     assert [(one.allocation, one.reason) for one in answer.never] == [("rocm/mi50:1x5", "partition-limit")]
+
+
+def test_a_model_that_a_type_of_gpu_cannot_hold(slurm, asked):
+    """An 8B model whole: eight bytes a weight fit into no 48 GB; adapters over four bits fit into both."""
+    answer = asked(
+        "cuda/l40:1x1",
+        "rocm/mi50:1x1",
+        more=("--model", "qwen3 8b", "--train", "full", "--optimizer", "adamw", "--context", "2048", "--batch", "4"),
+    )
+    assert {one.allocation: one.reason for one in answer.never} == {
+        "cuda/l40:1x1": "gpu-memory",
+        "rocm/mi50:1x1": "gpu-memory",
+    }
+    assert any("at least" in text and "precision" in text for text in answer.assumed)
+    small = asked(
+        "cuda/l40:1x1",
+        "rocm/mi50:1x1",
+        more=("--model", "qwen3 8b", "--train", "qlora", "--context", "512", "--batch", "1"),
+    )
+    assert small.never == []
+
+
+def test_a_model_that_nobody_knows_rules_out_nothing(slurm, asked, tmp_path):
+    answer = asked("cuda/l40:1x1", more=("--model", str(tmp_path / "nothing-there.gguf")))
+    assert answer.never == []
+    assert any("is not known" in text for text in answer.assumed)

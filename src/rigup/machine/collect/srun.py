@@ -17,6 +17,7 @@ from rigup.machine.limits import MOST_STREAM
 _LABEL = re.compile(rb"^ *(\d{1,7}): ?(.*)$", re.DOTALL)
 _NAME = re.compile(rb"@rigup-node ([\w.-]{1,255})\n?\Z")
 _MINUTES = 4
+_CUT = 1024  # bytes at which srun cuts a line, and ends it there (MAX_MSG_LEN of its src/api/step_io.c)
 _WAIT = 20  # seconds until there must be room on every node
 SECONDS = 180.0
 _MOST_BYTES = 4 << 30  # of all nodes together
@@ -31,12 +32,7 @@ class Heard(NamedTuple):
 
 def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, script: str | None = None) -> Heard:
     """Run the collecting script on every node. Raises OSError where there is no srun."""
-    names = list(nodes)
-    argv = [
-        "srun", "--nodes=" + str(len(names)), "--nodelist=" + ",".join(names), "--ntasks-per-node=1", "--cpus-per-task=1", "--mem=100M", "--label",
-        "--no-kill", "--kill-on-bad-exit=0", f"--immediate={_WAIT}", f"--time={_MINUTES}", "--job-name=rigup-doctor", "--quiet", "--mpi=none",
-        *(["--partition=" + partition] if partition else []), "sh", "-s",
-    ]  # fmt: skip
+    argv = [*words(list(nodes), partition, ("--cpus-per-task=1", "--mem=100M"), _MINUTES), "sh", "-s"]
     begin = "printf '@rigup-node %s\\n' \"$SLURMD_NODENAME\"\n"
     whole = begin + "{\n" + (posix.script() if script is None else script) + "\n}\n"
     process = subprocess.Popen(
@@ -45,10 +41,10 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
     timer = threading.Timer(seconds, process.terminate)
     timer.daemon = True
     timer.start()
-    words: list[bytes] = []
+    heard: list[bytes] = []
     threads = [
         threading.Thread(target=_hand_over, args=(process, whole.encode()), daemon=True),
-        threading.Thread(target=_listen, args=(process, words), daemon=True),
+        threading.Thread(target=_listen, args=(process, heard), daemon=True),
     ]
     for thread in threads:
         thread.start()
@@ -65,7 +61,45 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
         for pipe in (process.stdout, process.stderr):
             if pipe:
                 pipe.close()
-    return Heard(answers, b"".join(words)[-4000:].decode("utf-8", "replace"))
+    return Heard(answers, b"".join(heard)[-4000:].decode("utf-8", "replace"))
+
+
+def words(names: list[str], partition: str, asked_for: tuple[str, ...], minutes: int) -> list[str]:
+    """The words of one srun with a task on each of these nodes, before its program."""
+    return [
+        "srun", "--nodes=" + str(len(names)), "--nodelist=" + ",".join(names), "--ntasks-per-node=1", *asked_for, "--label",
+        "--no-kill", "--kill-on-bad-exit=0", f"--immediate={_WAIT}", f"--time={minutes}", "--job-name=rigup-doctor", "--quiet", "--mpi=none",
+        *(["--partition=" + partition] if partition else []),
+    ]  # fmt: skip
+
+
+class Labelled:
+    """Lines of many tasks in one stream, each with the number of its task before it; names come first."""
+
+    def __init__(self) -> None:
+        self._names: dict[bytes, str] = {}
+        self._open: dict[bytes, bytes] = {}
+
+    def take(self, line: bytes) -> tuple[str, bytes] | None:
+        """The node and a whole line of its own (b"" with its name), or None where nothing is whole yet.
+
+        A line that srun cut goes on in the next of its task, unless that one begins as lines of a stream do.
+        """
+        if not (found := _LABEL.match(line)):
+            return None
+        task, body = found[1], found[2]
+        if task not in self._names:
+            if told := _NAME.match(body):
+                self._names[task] = told[1].decode()
+                return self._names[task], b""
+            return None
+        before = self._open.pop(task, b"")
+        if before and body[:1] in (b"@", b"|"):
+            before += b"\n"
+        if len(body) > _CUT and body.endswith(b"\n") and len(before) < MOST_STREAM:
+            self._open[task] = before + body[:-1]
+            return None
+        return self._names[task], before + body
 
 
 def _hand_over(process: "subprocess.Popen[bytes]", script: bytes) -> None:
@@ -75,31 +109,26 @@ def _hand_over(process: "subprocess.Popen[bytes]", script: bytes) -> None:
             process.stdin.close()
 
 
-def _listen(process: "subprocess.Popen[bytes]", words: list[bytes]) -> None:
+def _listen(process: "subprocess.Popen[bytes]", heard: list[bytes]) -> None:
     with suppress(OSError, ValueError):
         while process.stderr and (piece := process.stderr.read(4096)):
-            words.append(piece)
-            del words[:-16]
+            heard.append(piece)
+            del heard[:-16]
 
 
 def _received(process: "subprocess.Popen[bytes]") -> dict[str, bytes]:
-    """Lines by task, each task's under the name that it told first."""
-    tasks: dict[bytes, bytearray] = {}
-    names: dict[bytes, str] = {}
-    total = 0
+    """Lines by node."""
+    answers: dict[str, bytearray] = {}
+    labelled, total = Labelled(), 0
     for line in process.stdout or ():
         total += len(line)
         if total > _MOST_BYTES:
             break
-        if not (found := _LABEL.match(line)):
-            continue
-        task, body = found[1], found[2]
-        if task not in names:
-            if told := _NAME.match(body):
-                names[task], tasks[task] = told[1].decode(), bytearray()
-        elif len(tasks[task]) < MOST_STREAM:
-            tasks[task] += body
-    return {name: bytes(tasks[task]) for task, name in names.items()}
+        if told := labelled.take(line):
+            answer = answers.setdefault(told[0], bytearray())
+            if len(answer) < MOST_STREAM:
+                answer += told[1]
+    return {name: bytes(answer) for name, answer in answers.items()}
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:

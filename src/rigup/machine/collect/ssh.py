@@ -53,6 +53,18 @@ class Failure(Exception):
         self.kind, self.said = kind, message
 
 
+def failed(message: str) -> Failure:
+    """Which failure it is that ssh's words tell of."""
+    return Failure(next((kind for kind, form in _FAILURES if re.search(form, message)), "ssh"), cleaned(message))
+
+
+def words(host: str) -> tuple[str, ...]:
+    """ssh to a host, before the command: it asks nobody anything. Raises Failure."""
+    if not fit(host):
+        raise Failure("name")
+    return ("ssh", *_OPTIONS, "-o", "BatchMode=yes", "--", host)
+
+
 class Limits(NamedTuple):
     """Seconds until the far side speaks, and until a script is done."""
 
@@ -147,7 +159,7 @@ class Connection:
             return Failure("cut-off", cleaned(self._said))
         if code != _SSH_FAILED:  # ssh did its part: there is no such shell
             return Failure("no-shell", cleaned(message))
-        return Failure(next((kind for kind, form in _FAILURES if re.search(form, message)), "ssh"), cleaned(message))
+        return failed(message)
 
     def _failure(self, kind: str) -> Failure:
         self.close(kill=True)

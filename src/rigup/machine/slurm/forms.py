@@ -4,6 +4,8 @@ Numbers are plain, or `{"set", "infinite", "number"}` from 23.02 on; lists of wo
 Fields are optional: each release leaves out some.
 """
 
+from functools import lru_cache
+
 import msgspec
 
 from rigup.machine.slurm.words import text, whole
@@ -27,7 +29,7 @@ _CERTAIN = 0xFFFFFF00
 
 def number(value: Number) -> int | None:
     """The number; None where it is unset, infinite, or Slurm's number for either."""
-    if type(value) is int and 0 <= value < _CERTAIN:  # nearly all of them
+    if value is None or (type(value) is int and 0 <= value < _CERTAIN):  # nearly all of them
         return value
     if isinstance(value, Set):
         if value.infinite or not value.set:
@@ -53,7 +55,14 @@ def listed(value: Words) -> tuple[str, ...]:
 
 def upper(value: Words) -> tuple[str, ...]:
     """States: a word or a list of them."""
-    return tuple(part.upper() for part in ([value] if isinstance(value, str) else value or ()) if part)
+    if not value:
+        return ()
+    return _upper(value) if isinstance(value, str) else tuple(state for part in value for state in _upper(part))
+
+
+@lru_cache(1024)
+def _upper(word: str) -> tuple[str, ...]:
+    return (word.upper(),) if word else ()
 
 
 class RawNode(msgspec.Struct):
@@ -196,6 +205,31 @@ class RawPartition(msgspec.Struct):
     accounts: Allowed | None = None
     groups: Allowed | None = None
     qos: Allowed | None = None
+
+
+class FlatPartition(msgspec.Struct, rename={"min_nodes": "min nodes per job"}):
+    """A row of slurmrestd's partitions up to 22.05; -1 is no limit."""
+
+    name: str
+    max_time_limit: Number = None
+    default_time_limit: Number = None
+    maximum_nodes_per_job: Number = None
+    maximum_cpus_per_node: Number = None
+    min_nodes: Number = None
+    nodes: str | None = None
+    total_nodes: Number = None
+    state: Words = None
+    flags: Words = None
+    priority_tier: Number = None
+    priority_job_factor: Number = None
+    preemption_mode: Words = None
+    preemption_grace_time: Number = None
+    allowed_accounts: Words = None
+    denied_accounts: Words = None
+    allowed_groups: Words = None
+    allowed_qos: Words = None
+    denied_qos: Words = None
+    qos: str | None = None
 
 
 class RawReservation(msgspec.Struct):

@@ -1,7 +1,7 @@
 """JSON of Slurm's commands as typed values."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from rigup.machine.slurm.forms import Number, listed, number, stamp, upper
 from rigup.machine.slurm.hostlist import expand
 from rigup.machine.slurm.values import Dump, Job, Node, Partition, Record, Reservation
 from rigup.machine.slurm.words import array_tasks, node_gpus, text, tres, tres_gpus, words
-from rigup.machine.slurm.working_out import Asked, share
+from rigup.machine.slurm.working_out import Asked, share, worked_out
 
 MOST_ITEMS = 2_000_000
 _MIB = 1 << 20
@@ -62,6 +62,8 @@ def _convert(
     items: list[msgspec.Raw], form: type[Raw], convert: Callable[[Raw], Value], kind: str, dump: Dump
 ) -> list[Value]:
     """Every item of the form; those of another shape are counted."""
+    with suppress(msgspec.DecodeError, RecursionError, ValueError):
+        return [convert(raw) for raw in msgspec.json.decode(msgspec.json.encode(items), type=list[form])]  # type: ignore[valid-type]
     decoder = msgspec.json.Decoder(form)
     values = []
     for item in items:
@@ -85,11 +87,16 @@ def _about(envelope: forms.Envelope, dump: Dump) -> None:
 
 def _accounting(items: list[msgspec.Raw]) -> bool:
     """Whether the jobs are sacct's: there a job has its times in one object."""
+    keys = _keys(items)
+    return "time" in keys and "submit_time" not in keys
+
+
+def _keys(items: list[msgspec.Raw]) -> Collection[str]:
+    """The keys of the first item that is an object."""
     for item in items[:5]:
         with suppress(msgspec.DecodeError, RecursionError):
-            keys = msgspec.json.decode(item, type=dict[str, msgspec.Raw])
-            return "time" in keys and "submit_time" not in keys
-    return False
+            return msgspec.json.decode(item, type=dict[str, msgspec.Raw])
+    return ()
 
 
 def _node(raw: forms.RawNode) -> Node:
@@ -129,18 +136,18 @@ def _job(raw: forms.RawJob) -> Job:
     pending = states[:1] == ("PENDING",)
     nodes = () if pending else expand(raw.nodes)
     asked = Asked(
-        detail=raw.gres_detail or [], per_node=raw.tres_per_node, per_job=raw.tres_per_job, per_task=raw.tres_per_task,
+        detail=tuple(raw.gres_detail or ()), per_node=raw.tres_per_node, per_job=raw.tres_per_job, per_task=raw.tres_per_task,
         required=raw.tres_req_str, allocated=raw.tres_alloc_str, node_count=number(raw.node_count) or len(nodes) or 1, tasks=number(raw.tasks),
         cpus=number(raw.cpus), memory_per_node=_mebibytes(raw.memory_per_node), memory_per_cpu=_mebibytes(raw.memory_per_cpu),
     )  # fmt: skip
-    gpus, gpus_each = asked.gpus()
+    gpus, gpus_each, memory = worked_out(asked)
     return Job(
         id=number(raw.job_id) or 0, array_job=array, array_task=task if array else None, array_tasks=raw.array_task_string or "",
         array_count=count if array and task is None else 1, throttle=bound or _limit(raw.array_max_tasks), het_job=stamp(raw.het_job_id),
         name=raw.name or "", user=text(raw.user_name), account=text(raw.account), qos=text(raw.qos), partitions=words(raw.partition),
         state=states[0] if states else "", flags=states[1:], reason=text(raw.state_reason), priority=number(raw.priority),
         nodes=nodes, node_count=asked.node_count, tasks=asked.tasks, cpus=asked.cpus,
-        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None, memory_per_node=asked.memory(),
+        cpus_per_node=max(share(asked.cpus, asked.node_count) or 0, number(raw.minimum_cpus_per_node) or 0) or None, memory_per_node=memory,
         gpus=gpus, gpus_per_node=gpus_each, submit=stamp(raw.submit_time), eligible=stamp(raw.eligible_time), start=stamp(raw.start_time),
         end=stamp(raw.end_time), time_limit=_minutes(raw.time_limit), dependency=text(raw.dependency), reservation=text(raw.resv_name),
         features=text(raw.features), required_nodes=_names(raw.required_nodes), excluded_nodes=_names(raw.excluded_nodes),
@@ -168,6 +175,21 @@ def _partition(raw: forms.RawPartition) -> Partition:
         nodes=expand(nodes.configured), node_count=number(nodes.total), allow_accounts=listed(accounts.allowed), deny_accounts=listed(accounts.deny),
         allow_groups=listed(raw.groups.allowed) if raw.groups else (), allow_qos=listed(qos.allowed), deny_qos=listed(qos.deny), qos=text(qos.assigned),
         exclusive=number(most.shares) == 0,
+    )  # fmt: skip
+
+
+def _flat_partition(raw: forms.FlatPartition) -> Partition:
+    states, flags = upper(raw.state), upper(raw.flags)
+    tier, factor = number(raw.priority_tier), number(raw.priority_job_factor)
+    mode = next((word for word in upper(raw.preemption_mode)), "")
+    return Partition(
+        name=raw.name, state=next((state for state in states if state in _PARTITION_STATES), "UP"), default="DEFAULT" in flags, hidden="HIDDEN" in flags,
+        max_time=_minutes(raw.max_time_limit), default_time=_minutes(raw.default_time_limit), max_nodes=_limit(raw.maximum_nodes_per_job),
+        min_nodes=number(raw.min_nodes) or 0, max_cpus_per_node=_limit(raw.maximum_cpus_per_node), tier=1 if tier is None else tier,
+        job_factor=1 if factor is None else factor, preempt_mode="OFF" if mode == "DISABLED" else mode, grace=number(raw.preemption_grace_time) or 0,
+        nodes=expand(raw.nodes), node_count=number(raw.total_nodes), allow_accounts=listed(raw.allowed_accounts),
+        deny_accounts=listed(raw.denied_accounts), allow_groups=listed(raw.allowed_groups), allow_qos=listed(raw.allowed_qos),
+        deny_qos=listed(raw.denied_qos), qos=text(raw.qos),
     )  # fmt: skip
 
 
@@ -244,6 +266,10 @@ def _gpu_use(steps: list[forms.Step]) -> tuple[float | None, int | None]:
 
 _KINDS: dict[str, Callable[[list[msgspec.Raw], Dump], Any]] = {
     "nodes": lambda items, dump: _convert(items, forms.RawNode, _node, "nodes", dump),
-    "partitions": lambda items, dump: _convert(items, forms.RawPartition, _partition, "partitions", dump),
+    "partitions": lambda items, dump: (
+        _convert(items, forms.FlatPartition, _flat_partition, "partitions", dump)
+        if "priority_tier" in _keys(items)
+        else _convert(items, forms.RawPartition, _partition, "partitions", dump)
+    ),
     "reservations": lambda items, dump: _convert(items, forms.RawReservation, _reservation, "reservations", dump),
 }

@@ -111,7 +111,7 @@ def _asked(fields: Fields, record: str) -> Asked:
     counts = [whole(part) for part in fields.get("NumNodes", "").split("-")]  # a range while it waits: its least counts
     detail = [gres for nodes, gres in _DETAIL.findall(record) if gres for _name in expand(nodes)]
     return Asked(
-        detail=detail, per_node=fields.get("TresPerNode") or fields.get("Gres"), per_job=fields.get("TresPerJob"),
+        detail=tuple(detail), per_node=fields.get("TresPerNode") or fields.get("Gres"), per_job=fields.get("TresPerJob"),
         per_task=fields.get("TresPerTask"), required=fields.get("ReqTRES") or fields.get("TRES"), allocated=fields.get("AllocTRES"),
         node_count=counts[0] or 1, tasks=whole(fields.get("NumTasks")), cpus=whole(fields.get("NumCPUs", "").split("-")[0]),
         memory_per_node=size(fields.get("MinMemoryNode")), memory_per_cpu=size(fields.get("MinMemoryCPU")),

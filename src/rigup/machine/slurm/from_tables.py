@@ -86,7 +86,7 @@ def _job(row: Row, zone: tzinfo) -> Job | None:
     nodes = () if waiting or where.startswith("(") else expand(where)
     count_of_nodes = whole(row.get("NODES")) or len(nodes) or 1
     asked = Asked(
-        detail=[], per_node=row.get("TRES_PER_NODE") or row.get("GRES"), per_job=row.get("TRES_PER_JOB"), per_task=row.get("TRES_PER_TASK"), required=None,
+        detail=(), per_node=row.get("TRES_PER_NODE") or row.get("GRES"), per_job=row.get("TRES_PER_JOB"), per_task=row.get("TRES_PER_TASK"), required=None,
         allocated=row.get("TRES_ALLOC"), node_count=count_of_nodes, tasks=whole(row.get("TASKS")), cpus=whole(row.get("CPUS")),
         memory_per_node=size(row.get("MIN_MEMORY", "").rstrip("cn")) or None, memory_per_cpu=None,
     )  # fmt: skip

@@ -6,6 +6,7 @@ a name may have several brackets and an ending behind them.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 
 MOST = 200_000  # names of one text; more is hostile, or no cluster that there is
@@ -17,6 +18,14 @@ def expand(text: str | None, most: int = MOST) -> tuple[str, ...]:
     """Every name, in the order of the text. What is no range stays as it is written; no more than `most` names."""
     if not text or text in ("(null)", "N/A", "None", "None assigned"):
         return ()
+    if "[" not in text and "," not in text and " " not in text:
+        return (text,)[:most]
+    return _expanded(text, most)
+
+
+@lru_cache(64)
+def _expanded(text: str, most: int) -> tuple[str, ...]:
+    """Partitions often have the same nodes."""
     names: list[str] = []
     for piece in _pieces(text):
         names += _expand_piece(piece, most - len(names))

@@ -173,7 +173,9 @@ def node_states(value: str | None) -> tuple[str, ...]:
 
 def array_tasks(value: str | None) -> tuple[int, int | None]:
     """How many tasks `0-9,20-30:2%4` stands for, and how many may run at once."""
-    body, _, bound = (value or "").strip("[]").partition("%")
+    if not value:
+        return 1, None
+    body, _, bound = value.strip("[]").partition("%")
     count = 0
     for part in body.split(","):
         if found := re.match(r"(\d{1,9})(?:-(\d{1,9}))?(?::(\d{1,9}))?\Z", part.strip()):

@@ -1,5 +1,6 @@
 """What a job holds, worked out of the many ways in which it can be asked for."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from rigup.machine.slurm.values import Request
@@ -18,10 +19,16 @@ def per_node(whole: tuple[Request, ...], nodes: int) -> tuple[Request, ...]:
     return tuple(Request(request.type, share(request.count, nodes) or 0) for request in whole)
 
 
+@lru_cache(8192)
+def worked_out(asked: "Asked") -> "tuple[tuple[Request, ...], tuple[Request, ...], int | None]":
+    """GPUs of the whole job and of each node, and bytes of each node; many jobs ask for the same."""
+    return (*asked.gpus(), asked.memory())
+
+
 class Asked(NamedTuple):
     """What Slurm tells of a job's resources. `detail`: GPUs that it holds, a text per node; the others are TRES texts."""
 
-    detail: list[str]
+    detail: tuple[str, ...]
     per_node: str | None
     per_job: str | None
     per_task: str | None

@@ -21,8 +21,8 @@ from rigup.schemas.advise import (
 )
 from rigup.train.advise.inputs import Question, Work, allocation
 from rigup.train.advise.judged import Judged, judged
-from rigup.train.advise.replay import LEFT_OUT, POISON
 from rigup.train.advise.speed import Interval
+from rigup.train.advise.waiting import LEFT_OUT, POISON
 
 MEASURED_WHILE = 2
 """Epochs of a measurement: the first one warms up and is not counted."""
@@ -135,7 +135,11 @@ def _because(one: Judged) -> str:
         "fitted": lambda: _("Worked out from other numbers of GPUs of that type."),
         "catalogue": lambda: _("Worked out from the data sheet alone: it can be far off."),
     }
-    text = texts[one.epoch.source]()
+    text = (
+        _("Worked out from what rigup bench measured there and on another type.")
+        if one.epoch.benched
+        else texts[one.epoch.source]()
+    )
     if one.epoch.extrapolated and one.epoch.source != "measured":
         text += " " + _("Nobody has measured so many.")
     return text

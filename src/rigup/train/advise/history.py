@@ -35,13 +35,21 @@ class History:
         return used
 
     def _used(self, partition: str, quantile: float, already: float) -> float:
+        return part(*self.beyond(partition, already), quantile)
+
+    def beyond(self, partition: str, already: float) -> tuple[list[float], int]:
+        """The parts that completed jobs used, in order, and the place from which on they are more than `already`."""
         own = self._of.get(partition, [])
         known = own if len(own) >= ENOUGH else self._every
-        begin = bisect_right(known, already)
-        count = len(known) - begin
-        if quantile >= LIMITS or not count:
-            return 1.0
-        place = quantile * (count - 1)
-        below = int(place)
-        low, high = known[begin + below], known[begin + min(below + 1, count - 1)]
-        return low + (place - below) * (high - low)
+        return known, bisect_right(known, already)
+
+
+def part(known: Sequence[float], begin: int, quantile: float) -> float:
+    """A quantile of sorted parts from a place on; all of the limit where there are none."""
+    count = len(known) - begin
+    if quantile >= LIMITS or not count:
+        return 1.0
+    place = quantile * (count - 1)
+    below = int(place)
+    low, high = known[begin + below], known[begin + min(below + 1, count - 1)]
+    return low + (place - below) * (high - low)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from rigup.language import _
 
 DAY = 86_400.0
@@ -52,8 +54,8 @@ def allocation(text: str) -> Allocation:
     return Allocation(found["partition"], found["device"], int(found["nodes"]), int(found["gpus"]))
 
 
-class Work(NamedTuple):
-    """What is to be done.
+class Work(msgspec.Struct, frozen=True):
+    """What is to be done; in a scenario the table `[job]`.
 
     `startup`: seconds of every start. `checkpoint`: seconds to write one; `checkpoint_every`: work that a stop costs
     at worst, None where nothing is kept. `gpu_memory` and `gpu_memory_sharded` are bytes: a GPU needs the first and
@@ -75,7 +77,7 @@ class Work(NamedTuple):
     priority: float | None = None
 
 
-class Device(NamedTuple):
+class Device(msgspec.Struct, frozen=True):
     """A type of GPU: bytes of memory, cost of an hour of one, and whether a build for it runs."""
 
     name: str
@@ -85,7 +87,7 @@ class Device(NamedTuple):
     because: str = ""
 
 
-class Rate(NamedTuple):
+class Rate(msgspec.Struct, frozen=True):
     """Seconds of an epoch on some GPUs, one of each repeat."""
 
     device: str

@@ -8,8 +8,9 @@ from rigup.language import _
 from rigup.train.advise.history import LIMITS, MEDIAN, TENTH, History
 from rigup.train.advise.inputs import UNLIMITED, Allocation, Cluster, Device, Job, Question, Rate, Work
 from rigup.train.advise.never import Never, memory_of, never, usable
-from rigup.train.advise.replay import REQUEUE_WAIT, Mine, Queue, preemptible, replayed
+from rigup.train.advise.replay import replayed
 from rigup.train.advise.speed import Epoch, Interval, Law, law
+from rigup.train.advise.waiting import REQUEUE_WAIT, Groups, Mine, Queue, preemptible
 
 SIGNAL_LEAD = 60.0
 """Seconds before the limit, beside a checkpoint's, at which a piece ends: Slurm may send its signal that much late."""
@@ -128,9 +129,10 @@ def _waits(question: Question, fitting: Sequence[_Fitting], history: History) ->
     found: list[dict[float, list[float]] | None] = [None] * len(fitting)
     by_part: dict[frozenset[str], list[int]] = {}
     queues: dict[frozenset[str], Queue] = {}
+    groups = Groups(question.cluster)
     for place, one in enumerate(fitting):
         queue = next((q for near, q in queues.items() if one.allocation.partition in near), None)
-        queue = queue or Queue(question.cluster, history, [one.allocation.partition])
+        queue = queue or Queue(question.cluster, history, [one.allocation.partition], groups)
         queues[queue.near] = queue
         by_part.setdefault(queue.near, []).append(place)
     for near, places in by_part.items():

@@ -2,17 +2,18 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from rigup.knowledge.gpu_words import gpu_in_words
-from rigup.knowledge.speeds import data_sheet
+from rigup.cluster.worth import worths
+from rigup.knowledge.gpus import gpu_by_name
 from rigup.language import _
 from rigup.machine.host import Host
 from rigup.machine.slurm.asking import Slurm
 from rigup.train.advise.inputs import Allocation, Cluster, Device, InputError, Question, Rate, Second, Work
 from rigup.train.advise.never import usable
 from rigup.train.advise.permitted import You, permitted
+from rigup.train.advise.recorded import same_chip
 from rigup.train.advise.scenario import second
 from rigup.train.advise.state import cluster
 
@@ -56,32 +57,60 @@ def you(host: Host) -> You:
 
 
 def devices(state: Cluster) -> dict[str, Device]:
-    """Types of GPU of a cluster, with the memory that the catalogue knows."""
+    """Types of GPU of a cluster, with the memory that the catalogue knows: of several products of a name the most, so that none is called too small that may not be."""
     found = {}
     for name in sorted({kind for node in state.nodes for kind in node.gpus}):
-        known = gpu_in_words(name)
-        found[name] = Device(name, known[0].memory_bytes if known else None)
+        sizes = [product.memory_bytes for product in gpu_by_name(name)] if worths([name]) else []
+        known = [size for size in sizes if size]
+        found[name] = Device(name, max(known) if known and len(known) == len(sizes) else None)
     return found
 
 
-def with_catalogue(rates: Iterable[Rate], names: Iterable[str]) -> list[Rate]:
-    """Beside what was measured, a rate of each other type: the measured one of one GPU by bandwidths of the data sheets."""
-    known = list(rates)
+def with_catalogue(
+    rates: Iterable[Rate], names: Iterable[str], benched: Mapping[str, float] | None = None
+) -> list[Rate]:
+    """Beside what was measured, a rate of each other type, carried over from one of one GPU.
+
+    By the speeds that `rigup bench` measured on both (`benched`, by type), else by the bandwidths of their data sheets.
+    """
+    known, sheets = list(rates), {}
     measured = {rate.device for rate in known}
-    base = next((rate for rate in known if (speed := _bandwidth(rate.device)) and speed > 0), None)
-    if base is None:
-        return known
-    seconds = sum(base.seconds) / len(base.seconds) * base.nodes * base.gpus
-    speeds = {name: speed for name in names if name not in measured and (speed := _bandwidth(name))}
-    there = _bandwidth(base.device) or 0.0
-    known += [Rate(name, 1, 1, (seconds * there / speed,), "catalogue") for name, speed in speeds.items()]
+    for name in {*names, *measured}:
+        if (speed := _bandwidth(name)) and speed > 0:
+            sheets[name] = speed
+    for source, speeds in (("bench", dict(benched or {})), ("catalogue", sheets)):
+        base = next((rate for rate in known if rate.source == "measured" and rate.device in speeds), None)
+        if base is not None:
+            seconds = sum(base.seconds) / len(base.seconds) * base.nodes * base.gpus * speeds[base.device]
+            known += [
+                Rate(name, 1, 1, (seconds / speeds[name],), source)
+                for name in names
+                if name not in measured and name in speeds
+            ]
     return known
 
 
+def benched(names: Iterable[str]) -> dict[str, float]:
+    """By type how fast `rigup bench` found it: the root of its best product of matrices times its best copy, as training is bound by either.
+
+    From the records of all machines that share this account's state.
+    """
+    from rigup.bench.records import nodes, of_node, run_of
+
+    speeds: dict[str, float] = {}
+    for device in (device for node in nodes() for document in of_node(node) for device in run_of(document).devices):
+        products = [figure.median for figure in device.results if figure.name in ("matmul", "matmul-by-hand")]
+        copies = [figure.median for figure in device.results if figure.name.startswith("memory-")]
+        if device.name and products and copies:
+            chip = same_chip(device.name)
+            speeds[chip] = max(speeds.get(chip, 0.0), (max(products) * max(copies)) ** 0.5)
+    return {name: speeds[chip] for name in names if (chip := same_chip(name)) in speeds}
+
+
 def _bandwidth(name: str) -> float | None:
-    known = gpu_in_words(name)
-    sheet = data_sheet(known[0].name, known[0].memory_bytes) if known else None
-    return sheet.bandwidth if sheet else None
+    """Bytes a second of its memory; of several products of a name the least."""
+    worth = worths([name]).get(name)
+    return worth.bandwidth or None if worth else None
 
 
 def candidates(state: Cluster, work: Work) -> list[Allocation]:

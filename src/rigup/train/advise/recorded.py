@@ -1,6 +1,9 @@
 """Rates and memory from what training runs recorded of themselves (rigup.train.runtime.history)."""
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from rigup.knowledge.gpu_words import gpu_in_words
@@ -9,6 +12,10 @@ from rigup.machine.host import Host
 from rigup.machine.training import Line, run_history
 from rigup.schemas.train_history import Started, Stepped
 from rigup.train.advise.inputs import InputError, Rate
+from rigup.train.launch.record import load, runs
+from rigup.train.launch.shape import LaunchError
+
+MOST_RUNS = 200
 
 
 class Recorded(NamedTuple):
@@ -60,17 +67,38 @@ def _samples(steps: Iterable[Stepped]) -> float:
     return samples / seconds if seconds > 0 else 0.0
 
 
+def runs_of(host: Host, script: Path, here: Path) -> list[Recorded]:
+    """Runs of a script that were launched from a folder, by the histories in their folders or below rigup's state folder."""
+    import platformdirs
+
+    above, found = Path(platformdirs.user_state_path("rigup")) / "training", list[Recorded]()
+    for folder in islice(runs(here), MOST_RUNS):
+        with suppress(LaunchError):
+            run = load(folder)
+            if Path(run.job.program.script) == script:
+                found += _first(host, [folder, *(above / f"slurm-{number}" for number in reversed(run.jobs))])
+    return found
+
+
+def _first(host: Host, folders: Iterable[Path]) -> list[Recorded]:
+    """The first history that tells a rate."""
+    for folder in folders:
+        with suppress(InputError):
+            return [recorded(host, str(folder))]
+    return []
+
+
 def as_rates(runs: Iterable[Recorded], devices: Iterable[str], samples: int) -> list[Rate]:
     """Rates of an epoch of so many samples, for types of GPU as the cluster spells them; runs on other chips are left out."""
-    spelt = {_chip(name): name for name in devices}
+    spelt = {same_chip(name): name for name in devices}
     rows: dict[tuple[str, int, int], list[float]] = {}
     for run in runs:
-        if name := spelt.get(_chip(run.chip)):
+        if name := spelt.get(same_chip(run.chip)):
             rows.setdefault((name, run.nodes, run.gpus), []).append(samples / run.samples)
     return [Rate(name, nodes, gpus, tuple(seconds)) for (name, nodes, gpus), seconds in rows.items()]
 
 
-def _chip(words: str) -> str:
+def same_chip(words: str) -> str:
     """A name that is the same for a driver's words and a site's."""
     known = gpu_in_words(words)
     return known[0].name if known else words.lower()

@@ -31,46 +31,15 @@ _GPU = re.compile(r"(?:gres[:/])?(?:gpu:)?(?P<device>[^:=,\s]+)[:=](?P<count>\d{
 Value = TypeVar("Value")
 
 
-class _Job(msgspec.Struct):
-    epochs: float
-    startup: float = 0.0
-    requeue: bool = False
-    checkpoint: float = 0.0
-    checkpoint_every: float | None = None
-    gpu_memory: int | None = None
-    gpu_memory_sharded: int | None = None
-    host_memory_per_gpu: int | None = None
-    cpus_per_gpu: int = 1
-    accept_preemption: bool = False
-    time_limit: float | None = None
-    priority: float | None = None
-
-
-class _Device(msgspec.Struct):
-    name: str
-    memory: int | None = None
-    weight: float = 1.0
-    works: bool = True
-    because: str = ""
-
-
-class _Rate(msgspec.Struct):
-    device: str
-    nodes: int
-    gpus: int
-    seconds: list[float]
-    source: str = "measured"
-
-
 class _Rates(msgspec.Struct):
-    rate: list[_Rate] = []
+    rate: list[Rate] = []
 
 
 class _Scenario(msgspec.Struct):
     now: float
     candidates: list[str]
-    job: _Job
-    device: list[_Device] = []
+    job: Work
+    device: list[Device] = []
     timezone: str = "UTC"
     slurm: str = ""
     name: str = ""
@@ -101,20 +70,20 @@ def scenario(host: Host, folder: str) -> Question:
     return Question(
         work=work(asked.job),
         candidates=[allocation(text) for text in asked.candidates],
-        devices={one.name: Device(one.name, one.memory, one.weight, one.works, one.because) for one in asked.device},
+        devices={one.name: one for one in asked.device},
         rates=rates(texts["rates.toml"] or "", "rates.toml"),
         cluster=cluster(dump, asked.now),
         second=_trials(texts["test_only.json"], zone),
     )
 
 
-def work(job: _Job) -> Work:
-    """The work, checked. Raises InputError."""
+def work(job: Work) -> Work:
+    """The work of a scenario, whose time limit is in minutes, checked. Raises InputError."""
     numbers = [job.epochs, job.startup, job.checkpoint, job.checkpoint_every or 0.0, job.time_limit or 0.0]
     if not all(math.isfinite(number) and 0 <= number < 1e12 for number in numbers) or not job.epochs:
         raise InputError(_("scenario.toml: epochs must be above 0, and no time may be below 0."))
     limit = job.time_limit * 60 if job.time_limit else None
-    return Work(**{**msgspec.structs.asdict(job), "time_limit": limit, "cpus_per_gpu": max(1, job.cpus_per_gpu)})
+    return msgspec.structs.replace(job, time_limit=limit, cpus_per_gpu=max(1, job.cpus_per_gpu))
 
 
 def rates(text: str, name: str) -> list[Rate]:
@@ -125,7 +94,7 @@ def rates(text: str, name: str) -> list[Rate]:
             raise InputError(
                 _("{file}: nodes, gpus and seconds of {device} must be above 0.").format(file=name, device=row.device)
             )
-    return [Rate(row.device, row.nodes, row.gpus, tuple(row.seconds), row.source) for row in rows if row.seconds]
+    return [row for row in rows if row.seconds]
 
 
 def _toml(text: str, name: str, form: type[Value]) -> Value:

@@ -19,7 +19,8 @@ GPUS_BEYOND, NODES_BEYOND = 0.05, 0.10
 """Spread added for each doubling beyond the largest measured number of GPUs, and of nodes."""
 LOSS_UNKNOWN = 1.10
 """What a doubling costs where the rows tell of one number of GPUs only."""
-CATALOGUE_SPREAD = 0.35
+CATALOGUE_SPREAD, BENCH_SPREAD = 0.35, 0.25
+"""Of a rate of another type, carried over by data sheets or by what `rigup bench` measured on both."""
 CONSTANT_FROM = 3
 """Runs from which on a share that does not scale is told from noise."""
 # 90 % quantiles of Student's t for 1 to 30 degrees of freedom, then of the normal distribution.
@@ -46,11 +47,15 @@ class Interval(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """Seconds of an epoch, where they are from (measured, fitted, catalogue), and whether the rows reach so far."""
+    """Seconds of an epoch, where they are from (measured, fitted, catalogue), and whether the rows reach so far.
+
+    `benched`: not data sheets but `rigup bench` tells how this type compares with the one that was measured.
+    """
 
     seconds: Interval
     source: Source
     extrapolated: bool
+    benched: bool = False
 
 
 class _Row(NamedTuple):
@@ -68,7 +73,7 @@ class Law(NamedTuple):
     spread: float
     freedom: int
     rows: tuple[_Row, ...]
-    catalogue: bool
+    carried: str  # "bench" or "catalogue" where the rows are of another type, else ""
 
     def epoch(self, asked: Allocation) -> Epoch:
         """Seconds of an epoch on an allocation."""
@@ -94,17 +99,17 @@ class Law(NamedTuple):
         )
         width = math.exp(min(20.0, _quantile(self.freedom) * spread))
         exact = any(row.total == asked.total and row.nodes == asked.nodes for row in self.rows)
-        source: Source = "catalogue" if self.catalogue else "measured" if exact else "fitted"
-        return Epoch(Interval(likely / width, likely, likely * width), source, beyond > 0 or across > 0 or alone > 0)
+        source: Source = "catalogue" if self.carried else "measured" if exact else "fitted"
+        reach = beyond > 0 or across > 0 or alone > 0
+        return Epoch(Interval(likely / width, likely, likely * width), source, reach, self.carried == "bench")
 
 
 def law(rates: Iterable[Rate]) -> Law | None:
-    """Fit what is known of one device; rows of a catalogue count only where nothing was measured. None without a row."""
+    """Fit what is known of one device: what was measured, else what bench carries over, else the catalogue. None without a row."""
     known = list(rates)
-    measured = [rate for rate in known if rate.source == "measured"]
-    rows = tuple(
-        _Row(rate.nodes, rate.nodes * rate.gpus, seconds) for rate in measured or known for seconds in rate.seconds
-    )
+    by_source = {source: [rate for rate in known if rate.source == source] for source in ("measured", "bench")}
+    best = by_source["measured"] or by_source["bench"] or known
+    rows = tuple(_Row(rate.nodes, rate.nodes * rate.gpus, seconds) for rate in best for seconds in rate.seconds)
     if not rows:
         return None
     totals, settings = {row.total for row in rows}, {(row.nodes, row.total) for row in rows}
@@ -118,10 +123,11 @@ def law(rates: Iterable[Rate]) -> Law | None:
     residual = sum((sum(w * x for w, x in zip(weights, line, strict=True)) - 1) ** 2 for line in columns)
     freedom = PRIOR_WEIGHT + max(0, len(rows) - len(terms))
     spread = math.sqrt((PRIOR_WEIGHT * PRIOR_SPREAD**2 + residual) / freedom)
-    catalogue = not measured
+    carried = "" if by_source["measured"] else "bench" if by_source["bench"] else "catalogue"
+    usual = {"bench": BENCH_SPREAD, "catalogue": CATALOGUE_SPREAD}
     return Law(
-        terms, weights, _inverse(_gram(columns)), CATALOGUE_SPREAD if catalogue else spread,
-        10_000 if catalogue else freedom, rows, catalogue,
+        terms, weights, _inverse(_gram(columns)), usual.get(carried, spread),
+        10_000 if carried else freedom, rows, carried,
     )  # fmt: skip
 
 
