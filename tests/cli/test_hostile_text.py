@@ -133,7 +133,7 @@ FORMS = [
     ["cluster", "--from", NAME], ["cluster", "--from", "log"], ["cluster", NAME], ["cluster", "doctor", "--partition", NAME], ["cluster", "doctor", "--hosts", "no" + NAME], ["cluster", "--map"], ["cluster", "report", "--from", "log"], ["cluster", "report", NAME],
     ["container", "lint", NAME], ["container", "lint", "log"], ["container", "lint", "no" + NAME], ["container", "lint", "Dockerfile", "--no-machine"],
     ["container", "lint", "compose.yaml", "--no-machine"], ["container", "lint", "compose.yaml", "--no-machine", "--json"],
-    ["lab", "--env", NAME], ["lab", "--env", "env", "--print"], ["lab", "--env", "env", "--print", "--json"], ["lab", "--dir", "no" + NAME], ["lab", NAME], ["lab", "--host", "-" + NAME], ["lab", "--host", NAME, "--print"], ["lab", "kernels"], ["lab", "kernels", "--json"],
+    ["lab", "--env", NAME], ["lab", "--env", "env", "--print"], ["lab", "--env", "env", "--print", "--json"], ["lab", "--dir", "no" + NAME], ["lab", NAME], ["lab", "--host", "-" + NAME], ["lab", "--host", NAME, "--print"], ["lab", "--container", NAME], ["lab", "--container", "torch", "--gpus", NAME, "--print"], ["lab", "kernels"], ["lab", "kernels", "--json"],
     ["lab", "kernels", "remove", NAME], ["lab", "kernels", "fix", NAME], ["lab", "kernels", "add", "env", "--name", NAME], ["lab", "--env", "env", "--token-file", "log"],
     ["launch", NAME], ["launch", "run", NAME], ["launch", "log", NAME, "--print"], ["launch", "log", "--print", "--partition", NAME], ["launch", "log", "--print", "--here", "--set", "A=" + NAME],
     ["launch", "log", "--print", "--hosts", NAME], ["launch", "log", "--print", "--array", "no" + NAME], ["launch", "log", "--print", "--array", "log"], ["launch", "log", "--print", "--gpus", NAME, "--name", NAME],
