@@ -208,19 +208,25 @@ def test_options_of_other_places_do_not_go_with_a_container(capsys):
     assert run(["lab", "--container", "torch", "--dir", "nowhere"]) == 2
 
 
-def test_a_servers_image_is_told_to_start_another_program():
+@pytest.mark.parametrize(
+    ("image", "is_replaced"),
+    [
+        ("vllm/vllm-openai:v0.11.0", True),
+        ("pytorch/pytorch:2.9.1-cuda12.8-cudnn9-runtime", False),
+        ("quay.io/jupyter/pytorch-notebook:cuda12-python-3.12", False),
+    ],
+)
+def test_a_servers_image_is_told_to_start_another_program(image, is_replaced):
     sys.path.insert(0, str(Path(__file__).parents[1] / "container"))
     from facts import ADA, DOCKER, answered
 
-    request = as_request(
-        Asked(what="vllm/vllm-openai:v0.11.0", command=("python3", "x"), publish=(8888,)), Path("/run/1"), Path("/c")
-    )
+    request = as_request(Asked(what=image, command=("python3", "x"), publish=(8888,)), Path("/run/1"), Path("/c"))
     asked = {
         name: getattr(request, name) for name in ("what", "command", "publish", "mounts", "terminal", "own_program")
     }
     argv = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.17.8"}, **asked).argv
-    assert "--entrypoint=" in argv
-    assert argv[-3:] == ["vllm/vllm-openai:v0.11.0", "python3", "x"]
+    assert ("--entrypoint=" in argv) == is_replaced
+    assert argv[-3:] == [image, "python3", "x"]
     assert {"/run/1:/rigup/run:ro", "/c:/rigup/lab", "/home/ada/work:/home/ada/work", "127.0.0.1:8888:8888"} <= set(
         argv
     )

@@ -31,6 +31,9 @@ def lab(wish: dict[str, Any], as_json: bool) -> int:
     from rigup.knowledge.hosted import hosted
     from rigup.workflows.notebooks import planned
 
+    if not wish["only"] and (service := hosted(os.environ)):
+        text = _("This is a notebook of {service}, which has its own Jupyter: your browser does not reach a second one here. `%load_ext rigup` brings rigup's commands into the notebook, `rigup lab kernels add` an environment among its kernels, and `rigup doctor` tells what the service grants.")  # fmt: skip
+        say(text.format(service=service.name))
     with click_errors():
         if not os.path.isdir(wish["folder"]):
             raise WrongRequest(_("There is no folder {path}.").format(path=wish["folder"]))
@@ -38,9 +41,6 @@ def lab(wish: dict[str, Any], as_json: bool) -> int:
     if wish["only"]:
         _show(plan, wish["port"], as_json)
         return 0
-    if service := hosted(os.environ):
-        text = _("This is a notebook of {service}, which has its own Jupyter: your browser does not reach a second one here. `%load_ext rigup` brings rigup's commands into the notebook, `rigup lab kernels add` an environment among its kernels, and `rigup doctor` tells what the service grants.")  # fmt: skip
-        say(text.format(service=service.name))
     if plan.lacking and (status := install(plan, wish["yes"], as_json)):
         return status
     return _serve(plan, wish, as_json)

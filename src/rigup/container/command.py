@@ -172,7 +172,7 @@ def _start(draft: Draft) -> None:
             draft.add("--tty")
     if asked.name:
         draft.add("--name", asked.name, _("You asked for this name."))
-    if asked.own_program and draft.image.kind.server:
+    if asked.own_program and draft.image.kind.server and not draft.image.kind.own_token:  # Jupyter's start any command
         draft.add("--entrypoint=", why=_("The image starts a server of its own, and you asked for another program."))
 
 
