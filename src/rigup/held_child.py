@@ -1,6 +1,6 @@
 """Run as a file, by any Python: an engine that ends when the one who started it does. It imports nothing of rigup.
 
-`held_child.py watch PROGRAM WORD…` runs a program; `held_child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
+`held_child.py watch PROGRAM WORD…` runs a program; `hold` does so with a standard input that is open as long as this process lives; `held_child.py serve WORD…` is llama.cpp's server by xllamacpp, and takes the words of
 llama-server that rigup uses. Standard input is held open by whoever started this: where it ends, so does the engine.
 """
 
@@ -39,10 +39,10 @@ def _when_left_alone(end) -> None:  # type: ignore[no-untyped-def] # noqa: ANN00
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _watch(words: "list[str]") -> int:
+def _watch(words: "list[str]", given: int = subprocess.DEVNULL) -> int:
     group = {} if os.name == "nt" else {"start_new_session": True, "preexec_fn": _die_with_parent}
     try:
-        program = subprocess.Popen(words, stdin=subprocess.DEVNULL, **group)  # type: ignore[call-overload]
+        program = subprocess.Popen(words, stdin=given, **group)  # type: ignore[call-overload]
     except OSError as error:
         print(f"cannot start {words[0]}: {error.strerror}", file=sys.stderr)
         return 127
@@ -171,4 +171,5 @@ def _serve(words: "list[str]") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit({"watch": _watch, "serve": _serve}[sys.argv[1]](sys.argv[2:]))
+    verbs = {"watch": _watch, "hold": lambda words: _watch(words, subprocess.PIPE), "serve": _serve}
+    sys.exit(verbs[sys.argv[1]](sys.argv[2:]))

@@ -7,11 +7,15 @@ import tempfile
 
 import pytest
 
-from rigup.container.building import recipe
 from rigup.container.lint.check import lint
+from rigup.plan.render import rendered
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.wish import Wish
+
+
+def recipe(choice):
+    return rendered(choice, "dockerfile")
 
 
 def made(profile, *packages):

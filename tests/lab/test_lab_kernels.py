@@ -55,6 +55,8 @@ def test_a_kernel_with_what_its_devices_need_has_no_fault(tmp_path, environment)
         ({"HSA_OVERRIDE_GFX_VERSION": "10.3.0"}, ["lacks-variable"]),
         ({**OVERRIDE, "HIP_VISIBLE_DEVICES": "-1"}, ["hides-devices"]),
         ({**OVERRIDE, "HIP_VISIBLE_DEVICES": "0"}, []),
+        ({**OVERRIDE, "HSA_OVERRIDE_GFX_VERSION_1": ""}, ["empty-override"]),
+        ({**OVERRIDE, "HSA_TOOLS_LIB": ""}, []),
         ({**OVERRIDE, "CUDA_VISIBLE_DEVICES": ""}, []),  # it hides NVIDIA's, and there are none
     ],
 )
@@ -169,3 +171,29 @@ def test_a_linked_kernel_is_unlinked_and_what_it_leads_to_stays(account, tmp_pat
     assert run(["lab", "kernels", "remove", "k", "--yes"]) == 0
     assert kept.exists()
     assert not os.path.lexists(account / "k")
+
+
+def test_an_override_that_is_left_empty_is_taken_out_where_no_card_needs_one():
+    text = spec("/env/bin/python", env={"HSA_OVERRIDE_GFX_VERSION": "", "A": ""})
+    assert json.loads(mended(text, {}, frozenset(["amd"])))["env"] == {"A": ""}
+    assert mended(text, {}, frozenset(["nvidia"])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "folders"),
+    [
+        ("JUPYTER_PATH", "/srv/one:relative:/srv/two/", ["/srv/one", "/srv/two"]),
+        ("XDG_DATA_HOME", "/srv/data", ["/srv/data/jupyter"]),
+        ("JUPYTER_DATA_DIR", "/srv/own", ["/srv/own"]),
+        ("JUPYTER_PATH", "", []),
+        ("XDG_DATA_DIRS", "/srv/data", []),
+    ],
+)
+def test_the_doctor_reads_kernels_where_variables_say(name, value, folders):
+    from rigup.machine.derive import folder_of_jupyter
+    from rigup.machine.facts import Place, Reading, Where
+    from rigup.machine.kinds import Variable
+
+    where = Where("env", 1, "")
+    variable = Variable(Place(), {"name": Reading(name, where), "value": Reading(value, where)})
+    assert [fact.get("path") for fact in folder_of_jupyter(variable)] == folders

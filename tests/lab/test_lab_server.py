@@ -155,3 +155,35 @@ def test_tools_that_use_no_gpu_are_not_said_to_be_unknown():
     assert mind("jupyterlab", "ipykernel").startswith("jupyterlab, ipykernel uses no GPU by itself")
     assert "do not know package-of-nobody:" in mind("jupyterlab", "package-of-nobody")
     assert mind("package-of-nobody").startswith("The tables do not know")
+
+
+def test_in_a_hosted_notebook_it_is_said_that_nobody_reaches_a_second_server(
+    account, made_with_ipykernel, capsys, monkeypatch
+):
+    words = ["lab", "--env", str(made_with_ipykernel)]
+    assert run(words) == 2  # what is lacking is asked for, and nobody can be asked
+    assert "Colab" not in capsys.readouterr().err
+    monkeypatch.setenv("COLAB_RELEASE_TAG", "x")
+    assert run(words) == 2
+    assert "This is a notebook of Google Colab" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.packages
+def test_extensions_are_installed_and_answer(lab_process, account):
+    """What people look for: memory of the kernels, a language server, git beside the files."""
+    subprocess.run([sys.executable, "-m", "venv", account / "bare"], check=True)
+    with lab_process("--env", account / "bare", "--extensions", "--yes") as lab:
+        if lab.answer is None:
+            pytest.skip("extensions cannot be installed here: " + lab.end(0)[1][-300:])
+
+        def told(path):
+            asked = urllib.request.Request(lab.base + path, headers={"Authorization": "token " + lab.token})
+            with urllib.request.urlopen(asked, timeout=60) as answer:
+                return answer.read().decode()
+
+        assert json.loads(told("/api/metrics/v1"))["rss"] > 0
+        assert "python" in json.loads(told("/lsp/status"))["sessions"]["pylsp"]["spec"]["languages"]
+        page = told("/lab")
+        assert "@jupyterlab/git" in page
+        assert "@jupyter-server/resource-usage" in page
+        assert lab.end(signal.SIGTERM)[0] == 0

@@ -6,7 +6,7 @@ import sys
 import tempfile
 
 import pytest
-from bases import python_root, wheels_of
+from bases import python_root, wheel, wheels_of
 
 from rigup.plan.render import rendered
 from rigup.stack.profile import read_profile
@@ -130,3 +130,88 @@ def parts(definition):
             name = line[1:].strip()
         found[name] = found.get(name, "") + ("" if line.startswith("%") else line + "\n")
     return found
+
+
+BACKEND = """import os, zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "flash_attn-2.8.3-py3-none-any.whl"
+    about = "flash_attn-2.8.3.dist-info/"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as archive:
+        archive.writestr("flash_attn/__init__.py", "CARDS = %r" % os.environ.get("TORCH_CUDA_ARCH_LIST"))
+        archive.writestr(about + "METADATA", "Metadata-Version: 2.1\\nName: flash-attn\\nVersion: 2.8.3\\n")
+        archive.writestr(about + "WHEEL", "Wheel-Version: 1.0\\nGenerator: tests\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        archive.writestr(about + "RECORD", "")
+    return name
+"""
+COMPILER = 20_000_000  # bytes
+
+
+def sdist(folder):
+    """The sources of flash-attn, as far as pip looks at them: built by what is in them."""
+    import io
+    import tarfile
+
+    with tarfile.open(folder / "flash_attn-2.8.3.tar.gz", "w:gz") as tar:
+        for name, text in (
+            ("pyproject.toml", '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'),
+            ("backend.py", BACKEND), ("PKG-INFO", "Metadata-Version: 2.1\nName: flash-attn\nVersion: 2.8.3\n"),
+        ):  # fmt: skip
+            entry = tarfile.TarInfo("flash_attn-2.8.3/" + name)
+            entry.size = len(text)
+            tar.addfile(entry, io.BytesIO(text.encode()))
+
+
+def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along(podman, chosen, tmp_path):
+    import re
+
+    choice = chosen("RTX 3090, driver 580.95.05, ubuntu 24.04", "torch", "flash-attn", manager="docker")
+    recipe = rendered(choice, "dockerfile")
+    assert "-devel\nFROM ${BUILD} AS build\n" in recipe
+    assert (
+        recipe.index('ARG TORCH_CUDA_ARCH_LIST="8.6"')
+        < recipe.index('"wheel", "--no-deps"')
+        < recipe.index("FROM ${BASE}")
+    )
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name in ("setuptools", "wheel", "packaging", "ninja", "psutil", "einops"):
+        wheel(wheels, name, "99.0")
+    (tmp_path / "pip.conf").write_text("[global]\nno-index = true\nfind-links = /wheels\n")
+    link = 'RUN ["python", "-c", "import os; os.symlink(\'python\', \'/usr/bin/python3\')"]\n'
+    podman.build(
+        f"FROM {BASE}\nCOPY pip.conf /etc/pip.conf\nCOPY wheels /wheels\n{link}", "localhost/runtime", tmp_path
+    )
+    sdist(wheels)
+    (tmp_path / "compiler").write_bytes(b"x" * COMPILER)
+    podman.build("FROM localhost/runtime\nCOPY wheels /wheels\nCOPY compiler /compiler\n", "localhost/devel", tmp_path)
+    done = podman(
+        "build", "--isolation=chroot", "--build-arg", "BASE=localhost/runtime", "--build-arg", "BUILD=localhost/devel", "-t", "localhost/compiled", "-",
+        input=recipe,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = podman.says(
+        "localhost/compiled",
+        tmp_path,
+        "python3",
+        "-c",
+        "import flash_attn, os; print('HAS', flash_attn.CARDS, os.getuid(), os.path.exists('/compiler'), os.environ.get('TORCH_CUDA_ARCH_LIST'))",
+    )
+    assert "HAS 8.6 1000 False None" in said
+    sizes = [
+        int(podman("image", "inspect", "--format", "{{.Size}}", f"localhost/{name}").stdout)
+        for name in ("runtime", "devel", "compiled")
+    ]
+    assert sizes[1] > sizes[0] + COMPILER
+    assert sizes[2] < sizes[0] + COMPILER / 2
+    assert not re.search(r"COPY .*wheels", recipe)
+
+
+def test_local_folders_lie_in_no_layer(podman, offline, tmp_path):
+    choice, folder = offline("no gpu, debian 13", "torch")
+    (folder / "big-1.0-py3-none-any.whl").write_bytes(b"x" * COMPILER)
+    podman.build(rendered(choice, "dockerfile"), "localhost/light", tmp_path, "--build-context", f"wheels1={folder}")
+    base, light = (
+        int(podman("image", "inspect", "--format", "{{.Size}}", name).stdout) for name in (BASE, "localhost/light")
+    )
+    assert light < base + COMPILER / 2

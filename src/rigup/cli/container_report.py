@@ -14,7 +14,7 @@ from rigup.schemas.container import Container, ContainerLint, From
 
 def shown_text(answer: Container) -> str:
     """The command that can be pasted, then why each part is in it."""
-    lines = [line for notice in _before(answer) for line in wrapped(notice)]
+    lines = [line for notice in before(answer) for line in wrapped(notice)]
     for file in answer.files:
         lines += [_("{path}:").format(path=file.path), *("    " + line for line in file.text.splitlines()), ""]
     lines += [_line(answer), ""]
@@ -24,7 +24,7 @@ def shown_text(answer: Container) -> str:
     return "\n".join(lines).rstrip()
 
 
-def _before(answer: Container) -> list[str]:
+def before(answer: Container) -> list[str]:
     """What has to be known before it is run."""
     found = [_("Warning: {text}").format(text=warning.text) for warning in answer.warnings]
     unserved = [device for device in answer.devices if not device.served]
@@ -58,21 +58,26 @@ def started(answer: Container, typed: Mapping[str, str]) -> int:
         typed: variables with their values; those that the command takes by name are put into its environment.
 
     """
-    for notice in _before(answer):
+    for notice in before(answer):
         click.echo("\n".join(wrapped(notice)), err=True)
     if answer.verdict != "ready":
         return 1
     os.environ.update(
         {name: typed[name] for name, value in answer.environment.items() if isinstance(value, From) and name in typed}
     )
-    for name, given in answer.exports.items():
-        value = os.environ.get(given.from_) if isinstance(given, From) else given
-        if value is not None:
-            os.environ[name] = value
+    os.environ.update(exported(answer, os.environ))
     from rigup.cli.program_report import run_and_diagnose
 
     color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     return run_and_diagnose(tuple(answer.argv), as_json=False, verbose=0, wake=False, color=color)
+
+
+def exported(answer: Container, variables: Mapping[str, str]) -> dict[str, str]:
+    """Variables that the engine itself is given; one of the caller's that is not there is left out."""
+    found = {
+        name: variables.get(given.from_) if isinstance(given, From) else given for name, given in answer.exports.items()
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def linted_text(answer: ContainerLint) -> str:

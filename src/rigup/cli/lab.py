@@ -11,12 +11,13 @@ from rigup.language import choose
 
 @click.group("lab", cls=Environments, invoke_without_command=True)
 @click.option("--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one, or the one beside.")  # fmt: skip
+@click.option("--container", "image", default="", metavar="IMAGE|WISH", help="In a container of this image, with the devices of this machine.")  # fmt: skip
 @click.option("--dir", "folder", default=".", metavar="FOLDER", help="Where notebooks lie; by default here.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="By default one that is free.")
 @click.option("--host", default="", metavar="[USER@]HOST", help="Start it on another machine, by your own ssh; --env and --dir are that machine's.")  # fmt: skip
 @click.option("--partition", default="", metavar="NAME", help="Run it as a job of a Slurm cluster: here on the login node, or with --host on that one.")  # fmt: skip
 @click.option("--time", "limit", default="", metavar="TIME", help="How long the job may run, as Slurm takes it: 90, 4:00:00, 1-0.")  # fmt: skip
-@click.option("--gpus", default="", metavar="[TYPE:]N", help="GPUs that the job shall have.")
+@click.option("--gpus", default="", metavar="[TYPE:]N", help="GPUs that the job shall have; of a container all, none, or numbers such as 0,1.")  # fmt: skip
 @click.option("--account", default="", metavar="NAME", help="Whose share of the cluster the job is.")
 @click.option("--grace", type=click.FloatRange(10, 86400), default=600.0, show_default=True, metavar="SECONDS", help="With --host or a job: how long the server waits for a broken connection.")  # fmt: skip
 @click.option("--token-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the token; by default one is made for each run.")  # fmt: skip
@@ -38,6 +39,10 @@ def command(context: click.Context, /, as_json: bool, **wish: Any) -> int:
         return 0
     if as_json:
         choose("en")  # data is the same in every language
+    if wish["image"]:
+        from rigup.cli.lab_container import lab_in_container
+
+        return lab_in_container(wish, as_json)
     if wish["install_service"] or wish["remove_service"]:
         from rigup.cli.lab_service import service
 

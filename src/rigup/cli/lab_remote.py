@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -11,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rigup.cli.data import data_text
+from rigup.cli.env_files import asked
 from rigup.cli.failing import CannotBeDone, WrongRequest
 from rigup.cli.lab_serving import install, say, show_addresses, token_of
 from rigup.language import _
 
 if TYPE_CHECKING:
+    from rigup.lab.errors import LacksPackages
     from rigup.lab.remote import Connection
 
 _FIRST_WAIT, _MOST_WAIT = 1.0, 30.0  # seconds before a connection is made again
+_STANDARD_ERROR = 2  # what an installer says is for people, also where data is printed
 _LAST_LINES = 12
 _WARNED = (600, 120)  # seconds before the end of a job
 # What srun is given, by the options of this command; a value is joined to its option.
@@ -34,24 +38,29 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     """Start it there and carry its port here; the exit status."""
     from rigup.cli.progress import Waiting
     from rigup.cli.stopping import stopping
-    from rigup.lab.errors import LabError
+    from rigup.lab.errors import LabError, LacksPackages
     from rigup.lab.jupyter import new_token
     from rigup.lab.remote import Connection, Wish
     from rigup.lab.server import free_port
 
-    if wish["only"] or (wish["extensions"] and wish["host"]):
-        raise WrongRequest(_("--print and --extensions are for this machine: run rigup there for them."))
+    if wish["only"]:
+        raise WrongRequest(_("--print is for this machine: run rigup there for it."))
     srun = _srun(wish)
-    environment, folder, variables = _there(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
+    environment, folder, variables, packages = _there(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
     wanted = Wish(
-        variables=variables, host=wish["host"], environment=environment, folder=folder, srun=srun,
+        variables=variables, host=wish["host"], environment=environment, folder=folder, srun=srun, packages=packages,
         token=token_of(wish["token_file"]) or new_token(), port=wish["port"] or free_port(), grace=wish["grace"],
     )  # fmt: skip
     connection = Connection(wanted, waits=say)
     with stopping():
         try:
-            with Waiting(_("Jupyter Lab starts …")):
-                connection.open()
+            try:
+                with Waiting(_("Jupyter Lab starts …")):
+                    connection.open()
+            except LacksPackages as lacks:
+                _install_there(lacks, wish, as_json)
+                with Waiting(_("Jupyter Lab starts …")):
+                    connection.open()
             _ready(connection, as_json)
             _hold(connection)
         except KeyboardInterrupt:
@@ -63,6 +72,23 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
         finally:
             connection.close()
     return 0
+
+
+def _install_there(lacks: "LacksPackages", wish: dict[str, Any], as_json: bool) -> None:
+    """Bring there what is lacking, when that is agreed. Raises the error itself where nobody can be asked."""
+    if not wish["yes"] and (as_json or not sys.stdin.isatty()):
+        raise lacks
+    say(str(lacks))
+    if not asked(_("Install them?"), wish["yes"]):
+        raise click.exceptions.Exit(1)
+    try:
+        status = subprocess.run(lacks.argv, stdin=subprocess.DEVNULL, stdout=_STANDARD_ERROR, check=False).returncode
+    except OSError as error:
+        text = _("{program} cannot be started: {why}.").format(program=lacks.argv[0], why=error.strerror)
+        raise CannotBeDone(text) from error
+    if status:
+        text = _("{packages} could not be installed there; what the installer said is above.")
+        raise CannotBeDone(text.format(packages=", ".join(lacks.lacking)))
 
 
 def _srun(wish: dict[str, Any]) -> tuple[str, ...]:
@@ -77,12 +103,13 @@ def _srun(wish: dict[str, Any]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _here(wish: dict[str, Any], as_json: bool) -> tuple[str, str, dict[str, str]]:
+def _here(wish: dict[str, Any], as_json: bool) -> tuple[str, str, dict[str, str], tuple[str, ...]]:
     """Environment, folder and variables of a job that is asked for from this machine; what is lacking is installed before.
 
     What the devices of this machine need is not what those of the node do: only the environment's own variables go along.
     """
     from rigup.cli.arguments import click_errors
+    from rigup.lab.jupyter import PACKAGES
     from rigup.plan.environments.record import read
     from rigup.workflows.notebooks import planned
 
@@ -94,17 +121,24 @@ def _here(wish: dict[str, Any], as_json: bool) -> tuple[str, str, dict[str, str]
         raise click.exceptions.Exit(status)
     record = read(plan.environment.path)
     kept = {name: value for name, value in (record.variables if record else {}).items() if "VISIBLE" not in name}
-    return str(plan.environment.path), plan.folder, kept
+    return str(plan.environment.path), plan.folder, kept, PACKAGES
 
 
-def _there(wish: dict[str, Any], is_job: bool) -> tuple[str, str, dict[str, str]]:
+def _there(wish: dict[str, Any], is_job: bool) -> tuple[str, str, dict[str, str], tuple[str, ...]]:
     """The same of another machine; its devices are looked at where the server runs on that machine itself."""
+    from rigup.cli.arguments import click_errors
+    from rigup.lab.jupyter import PACKAGES
+    from rigup.workflows.notebooks import extension_packages
+
     folder = wish["folder"] if wish["folder"] != "." else "~"
-    return wish["name"], folder, {} if is_job else _needed(wish["host"], wish["name"])
+    variables, makers = ({}, frozenset[str]()) if is_job else _needed(wish["host"], wish["name"])
+    with click_errors():
+        more = extension_packages(makers) if wish["extensions"] else ()
+    return wish["name"], folder, variables, (*PACKAGES, *more)
 
 
-def _needed(host: str, environment: str) -> dict[str, str]:
-    """What the devices there need; nothing where ssh would have to ask somebody, which is told."""
+def _needed(host: str, environment: str) -> tuple[dict[str, str], frozenset[str]]:
+    """What the devices there need, and who made them; nothing where ssh would have to ask somebody, which is told."""
     from rigup.cli.progress import Waiting
     from rigup.machine.collect.ssh import fit
     from rigup.workflows.notebooks import needed_there
@@ -112,10 +146,10 @@ def _needed(host: str, environment: str) -> dict[str, str]:
     if not fit(host):
         raise WrongRequest(_("{host} is no host that ssh could be given.").format(host=repr(host)[:80]))
     with Waiting(_("Looking at {host} …").format(host=host)):
-        variables = needed_there(host, environment)
-    if variables is None:
+        seen = needed_there(host, environment)
+    if seen is None:
         say(_("The devices of {host} were not looked at, so no variable is set for them.").format(host=host))
-    return variables or {}
+    return seen or ({}, frozenset())
 
 
 def _hold(connection: "Connection") -> None:

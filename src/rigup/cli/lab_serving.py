@@ -28,8 +28,12 @@ _LEAST_TOKEN, _MOST_TOKEN = 16, 512
 
 def lab(wish: dict[str, Any], as_json: bool) -> int:
     """Start it, or print how it would be; the exit status."""
+    from rigup.knowledge.hosted import hosted
     from rigup.workflows.notebooks import planned
 
+    if not wish["only"] and (service := hosted(os.environ)):
+        text = _("This is a notebook of {service}, which has its own Jupyter: your browser does not reach a second one here. `%load_ext rigup` brings rigup's commands into the notebook, `rigup lab kernels add` an environment among its kernels, and `rigup doctor` tells what the service grants.")  # fmt: skip
+        say(text.format(service=service.name))
     with click_errors():
         if not os.path.isdir(wish["folder"]):
             raise WrongRequest(_("There is no folder {path}.").format(path=wish["folder"]))
@@ -61,7 +65,7 @@ def install(plan: "Planned", yes: bool, as_json: bool) -> int:
 def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
     from rigup.cli.stopping import stopping
     from rigup.lab.errors import LabError
-    from rigup.lab.jupyter import RunFolder, new_token
+    from rigup.lab.jupyter import RunFolder, new_token, program
     from rigup.plan.environments.kernels import described
 
     token = token_of(wish["token_file"]) or new_token()
@@ -77,14 +81,14 @@ def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
             say(_("Jupyter is ended with its kernels.") if server else _("Stopped; nothing was started."))
             return 0 if signals or server else 130
         except LabError as error:
-            raise _diagnosed(error, plan) from error
+            raise diagnosed(error, program(plan.environment)) from error
         finally:
             with suppress(KeyboardInterrupt):
-                _end(server)
+                end(server)
             folder.remove()
 
 
-def _end(server: "Server | None") -> None:
+def end(server: "Server | None") -> None:
     """End it; a second Ctrl-C does not leave it behind."""
     if server is None:
         return
@@ -182,15 +186,13 @@ def show_addresses(url: str, vscode_url: str) -> None:
     click.echo(_("Ctrl-C ends it with its kernels."))
 
 
-def _diagnosed(error: Any, plan: "Planned") -> CannotBeDone:
+def diagnosed(error: Any, argv: list[str]) -> CannotBeDone:
     """The error, with what Jupyter said last and what the doctor makes of it."""
     from rigup.cli.program_report import death_text
-    from rigup.lab.jupyter import program
 
     if error.log:
         click.echo("\n".join(error.log.splitlines()[-_LAST_LINES:]), err=True)
         color = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-        argv = program(plan.environment)
         click.echo("\n" + death_text(argv, 1, error.log, color) + "\n", err=True)
     return CannotBeDone(str(error))
 

@@ -42,7 +42,7 @@ def overview(answer: Doctor, verbose: int = 0) -> list[Line]:
     """All that is known to have been looked at, in the order in which it stands upon each other."""
     machine = answer.machine
     parts = (
-        _system(machine, verbose), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
+        _system(machine, verbose), _hosted(machine), _devices(answer, verbose), _toolkits(machine, verbose), _containers(answer),
         _environments(answer, verbose), _kernels(machine, verbose), _scheduler(answer),
     )  # fmt: skip
     return [line for lines in parts for line in lines]
@@ -81,6 +81,20 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
         str(platform.get("hypervisor") or "") if verbose else "",
     ]  # fmt: skip
     return _line(GOOD, _("System"), facts)
+
+
+def _hosted(machine: Machine) -> Iterator[Line]:
+    """What a service that lends the machine grants: nobody finds that by looking."""
+    for service in machine.hosted_notebooks or ():
+        facts = [
+            str(service.get("name")),
+            _("a session ends after {hours} h").format(hours=service["session_hours"]) if service.get("session_hours") else "",
+            _("one left alone after {minutes} min").format(minutes=service["idle_minutes"]) if service.get("idle_minutes") else "",
+            _("kept: {folders}").format(folders=", ".join(map(str, service["kept"]))) if service.get("kept") else _("nothing is kept"),
+            _("pip and apt install until its end") if service.get("is_root") else _("pip installs until its end"),
+            _("the driver is the service's; no systemd, no docker"),
+        ]  # fmt: skip
+        yield Line(GOOD, _("Hosted"), tuple(filter(None, facts)))
 
 
 def _release(platform: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from rigup.container.asked import Mount
 from rigup.container.draft import APPTAINER, DOCKER_RUN, PODMAN_RUN, SELINUX, Draft
 from rigup.container.host import Folder
-from rigup.container.images import caches, limit
+from rigup.knowledge.container_images import caches, limit
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.secrets import is_secret
 from rigup.language import _
@@ -76,7 +76,7 @@ _WORK = "/work"  # where a folder of Windows is inside
 def works_in_folder(draft: Draft, wished: bool) -> bool:
     """The program works in the caller's folder: for a wish, or where its command names files there."""
     words = draft.asked.command
-    if wished or any(_FILE.fullmatch(word) for word in words):
+    if wished or draft.asked.own_program or any(_FILE.fullmatch(word) for word in words):
         return True
     if draft.image.kind.server:
         return False

@@ -42,6 +42,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         gpu: "all", "none", "optional", or devices separated by commas; "" where nobody said.
         publish: ports that are reached from this machine under the same number.
         variables: names, each with the value that it gets, or None for the caller's.
+        own_program: the command is no word for the image's server: it works in the caller's folder, and that server is not started.
         terminal: a person sits before it.
 
     """
@@ -57,6 +58,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
     command: tuple[str, ...] = ()
     terminal: bool = True
+    own_program: bool = False
 
     @property
     def parts(self) -> tuple[str, ...]:

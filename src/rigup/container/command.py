@@ -172,6 +172,8 @@ def _start(draft: Draft) -> None:
             draft.add("--tty")
     if asked.name:
         draft.add("--name", asked.name, _("You asked for this name."))
+    if asked.own_program and draft.image.kind.server and not draft.image.kind.own_token:  # Jupyter's start any command
+        draft.add("--entrypoint=", why=_("The image starts a server of its own, and you asked for another program."))
 
 
 def _hardware(draft: Draft, found: Image, verdicts: dict[int, Verdict]) -> None:

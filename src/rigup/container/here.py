@@ -2,10 +2,13 @@
 
 import json
 import re
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 from rigup.container.host import Engine, Folder, Host, Instance, Node, Spec
-from rigup.container.images import caches
+from rigup.knowledge.container_images import caches
 from rigup.machine.host import Host as Seam
 from rigup.machine.local import Local
 from rigup.stack.site import Site
@@ -17,8 +20,8 @@ _DESKTOPS = {"Docker Desktop": "desktop", "colima": "colima"}
 _SLOW = 4.0  # seconds for an engine whose daemon has to answer
 
 
-def host_here(site: Site, seam: Seam | None = None) -> Host:
-    """What is there now; what could not be asked is left out."""
+def host_here(site: Site, seam: Seam | None = None, engines: Sequence[Engine] | None = None) -> Host:
+    """What is there now; what could not be asked is left out. Engines that were asked before are not asked again."""
     seam = seam or Local()
     environment = dict(line.split("=", 1) for line in (seam.variables().body or "").splitlines() if "=" in line)
     account = seam.account().body or ""
@@ -28,7 +31,7 @@ def host_here(site: Site, seam: Seam | None = None) -> Host:
         user=_first_group(r"uid=\d+\(([^)]{1,60})\)", account), uid=int(_first_group(r"uid=(\d+)", account) or 0),
         gid=int(_first_group(r"gid=(\d+)", account) or 0), home=home, cwd=cwd,
         groups={name: int(number) for number, name in re.findall(r"(\d{1,10})\(([^)]{1,60})\)", account.partition("groups=")[2])},
-        environment=environment, engines=tuple(_engines(seam)), nvidia_toolkit=_toolkit(seam), cdi=tuple(_specs(seam)), nodes=nodes,
+        environment=environment, engines=tuple(engines_here(seam) if engines is None else engines), nvidia_toolkit=_toolkit(seam), cdi=tuple(_specs(seam)), nodes=nodes,
         mig=tuple(_parts(seam)) if any(device.vendor == "nvidia" for device in site.gpus) else (), selinux=_selinux(seam),
         container_selinux=_policy(seam), selinux_booleans=dict(_booleans(seam)), folders=_folders(seam, home, cwd),
         docker_config_proxies='"proxies"' in (seam.read(home + "/.docker/config.json", 100_000).body or ""),
@@ -52,9 +55,13 @@ def _json(text: str | None) -> dict[str, Any]:
 # -- engines -------------------------------------------------------------------------------------------
 
 
-def _engines(seam: Seam) -> list[Engine]:
-    found = [_docker(seam), _podman(seam), *(_hpc(seam, name) for name in ("apptainer", "singularity"))]
-    return [engine for engine in found if engine is not None]
+def engines_here(seam: Seam) -> list[Engine]:
+    """Engines that answer; they are asked beside each other."""
+    asked: tuple[Callable[[], Engine | None], ...] = (
+        partial(_docker, seam), partial(_podman, seam), partial(_hpc, seam, "apptainer"), partial(_hpc, seam, "singularity"),
+    )  # fmt: skip
+    with ThreadPoolExecutor(len(asked)) as pool:
+        return [engine for engine in pool.map(lambda ask: ask(), asked) if engine is not None]
 
 
 def _docker(seam: Seam) -> Engine | None:

@@ -7,7 +7,8 @@ import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.chips import isa_order
-from rigup.knowledge.cuda import toolkit_isas, version_key
+from rigup.knowledge.container_images import Kind, Ngc, image_for, kind_of, ngc_images
+from rigup.knowledge.cuda import toolkit_isas
 from rigup.knowledge.environment_images import Image as Row
 from rigup.knowledge.torch_builds import build as torch_build
 from rigup.stack.candidate import Candidate
@@ -18,66 +19,6 @@ _CUDA_WORDS = re.compile(r"(?:^|[-_.])(?:cu|cuda)-?(\d{2})\.?(\d)(?!\d)")
 _ROCM_WORD = re.compile(r"rocm[-_]?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
 _ROCM_TAG = re.compile(r"(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)(?:-complete|-full)?")
 _TORCH_WORD = re.compile(r"(?:py)?torch(?:_release)?[-_v]{0,2}(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?)")
-
-
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """What images of a name are for; see the table `container_runs`."""
-
-    repository: str = ""
-    tag: str = ""
-    vendor: str = ""
-    framework: str = ""
-    server: bool = False
-    own_token: bool = False
-    shm: bool = False
-    guarded: bool = False
-    compat: bool = False
-    jetson: bool = False
-    system: bool = False
-    sets_arch: bool = False
-    isa_min: str = ""
-    cuda: str = ""
-    rocm: str = ""
-    code: tuple[str, ...] = ()
-    machine: tuple[str, ...] = ()
-    user: str = ""
-    cache: str = ""
-    gpu_tag: str = ""
-    source: str = ""
-
-
-class Cache(msgspec.Struct, frozen=True, kw_only=True):
-    """A folder below a home that a program looks into, and the variable that says where it is."""
-
-    id: str
-    folder: str
-    variable: str
-    inside: str = ""
-    below_root: bool = False
-    source: str = ""
-
-
-class _Chosen(msgspec.Struct, frozen=True, kw_only=True):
-    wish: str
-    kind: str
-    image: str
-    machine: str = ""
-    jetpack: str = ""
-
-
-class _Limit(msgspec.Struct, frozen=True, kw_only=True):
-    id: str
-    version: str
-    source: str = ""
-
-
-class _Ngc(msgspec.Struct, frozen=True, kw_only=True):
-    tag: str
-    torch: str
-    cuda: str
-    ubuntu: str = ""
-    python: str = ""
-    gpu_archs: str = ""
 
 
 class Image(msgspec.Struct, frozen=True, kw_only=True, dict=True):
@@ -116,16 +57,6 @@ class Image(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
 
-def limit(name: str) -> tuple[int, ...]:
-    """The release from which on an engine can do something. Raises KnowledgeError for a malformed table."""
-    return next(version_key(row.version) for row in tables.rows("container_runs", "limit", _Limit) if row.id == name)
-
-
-def caches() -> tuple[Cache, ...]:
-    """Folders that programs look into. Raises KnowledgeError for a malformed table."""
-    return tables.rows("container_runs", "cache", Cache)
-
-
 def split(name: str) -> tuple[str, str, bool]:
     """Repository, tag and whether a digest stands there."""
     plain = re.sub(r"^docker(?:-daemon)?://", "", name)
@@ -139,7 +70,7 @@ def split(name: str) -> tuple[str, str, bool]:
 def image(name: str, machine: str = "x86_64") -> Image:
     """What a name tells. Raises KnowledgeError for a malformed table."""
     repository, tag, digest = ("", name.rpartition("/")[2], True) if _is_path(name) else split(name)
-    kind = _kind(repository, tag)
+    kind = kind_of(repository, tag)
     build = _known(repository, tag) or _candidate(repository, tag, kind, machine)
     if kind.isa_min and not build.isa_min and build.kind == "cuda":
         build = msgspec.structs.replace(build, isa_min=kind.isa_min)
@@ -151,19 +82,6 @@ def image(name: str, machine: str = "x86_64") -> Image:
 
 def _is_path(name: str) -> bool:
     return name.endswith(".sif") or name.startswith(("/", "./", "../"))
-
-
-@tables.remembered
-def _kinds() -> tuple[tuple[re.Pattern[str], re.Pattern[str], Kind], ...]:
-    rows = tables.rows("container_runs", "kind", Kind)
-    return tuple((re.compile(row.repository), re.compile(row.tag), row) for row in rows)
-
-
-def _kind(repository: str, tag: str) -> Kind:
-    for name, about, row in _kinds():
-        if name.fullmatch(repository) and about.search(tag):
-            return row
-    return Kind()
 
 
 def _known(repository: str, tag: str) -> Candidate | None:
@@ -204,11 +122,11 @@ def _candidate(repository: str, tag: str, kind: Kind, machine: str) -> Candidate
     )  # fmt: skip
 
 
-def _ngc(repository: str, tag: str) -> _Ngc | None:
+def _ngc(repository: str, tag: str) -> Ngc | None:
     if repository != "nvcr.io/nvidia/pytorch":
         return None
     plain = tag.removesuffix("-igpu")
-    return next((row for row in tables.rows("containers", "ngc_pytorch", _Ngc) if row.tag == plain), None)
+    return next((row for row in ngc_images() if row.tag == plain), None)
 
 
 def _cuda(repository: str, tag: str) -> str:
@@ -240,13 +158,9 @@ def fallback(wish: str, kind: str, site: Site) -> str:
     """The image of the tables for a wish where none of the framework's own is for the machine; "" for none."""
     machine = "aarch64" if site.machine in ("aarch64", "arm64") else site.machine
     system = site.jetpack.partition(".")[0] if kind == "cuda" else ""
-    for row in tables.rows("container_runs", "chosen", _Chosen):
-        if (row.wish, row.kind, row.jetpack) == (wish, kind, system) and row.machine in ("", machine):
-            return row.image
-    return ""
+    return image_for(wish, kind, system, machine)
 
 
 def newest_ngc() -> list[str]:
     """NVIDIA's images of torch, the newest first: they are made for arm64 as well."""
-    rows = sorted(tables.rows("containers", "ngc_pytorch", _Ngc), key=lambda row: version_key(row.tag), reverse=True)
-    return [f"nvcr.io/nvidia/pytorch:{row.tag}" for row in rows]
+    return [f"nvcr.io/nvidia/pytorch:{row.tag}" for row in ngc_images()]

@@ -2,8 +2,8 @@
 
 from rigup.container.draft import CDI, HOOK, Draft
 from rigup.container.host import Engine, Host, Spec
-from rigup.container.images import limit
 from rigup.container.serving import refused
+from rigup.knowledge.container_images import limit
 from rigup.knowledge.cuda import version_key
 from rigup.language import _
 from rigup.plan.containers import toolkit_steps

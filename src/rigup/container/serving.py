@@ -6,8 +6,9 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from rigup.container.images import Image, fallback, image, limit, newest_ngc
+from rigup.container.images import Image, fallback, image, newest_ngc
 from rigup.knowledge.chips import why_not
+from rigup.knowledge.container_images import limit
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, version_key
 from rigup.knowledge.driver_recipes import for_servers
 from rigup.knowledge.forward import forward_package

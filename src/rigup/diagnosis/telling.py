@@ -75,5 +75,5 @@ def _as_typed(given: Any) -> str:
 _WORDS = {
     "{PciDevice.address}": "*", "{HomeFolder.path}": "~", "{Platform.release}": "$(uname -r)", "{PythonEnv.prefix}": "ENVIRONMENT",
     "{Proof.env}": "ENVIRONMENT", "{SearchPath.path}": "FOLDER", "{LoaderEntry.path}": "LIBRARY", "{StateFolder.path}": "~/.local/state",
-    "{UnitFile.path}": "UNIT",
+    "{UnitFile.path}": "UNIT", "{JupyterFolder.path}": "~/.local/share/jupyter",
 }  # fmt: skip

@@ -18,6 +18,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
         cuda, rocm: toolkits inside; of several CUDAs there is one image each.
         code: architectures compiled in; empty where the wheel of the same release and toolkit tells.
         brings: packages that belong to the framework and are in it.
+        builder: the same with a compiler, by its name with the same holes; "" where the image has one, or nobody makes one.
 
     """
 
@@ -30,6 +31,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     rocm: str = ""
     code: list[str] = []
     brings: list[str] = []
+    builder: str = ""
     note: str = ""
     source: str = ""
 
@@ -57,6 +59,16 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename={"made_for": "for"}
 def images(package: str) -> Iterator[Image]:
     """Images that hold a framework. Raises KnowledgeError for a malformed table."""
     return (row for row in tables.rows("environment_images", "image", Image) if row.package == package)
+
+
+def builder_of(name: str) -> str:
+    """The image with a compiler for an image of the table, "" for none. Raises KnowledgeError for a malformed table."""
+    for row in tables.rows("environment_images", "image", Image):
+        for version in row.versions if row.builder else ():
+            for cuda in row.cuda or [""]:
+                if row.image.format(version=version, cuda=cuda) == name:
+                    return row.builder.format(version=version, cuda=cuda)
+    return ""
 
 
 def base_for(kind: str = "", jetpack: str = "") -> Base:

@@ -14,5 +14,19 @@ class LabError(Exception):
         self.log = log
 
 
+class LacksPackages(LabError):
+    """Packages that an environment elsewhere lacks.
+
+    Attributes:
+        lacking: their names.
+        argv: the command that installs them there, started here.
+
+    """
+
+    def __init__(self, text: str, lacking: tuple[str, ...], argv: tuple[str, ...]) -> None:
+        super().__init__(text)
+        self.lacking, self.argv = lacking, argv
+
+
 class ServerGone(LabError):
     """A server on another machine that ended while nobody held on to it: connecting again is in vain."""

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import threading
 import time
+from importlib import metadata
 from typing import Any
 
 _PAUSE = 0.1
@@ -289,6 +290,14 @@ def _place(folder: str) -> "dict[str, Any]":
     return {"node": place["node"], "job": place["job"], "left": left.decode("utf-8", "replace").strip()[:40]}
 
 
+def _has(package: str) -> bool:
+    try:
+        metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
 def main() -> None:
     """Answer one request, which is the first line of the input."""
     asked = json.loads(sys.stdin.readline())
@@ -298,9 +307,12 @@ def main() -> None:
             _say(error="gone", log="")
             return
         program = os.path.join(os.path.dirname(sys.executable), "jupyter-lab")
-        if not os.path.exists(program):
+        lacking = [name for name in asked["packages"] if not _has(name)]
+        if not os.path.exists(program) and "jupyterlab" not in lacking:
+            lacking.insert(0, "jupyterlab")
+        if lacking:
             has_pip = importlib.util.find_spec("pip") is not None
-            _say(error="lacks-jupyter" if has_pip else "lacks-jupyter-and-pip", log="", python=sys.executable)
+            _say(error="lacks", log="", python=sys.executable, has_pip=has_pip, lacking=lacking)
             return
         if not os.path.isdir(os.path.expanduser(asked["folder"])):
             _say(error="no-folder", log="")

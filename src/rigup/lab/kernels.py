@@ -2,6 +2,7 @@
 
 import os
 import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from rigup.schemas.lab import Kernel, KernelFault
 _MOST_TEXT = 1_000_000
 _MOST_KERNELS = 500
 MASKS = {"CUDA_VISIBLE_DEVICES": "nvidia", "HIP_VISIBLE_DEVICES": "amd", "ROCR_VISIBLE_DEVICES": "amd"}
+_OVERRIDES = re.compile(r"HSA_OVERRIDE_GFX_VERSION(?:_\d{1,2})?")
 _HIDES_ALL = ("", "-1", "none", "None")
 
 
@@ -63,6 +65,7 @@ def kernel_folders(own: str, variables: Mapping[str, str], environments: Iterabl
     """
     named = [part for part in variables.get("JUPYTER_PATH", "").split(os.pathsep) if os.path.isabs(part)]
     shared = [f"{folder.rstrip('/')}/share/jupyter/kernels" for folder in (*environments, "/usr/local", "/usr")]
+    shared += [posixpath.join(folder, "jupyter", "kernels") for folder in (variables.get("PROGRAMDATA", ""),) if folder]
     return list(dict.fromkeys((*(posixpath.join(folder, "kernels") for folder in named), own, *shared)))
 
 
@@ -147,12 +150,27 @@ def _blind(described: Description, inside: Inside | None, makers: frozenset[str]
         for name, value in described.env.items()
         if MASKS.get(name) in makers and value in _HIDES_ALL
     ]
+    faults += [
+        KernelFault(
+            fault="empty-override",
+            text=_("It sets {name} to nothing, which AMD's runtime reads as a version: it then finds no GPU.").format(
+                name=name
+            ),
+            mended=_("{name} is taken out.").format(name=name),
+        )
+        for name, value in described.env.items()
+        if _is_empty_override(name, value, makers) and name not in (inside.needed if inside else {})
+    ]
     for name, value in inside.needed.items() if inside else ():
         if described.env.get(name) != value:
             text = _("It is not given {name}={value}, which this machine's devices need.")
             mended = _("{name} is set.").format(name=name)
             faults.append(KernelFault(fault="lacks-variable", text=text.format(name=name, value=value), mended=mended))
     return faults
+
+
+def _is_empty_override(name: str, value: str, makers: frozenset[str]) -> bool:
+    return "amd" in makers and not value.strip() and _OVERRIDES.fullmatch(name) is not None
 
 
 def _hidden(former: list[Kernel], described: Description, environments: Mapping[str, Inside]) -> list[KernelFault]:
@@ -170,7 +188,11 @@ def mended(text: str, needed: Mapping[str, str], makers: frozenset[str]) -> str 
     described = description(text)
     if described is None:
         return None
-    kept = {name: value for name, value in described.env.items() if not (MASKS.get(name) in makers and value in _HIDES_ALL)}  # fmt: skip
+    kept = {
+        name: value
+        for name, value in described.env.items()
+        if not (MASKS.get(name) in makers and value in _HIDES_ALL) and not _is_empty_override(name, value, makers)
+    }
     env = {**kept, **needed}
     if env == described.env:
         return None

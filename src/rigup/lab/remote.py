@@ -15,7 +15,8 @@ from typing import Any
 
 import msgspec
 
-from rigup.lab.errors import LabError, ServerGone
+from rigup.lab.errors import LabError, LacksPackages, ServerGone
+from rigup.lab.jupyter import PACKAGES
 from rigup.language import _
 from rigup.machine.collect.ssh import cleaned, fit
 from rigup.machine.slurm.words import duration
@@ -47,6 +48,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         grace: seconds for which a server there waits for a broken connection.
         options: of ssh, beside the person's own.
         srun: options of the job in which it shall run; none where it runs on the host itself.
+        packages: that have to be in the environment.
 
     """
 
@@ -59,6 +61,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     grace: float = 600.0
     options: tuple[str, ...] = ()
     srun: tuple[str, ...] = ()
+    packages: tuple[str, ...] = PACKAGES
 
     @property
     def place(self) -> str:
@@ -79,11 +82,11 @@ def python_there(environment: str) -> str:
     return f'for python in {tried}; do [ -x "$python" ] && break; done; [ -x "$python" ] || {{ echo {missing} >&2; exit 3; }}; exec "$python"'
 
 
-def install_command(host: str, python: str, has_pip: bool) -> str:
-    """What a person types here to bring Jupyter Lab into an environment there; without pip in it uv is asked."""
-    words = [python, "-m", "pip", "install"] if has_pip else ["uv", "pip", "install", "--python", python]
-    there = shlex.join([*words, "jupyterlab", "ipykernel"])
-    return shlex.join(["ssh", host, there]) if host else there
+def install_command(host: str, python: str, has_pip: bool, packages: tuple[str, ...]) -> tuple[str, ...]:
+    """The command that brings packages into an environment there; without pip in it uv is asked."""
+    words = (python, "-m", "pip", "install") if has_pip else ("uv", "pip", "install", "--python", python)
+    there = (*words, *packages)
+    return ("ssh", host, shlex.join(there)) if host else there
 
 
 class Connection:
@@ -153,7 +156,7 @@ class Connection:
         source = _KEEPER.read_bytes()
         asked: dict[str, Any] = {
             "run": self.run, "again": again, "token": self.wish.token, "folder": self.wish.folder, "grace": self.wish.grace,
-            "variables": dict(self.wish.variables), "patience": _PATIENCE, "title": "Python", "srun": self.wish.srun,
+            "variables": dict(self.wish.variables), "patience": _PATIENCE, "title": "Python", "srun": self.wish.srun, "packages": self.wish.packages,
             "node": _ON_NODE.read_text("utf-8") if self.wish.srun else "", "port": 0 if self.wish.host else self.wish.port,
         }  # fmt: skip
         return str(len(source)).encode() + b"\n" + source + json.dumps(asked).encode() + b"\n"
@@ -167,18 +170,29 @@ class Connection:
             return
         self.close()
         log = cleaned(str(told.get("log") or ""))
+        if told.get("error") == "lacks":
+            raise self._lacks(told)
         texts = {
-            "lacks-jupyter": _("{python} on {host} has no Jupyter Lab. Install it there: {command}"),
             "lacks-srun": _("There is no srun on {host}: only the login node of a Slurm cluster takes --partition, --time and --gpus."),
             "no-folder": _("There is no folder {path} on {host}."),
             "gone": _("The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted, or its job is over."),
         }  # fmt: skip
-        text = texts.get(str(told.get("error")).removesuffix("-and-pip"), _("Jupyter did not start on {host}."))
-        python = str(told.get("python"))[:300]
-        command = install_command(self.wish.host, python, told.get("error") == "lacks-jupyter")
+        text = texts.get(str(told.get("error")), _("Jupyter did not start on {host}."))
         kind = ServerGone if told.get("error") == "gone" else LabError
-        raise kind(
-            text.format(python=cleaned(python), host=self.wish.place, path=self.wish.folder, command=command), log
+        raise kind(text.format(host=self.wish.place, path=self.wish.folder), log)
+
+    def _lacks(self, answer: dict[str, Any]) -> LacksPackages:
+        """What the environment there lacks of that which was asked for: no other name comes into a command."""
+        python, names = str(answer.get("python"))[:300], answer.get("lacking")
+        named = names if isinstance(names, list) else []
+        lacking = tuple(name for name in self.wish.packages if name in named) or self.wish.packages
+        argv = install_command(self.wish.host, python, answer.get("has_pip") is True, lacking)
+        text = _("{python} on {host} lacks {packages}. Install them there: {command}")
+        names_text = ", ".join(lacking)
+        return LacksPackages(
+            text.format(python=cleaned(python), host=self.wish.place, packages=names_text, command=shlex.join(argv)),
+            lacking,
+            argv,
         )
 
     def _receive(self, process: "subprocess.Popen[bytes]", lines: "queue.Queue[bytes]") -> None:

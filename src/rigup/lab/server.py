@@ -19,7 +19,7 @@ _ANSWER = 5.0
 _END = 20.0  # seconds in which kernels may end
 _MOST_ANSWER = 1_000_000
 _LETS_IN, _REFUSES = 200, (401, 403)
-_PORT_TAKEN = "already in use"
+_PORT_TAKEN = ("already in use", "already allocated")
 
 
 class _Passed(Log):
@@ -47,6 +47,7 @@ class Server:
         token: that it was given.
         folder: in which it starts.
         say: gets each line that it says; None where nobody wants them.
+        holds_input: its standard input is open as long as it shall run.
 
     Raises:
         LabError: its program cannot be started.
@@ -55,10 +56,10 @@ class Server:
 
     def __init__(
         self, words: Sequence[str], environ: Mapping[str, str], port: int, token: str, folder: str | None = None,
-        say: Callable[[str], None] | None = None,
+        say: Callable[[str], None] | None = None, holds_input: bool = False,
     ) -> None:  # fmt: skip
         self.port, self._token = port, token
-        held = [sys.executable, "-I", str(CHILD), "watch", *words]
+        held = [sys.executable, "-I", str(CHILD), "hold" if holds_input else "watch", *words]
         try:
             self._child = Child(held, environ, _Passed(token, say), folder)
         except OSError as error:
@@ -78,7 +79,7 @@ class Server:
     @property
     def port_was_taken(self) -> bool:
         """Whether it ended because somebody else has the port."""
-        return self.status is not None and _PORT_TAKEN in self.log
+        return self.status is not None and any(words in self.log for words in _PORT_TAKEN)
 
     def wait(self, seconds: float = _START) -> None:
         """Until it answers, to those who have the token alone.

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from rigup.knowledge import gpus as catalogue
+from rigup.knowledge.hosted import hosted, telling_variables
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm import target_of_codename
 from rigup.machine.facts import Fact, Reading, Where
@@ -13,6 +14,8 @@ from rigup.machine.kinds import (
     Gpu,
     Group,
     HomeFolder,
+    HostedNotebook,
+    JupyterFolder,
     JupyterKernel,
     KfdNode,
     Memory,
@@ -187,6 +190,44 @@ def folder_of_state(variable: Variable, facts: Facts) -> Statements:
     for end in ends[1:] if name == "HOME" and "XDG_STATE_HOME" in names else ends:
         path = _on_its_drive(value.rstrip("/\\")) + end
         yield StateFolder(variable.place, {"path": Reading(path, where)})
+
+
+# What is appended to each folder that the variable names.
+_OF_JUPYTER = {"XDG_DATA_HOME": "/jupyter", "JUPYTER_DATA_DIR": "", "JUPYTER_PATH": ""}
+
+
+@derives(JupyterFolder)
+def folder_of_jupyter(variable: Variable) -> Statements:
+    """Where Jupyter looks for kernels beside the usual folders."""
+    end = _OF_JUPYTER.get(variable.get("name", ""))
+    if end is None or not variable.get("value") or variable.place.kind in ("unit", "kernel"):
+        return
+    where = variable.fields["value"]
+    separator = ";" if re.match(r"[A-Za-z]:[\\/]", str(where.value)) else ":"
+    for part in dict.fromkeys(str(where.value).split(separator)):
+        path = _on_its_drive(part.rstrip("/\\"))
+        if path.startswith("/") and _PATH.fullmatch(path):
+            yield JupyterFolder(variable.place, {"path": where._replace(value=path + end)})
+
+
+@derives(HostedNotebook, Variable)
+def service_of_variables(variable: Variable, facts: Facts) -> Statements:
+    """The service that lends the machine, told by the variables that it sets; of two that would fit the first of the table."""
+    name = variable.get("name")
+    if variable.place.kind not in ("", "shell") or not (name == "HOME" or name in telling_variables()):
+        return
+    beside = {other.get("name"): other.get("value") for other in facts.of(Variable) if other.place == variable.place}
+    service = hosted(beside)
+    if service is None:
+        return
+    where = variable.fields["name"]
+    fields = {
+        "id": service.id, "name": service.name, "session_hours": service.session_hours or None, "idle_minutes": service.idle_minutes or None,
+        "kept": list(service.kept), "is_root": service.is_root,
+    }  # fmt: skip
+    yield HostedNotebook(
+        variable.place._replace(process=""), {key: where._replace(value=value) for key, value in fields.items()}
+    )
 
 
 @derives(HomeFolder)

@@ -135,9 +135,7 @@ def _of_builds(choice: Choice) -> Iterator[Group]:
 def _groups_beside(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
     built = {word: row for word in choice.requirements if (row := build_of(name_of(word))) and row.options}
-    cuda = next((judged.build.cuda for judged in choice.chosen if judged.build.cuda), "").partition(".")[0]
-    before = (requirement.format(cuda=cuda) for row in built.values() for requirement in row.before)
-    plain = (*(word for word in choice.requirements if word not in built), *before)
+    plain = (*(word for word in choice.requirements if word not in built), *before_building(choice, built))
     if plain:
         yield _placed(choice, tuple(dict.fromkeys(plain)), "", (), (), None)
     for word, row in built.items():
@@ -145,6 +143,13 @@ def _groups_beside(choice: Choice) -> Iterator[Group]:
             url for judged in choice.chosen for name, url in judged.build.folders.items() if name == row.package
         )
         yield _placed(choice, (word,), "", (), links, None)._replace(flags=tuple(row.options))
+
+
+def before_building(choice: Choice, words: Iterable[str]) -> tuple[str, ...]:
+    """What is installed before some requirements are built: their builds, and they themselves, need it."""
+    cuda = next((judged.build.cuda for judged in choice.chosen if judged.build.cuda), "").partition(".")[0]
+    rows = filter(None, (build_of(name_of(word)) for word in words))
+    return tuple(dict.fromkeys(requirement.format(cuda=cuda) for row in rows for requirement in row.before))
 
 
 def _of_rigup(choice: Choice) -> Iterator[Group]:

@@ -4,7 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
-KernelFaultId = Literal["not-readable", "no-python", "no-ipykernel", "lacks-variable", "hides-devices", "shadowed"]
+KernelFaultId = Literal[
+    "not-readable", "no-python", "no-ipykernel", "lacks-variable", "hides-devices", "empty-override", "shadowed"
+]
 
 
 class KernelFault(Struct, frozen=True, kw_only=True):
@@ -69,6 +71,8 @@ class Lab(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.lab/
         host: where the server runs: "" on this machine, else as ssh was given it; of a job, the node.
         pid: of rigup, which ends the server when it ends.
         environment: the folder of the environment; None in a container.
+        image: of the container; None without one.
+        container: by which name its engine knows it; None without one.
         folder: the one that notebooks lie in.
         argv: the command that starts the server; of a job, srun with what is asked of the cluster; empty on another machine.
         variables: that it is given; the token is not among them.
@@ -81,6 +85,8 @@ class Lab(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.lab/
     host: str
     pid: int | None
     environment: str | None
+    image: str | None = None
+    container: str | None = None
     folder: str
     argv: list[str]
     variables: dict[str, str]

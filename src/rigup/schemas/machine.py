@@ -94,8 +94,10 @@ class Machine(Struct, frozen=True, kw_only=True):
         graphics_switches: a laptop's tool that gives the discrete card to the system or takes it away.
         groups: a group of the group file; its members count from their next login on.
         home_folders: a folder of the person who asks, in which environments and settings are looked for. Never another's home.
+        hosted_notebooks: the service that lends this machine as a notebook, and what it grants by the tables.
         jetsons: that the machine is one of NVIDIA's modules, and what tells it.
         job_requests: what a batch script asks of the scheduler. What is told without a script is of the only one there is.
+        jupyter_folders: a folder of Jupyter's data that a variable of the person who asks names.
         jupyter_kernels: a notebook kernel.
         kernel_libraries: a folder of compiled kernels that a mathematical library of ROCm loads from.
         kernel_modules: a kernel module by name.
@@ -160,8 +162,10 @@ class Machine(Struct, frozen=True, kw_only=True):
     graphics_switches: Facts | UnsetType = UNSET
     groups: Facts | UnsetType = UNSET
     home_folders: Facts | UnsetType = UNSET
+    hosted_notebooks: Facts | UnsetType = UNSET
     jetsons: Facts | UnsetType = UNSET
     job_requests: Facts | UnsetType = UNSET
+    jupyter_folders: Facts | UnsetType = UNSET
     jupyter_kernels: Facts | UnsetType = UNSET
     kernel_libraries: Facts | UnsetType = UNSET
     kernel_modules: Facts | UnsetType = UNSET

@@ -207,10 +207,10 @@ def _disk(facts: Facts, environment: str) -> int | None:
     return known[max(holding, key=len)] if holding else None
 
 
-def look_at(source: str | None, environment: str = "", judge: bool = False) -> Site:
+def look_at(source: str | None, environment: str = "", judge: bool = False, own_pythons: bool = True) -> Site:
     """Look at a machine and see its site, and where `judge` is set what is wrong there.
 
-    `source` is as `--from` takes it; None is this machine.
+    `source` is as `--from` takes it; None is this machine. Its own Pythons are asked for unless `own_pythons` is False.
 
     Raises:
         SourceError: the source cannot be read.
@@ -226,4 +226,4 @@ def look_at(source: str | None, environment: str = "", judge: bool = False) -> S
         site = site.but(troubles=troubles_of(facts)) if judge else site
     finally:
         close_sources()
-    return site if source is not None else with_own_pythons(site, facts)
+    return with_own_pythons(site, facts) if source is None and own_pythons else site

@@ -112,6 +112,10 @@ KINDS: dict[str, Kind] = {
                   ("{python}", "-m", "ipykernel", "install", "--user", "--name", "{name}")),
         undo=(), writes=tuple("{folder}/" + file for file in ("kernel.json", "logo-32x32.png", "logo-64x64.png", "logo-svg.svg")),
     ),
+    "mend-kernel": Kind(
+        _("take what is wrong out of {path}, the notebook kernel's own file, and start the kernel anew"), ("path",),
+        commands=(("rigup", "lab", "kernels", "fix", "--yes", "{path}"),), undo=(), writes=("{path}",),
+    ),
     "install-native-python": Kind(
         _("install Python for {machine} from python.org, or with Homebrew under /opt/homebrew, and make the environment again with it"),
         ("machine",), "by-hand", network=True, undo=(),

@@ -1,5 +1,6 @@
 """Containers on this machine or on one that was told of: what is asked, and the facts that it is answered from."""
 
+import importlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,10 +37,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
 def container(words: Words, profile: str | None) -> "Container":
     """The command for a request, on this machine or on one that was told of. Raises WorkflowError."""
     from rigup.container.asked import Asked, mount, variable
-    from rigup.container.command import command
 
     with as_workflow_errors():
         site, host = machine(profile)
+        from rigup.container.command import command
+
         asked = Asked(
             what=words.what, engine=words.engine, form=words.form, gpu=words.gpu, publish=words.publish, detach=words.detach,
             mounts=tuple(mount(one, host.cwd, host.home) for one in words.mounts), variables=dict(map(variable, words.variables)),
@@ -59,11 +61,17 @@ def machine(profile: str | None) -> "tuple[Site, Host]":
     if profile is not None and profile.endswith(".toml") and os.path.isfile(profile):
         return _of_file(profile)
     if profile is None:
-        from rigup.container.here import host_here
+        from concurrent.futures import ThreadPoolExecutor
+
+        from rigup.container.here import engines_here, host_here
+        from rigup.machine.local import Local
         from rigup.stack.seen import look_at
 
-        seen = look_at(None)
-        return seen, host_here(seen)
+        with ThreadPoolExecutor(2) as pool:  # engines take as long as the look does, which waits for programs itself
+            engines = pool.submit(engines_here, Local())
+            pool.submit(importlib.import_module, "rigup.container.command")
+            seen = look_at(None, own_pythons=False)
+            return seen, host_here(seen, engines=engines.result())
     from rigup.container.host import Engine, Host
     from rigup.workflows.planning import site
 
@@ -103,7 +111,7 @@ class Building(msgspec.Struct, frozen=True, kw_only=True):
 def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str) -> Building:
     """How an image for a wish is built. Raises WorkflowError."""
     from rigup.container.asked import Asked, checked
-    from rigup.container.building import recipe
+    from rigup.plan.render import rendered
     from rigup.plan.render.image import contexts
     from rigup.workflows.environments import defaults
     from rigup.workflows.planning import Request, chosen
@@ -114,7 +122,9 @@ def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str
         if not choice.possible:
             raise CannotBeDoneError(choice.smallest_change or _("Nothing that was asked for can be installed there."))
         beside = [word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")]
-        return Building(recipe=recipe(choice, defaults().images), argv=(engine, "build", "-t", tag, *beside, "-"))
+        return Building(
+            recipe=rendered(choice, "dockerfile", defaults().images), argv=(engine, "build", "-t", tag, *beside, "-")
+        )
 
 
 def examined(name: str, engine: str) -> "ContainerLint":

@@ -190,10 +190,15 @@ def planned(name: str, folder: str, extensions: bool) -> Planned:
 
 
 def _extensions() -> tuple[str, ...]:
-    from rigup.knowledge.notebooks import extensions
     from rigup.stack.seen import look_at
 
-    makers = frozenset(str(device.vendor) for device in look_at(None).gpus)
+    return extension_packages(frozenset(str(device.vendor) for device in look_at(None).gpus))
+
+
+def extension_packages(makers: frozenset[str]) -> tuple[str, ...]:
+    """Packages of extensions for GPUs of these makers. Raises KnowledgeError: the table is malformed."""
+    from rigup.knowledge.notebooks import extensions
+
     return tuple(row.package for row in extensions(makers))
 
 
@@ -209,8 +214,8 @@ def installing(environment: "Environment", lacking: tuple[str, ...], waiting: "W
     return intents.of_request(request, choice, plan), plan
 
 
-def needed_there(host: str, environment: str) -> "dict[str, str] | None":
-    """What the devices of another machine need, asked by ssh without a question to anybody; None where it does not answer so."""
+def needed_there(host: str, environment: str) -> "tuple[dict[str, str], frozenset[str]] | None":
+    """What the devices of another machine need, and who made its GPUs, asked by ssh without a question to anybody; None where it does not answer so."""
     from rigup.machine.collect.ssh import Failure
     from rigup.plan.environments.devices import needed
     from rigup.stack.seen import site_of
@@ -220,4 +225,5 @@ def needed_there(host: str, environment: str) -> "dict[str, str] | None":
         site = site_of(facts_of_host(host, False, True), environment if environment.startswith("/") else "")
     except Failure:
         return None
-    return {setting.name: setting.value for setting in needed(site)}
+    makers = frozenset(str(device.vendor) for device in site.gpus)
+    return {setting.name: setting.value for setting in needed(site)}, makers

@@ -125,8 +125,19 @@ def chip_that_is_better_hidden(knew: Params, beside: Gpu | None = one(vendor="am
 
 # -- overrides
 @mends("wrong-hsa-override")
+def where_the_override_is_written(knew: Params) -> Params:
+    """A notebook kernel's own file alone sets what is wrong there; anything else may be set anywhere."""
+    override = knew.get("override")
+    if isinstance(override, Variable) and override.place.kind == "kernel":
+        return {"kernel_file": override.fields["value"].where.source, "wrong": None}
+    return {"wrong": OVERRIDE}
+
+
+@mends("wrong-hsa-override")
 def override_that_was_meant(knew: Params, override: Variable | None = one(name=OVERRIDE)) -> Params:
     """A chip that needs one gets the right one; any other is itself when nothing is set."""
+    if knew.get("kernel_file"):
+        return {}
     isa, system = str(knew.get("isa") or ""), knew.get("system")
     row = override_for(isa)
     needs = row is not None and not row.shun and newest_build(isa) is None and system != "windows"

@@ -236,6 +236,7 @@ $Blankings = @(
 Get-Variables
 $Homes = @(Get-Homes)
 $States = @($env:USERPROFILE, $HOME | Where-Object { $_ } | ForEach-Object { $_.TrimEnd('\', '/') + '/AppData/Local/rigup' } | Select-Object -Unique)
+$Jupyters = @(@($env:JUPYTER_DATA_DIR) + @("$env:JUPYTER_PATH".Split(';')) | Where-Object { $_ -match '^[A-Za-z]:[\\/]' } | ForEach-Object { $_.TrimEnd('\', '/') } | Select-Object -Unique)
 $Environments = @(Get-Environments $Homes @(@BELOW@) @(@ANYWHERE@))
 @QUESTIONS@
 if (-not [Console]::IsErrorRedirected) { [Console]::Error.Write("`r" + ' ' * 70 + "`r") }

@@ -157,6 +157,7 @@ def _resolvers() -> list[tuple[str, str]]:
         ("PciDevice.address", ""),
         ("HomeFolder.path", "HomeFolder_path=$(homes | unique)"),
         ("StateFolder.path", _STATE),
+        ("JupyterFolder.path", _JUPYTER),
         ("Platform.release", _RELEASE),
         ("PythonEnv.prefix", _prefixes()),
         ("UnitFile.path", _assign("UnitFile_path", [_unit_files()])),
@@ -168,6 +169,11 @@ def _resolvers() -> list[tuple[str, str]]:
 _STATE = """StateFolder_path=$({
 case ${XDG_STATE_HOME-} in /?*) printf '%s\\n' "${XDG_STATE_HOME%/}" ;; *) case ${HOME-} in /?*) printf '%s/.local/state\\n' "${HOME%/}" ;; esac ;; esac
 case ${HOME-} in /?*) printf '%s/Library/Application Support\\n' "${HOME%/}" ;; esac
+} | unique)"""
+_JUPYTER = """JupyterFolder_path=$({
+case ${XDG_DATA_HOME-} in /?*) printf '%s/jupyter\\n' "${XDG_DATA_HOME%/}" ;; esac
+case ${JUPYTER_DATA_DIR-} in /?*) printf '%s\\n' "${JUPYTER_DATA_DIR%/}" ;; esac
+printf '%s:' "${JUPYTER_PATH-}" | tr : '\\n' | sed -n 's~^\\(/.*[^/]\\)/*$~\\1~p'
 } | unique)"""
 _RELEASE = """Platform_release=
 read -r Platform_release <"$R/proc/sys/kernel/osrelease"

@@ -12,7 +12,12 @@ from rigup.machine.collect.posix import MOST_FILES, SECONDS, label
 from rigup.machine.collect.questions import Path_, Program, makers, paths, programs
 from rigup.machine.host import LIMIT
 
-_LISTS = {"HomeFolder.path": "$Homes", "StateFolder.path": "$States", "PythonEnv.prefix": "$Environments"}
+_LISTS = {
+    "HomeFolder.path": "$Homes",
+    "StateFolder.path": "$States",
+    "JupyterFolder.path": "$Jupyters",
+    "PythonEnv.prefix": "$Environments",
+}
 # What helps a person who reads the stream, and what readers know as pasted texts.
 _BESIDES = (("py", "-0p"), ("wsl", "--version"), ("wsl", "--status"), ("wsl", "-l", "-v"))
 _SECONDS = 10.0

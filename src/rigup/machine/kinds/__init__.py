@@ -43,6 +43,8 @@ from rigup.machine.kinds.firmware import Firmware
 from rigup.machine.kinds.programs import JobRequest, Launch, Symptom
 from rigup.machine.kinds.proofs import Proof, ProvenPackage, StateFolder
 from rigup.machine.kinds.software import (
+    HostedNotebook,
+    JupyterFolder,
     JupyterKernel,
     LoaderEntry,
     Package,
@@ -92,8 +94,10 @@ __all__ = [
     "GraphicsSwitch",
     "Group",
     "HomeFolder",
+    "HostedNotebook",
     "Jetson",
     "JobRequest",
+    "JupyterFolder",
     "JupyterKernel",
     "Kernel",
     "KernelLibrary",

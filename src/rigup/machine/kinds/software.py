@@ -70,6 +70,23 @@ class JupyterKernel(Fact, keys=("name", "path"), title=("name",)):
     prefix: str
 
 
+class HostedNotebook(Fact, keys=("id",), title=("name",)):
+    """The service that lends this machine as a notebook, and what it grants by the tables."""
+
+    id: str
+    name: str
+    session_hours: int | None  # None: no number is promised
+    idle_minutes: int | None
+    kept: list[str]  # folders that outlast a session
+    is_root: bool  # the person may install packages of the system
+
+
+class JupyterFolder(Fact, keys=("path",)):
+    """A folder of Jupyter's data that a variable of the person who asks names; its kernels lie in `kernels`."""
+
+    path: str
+
+
 class LoaderEntry(Fact, keys=("soname",)):
     """What the loader's cache gives for a name."""
 

@@ -17,7 +17,8 @@ _STRING = r'"(?P<value>(?:[^"\\\n]|\\.){0,400})"'
     JupyterKernel,
     inputs=[File("{HomeFolder.path}/.local/" + _KERNELS), File("{HomeFolder.path}/Library/Jupyter/kernels/*/kernel.json"),
             File("{HomeFolder.path}/AppData/Roaming/jupyter/kernels/*/kernel.json"), File("/usr/{,local/}" + _KERNELS),
-            File("{PythonEnv.prefix}/" + _KERNELS)],
+            File("{PythonEnv.prefix}/" + _KERNELS), File("{JupyterFolder.path}/kernels/*/kernel.json"),
+            File("/ProgramData/jupyter/kernels/*/kernel.json")],
     marks=('"ipykernel_launcher"', '"ipykernel"'),
 )  # fmt: skip
 def jupyter_kernel(text: Text) -> Statements:
