@@ -67,6 +67,7 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM, where it is another one.")  # fmt: skip
 @click.option("--context", type=click.IntRange(1, 1 << 24), metavar="N", help="Tokens of context; by default what fits, up to 8192.")  # fmt: skip
 @click.option("--projector", default="", metavar="FILE", help="The file with which a model sees (mmproj).")
+@click.option("--draft", default="", metavar="MODEL", help="A small model of the same vocabulary that guesses what MODEL then checks: faster, and the same answers.")  # fmt: skip
 @click.option("--on", metavar="cpu", help="Where it runs: cpu leaves the devices alone.")
 @click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
 @click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
@@ -166,6 +167,8 @@ def _piped(most: int) -> str:
 def _opened(conversation: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
     """Where the model answers: an endpoint that is named, or an engine that is started and ended here."""
     if form["api"]:
+        if form["draft"]:
+            raise click.UsageError(_("A draft model goes with one model that is started here."))
         endpoint = _endpoint(form)
         try:
             yield endpoint, None

@@ -82,9 +82,11 @@ class Engines:
         from rigup.llm.engines.wish import StartRequest
 
         file, projector = found(model)
+        draft = found(self._form["draft"])[0] if self._form["draft"] else ""
         return StartRequest(
             model=file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
             context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
+            draft=draft,
         )  # fmt: skip
 
     def _template(self) -> str:

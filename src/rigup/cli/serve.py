@@ -40,6 +40,8 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--api", default="", metavar="ADDRESS", help="Pass requests on to an endpoint that runs already: http://HOST:PORT/v1.")  # fmt: skip
 @click.option("--api-key-variable", "key_variable", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Holds the key of that endpoint.")  # fmt: skip
 @click.option("--projector", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="What sees pictures (mmproj).")  # fmt: skip
+@click.option("--draft", default="", metavar="MODEL", help="A small model of the same vocabulary that guesses what MODEL then checks: faster, and the same answers.")  # fmt: skip
+@click.option("--rerank", is_flag=True, help="Rank texts (/v1/rerank), by a model whose file does not say that it is made for it.")  # fmt: skip
 @click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")  # fmt: skip
 @click.option("--no-embeddings", is_flag=True, help="Do not embed texts.")
 @click.option("--on", metavar="cpu", type=click.Choice(["cpu"]), help="Leave the devices alone.")
@@ -66,6 +68,8 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
         choose("en")  # data is the same in every language
     if not models and not wish["remove_service"]:
         raise click.UsageError(_("Name the model that is to be served."))
+    if wish["draft"] and (len(models) > 1 or wish["api"]):
+        raise click.UsageError(_("A draft model goes with one model that is started here."))
     import importlib.util
 
     if importlib.util.find_spec("h11") is None:
@@ -116,7 +120,9 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
             "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
         )
         address = f"{plan.host}:{plan.port}"
-        raise CannotBeDone(template.format(address=address, why=error.strerror or error)) from error
+        raise CannotBeDone(
+            template.format(address=address, why=os.strerror(error.errno) if error.errno else error)
+        ) from error
     return 0
 
 
@@ -131,6 +137,7 @@ def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
     if equals and not (name or os.path.exists(word)):
         raise click.UsageError(_("{word} is not NAME=MODEL.").format(word=word[:200]))
     found = Found(model, model) if wish["api"] else model_of(model, os.environ)
+    draft = model_of(wish["draft"], os.environ).model if wish["draft"] else ""
     settings = Request(
         outputs=wish["parallel"], parallel=wish["parallel"], kv_type_k=wish["kv"], kv_type_v=wish["kv"],
         gpu_layers=wish["gpu_layers"], cpu_experts=wish["cpu_experts"],
@@ -139,7 +146,7 @@ def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
         model=found.model, name=(name or found.name)[:200], settings=settings, context=wish["context"] or 0,
         engine=wish["engine"] or "", program=wish["program"], python=wish["python"], api=wish["api"],
         key_variable=wish["key_variable"], projector=wish["projector"] or "", template=wish["template"] or "",
-        embeddings=not wish["no_embeddings"], on=wish["on"],
+        embeddings=not wish["no_embeddings"], on=wish["on"], draft=draft, rerank=wish["rerank"],
     )  # fmt: skip
 
 

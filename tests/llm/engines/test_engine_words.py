@@ -14,6 +14,7 @@ from rigup.llm.engines.choosing import chosen, ollama_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
+from rigup.llm.engines.model_files import model_of
 from rigup.llm.engines.settings import prompt_cache
 from rigup.llm.engines.wish import StartRequest
 
@@ -110,10 +111,33 @@ def test_a_log_is_bounded():
 
 
 def test_nothing_that_can_run_it_is_told_one_by_one(tmp_path):
+    (tmp_path / "odd").write_text("no model")
     with pytest.raises(EngineError) as error:
-        chosen(StartRequest(model="nothing:1b"), {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1"})
+        chosen(StartRequest(model=str(tmp_path / "odd")), {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1"})
     for name in ("llama-server", "xllamacpp", "ollama", "vllm"):
         assert name in str(error.value)
+
+
+def test_a_model_that_is_nowhere_is_told_as_such(tmp_path, monkeypatch):
+    environ = {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1", "HOME": str(tmp_path)}
+    with pytest.raises(EngineError, match="There is no model nothing:1b") as error:
+        chosen(StartRequest(model="nothing:1b"), environ)
+    assert "127.0.0.1:1" in str(error.value)
+    assert "llama-server" not in str(error.value)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EngineError, match=r"There is no model none\.gguf"):
+        model_of("none.gguf", environ)
+    for name in ("a.gguf", "b-00001-of-00002.gguf", "b-00002-of-00002.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+    with pytest.raises(EngineError, match=r"a\.gguf, b-00001-of-00002\.gguf\."):
+        model_of(str(tmp_path), environ)
+    (tmp_path / "a.gguf").unlink()
+    assert model_of(str(tmp_path), environ).model == str(tmp_path / "b-00001-of-00002.gguf")
+
+
+@pytest.mark.parametrize(("status", "kind"), [(-9, "killed"), (137, "killed"), (132, "instruction-missing"), (127, "ended"), (1, "ended")])  # fmt: skip
+def test_a_signal_is_known_by_either_form_of_a_status(status, kind):
+    assert why("load: fine", status, "MODEL").kind == kind
 
 
 @pytest.mark.parametrize(
