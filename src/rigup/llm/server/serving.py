@@ -13,7 +13,7 @@ from rigup.language import _
 from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import StartRequest
-from rigup.llm.server import held
+from rigup.llm.server import held, pictures
 from rigup.llm.server.asking import broken_off, whole
 from rigup.llm.server.connection import Asked, Connection, Rules
 from rigup.llm.server.errors import Refused
@@ -190,6 +190,8 @@ class Server:
         self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
         try:
             _is_able(engine, asked.path)
+            if engine.pid:
+                pictures.check(body)
             bound = any(word in asked.body for word in _HELD)
             wanted = held.held(asked.path, body, engine) if bound else None
             if wanted is not None:
