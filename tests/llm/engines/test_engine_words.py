@@ -2,12 +2,16 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from each import each
+from rigup.fit.answers import best
+from rigup.fit.judge import of_file
 from rigup.fit.pools import Pool
+from rigup.fit.request import Request
 from rigup.held_process import Child, Log
 from rigup.knowledge import tables
 from rigup.llm.engines.choosing import chosen, ollama_address
@@ -15,8 +19,11 @@ from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
 from rigup.llm.engines.model_files import model_of
-from rigup.llm.engines.settings import prompt_cache
+from rigup.llm.engines.settings import changes_for, prompt_cache, settings_of
 from rigup.llm.engines.wish import StartRequest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fit"))
+import ggufs
 
 CARD = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
 RAM = Pool(name="RAM", kind="ram", backend="cpu", total=16 << 30, free=16 << 30)
@@ -161,3 +168,24 @@ def test_a_child_that_does_not_listen_is_ended_all_the_same():
     child = Child([sys.executable, "-c", words], {})
     child.stop(0.5)
     assert child.status == -9
+
+
+def test_what_would_fit_is_of_each_sequence_and_does_fit(tmp_path):
+    """Half of the memory that all sequences want: each has half of its context then, or one alone has all of it."""
+    path = tmp_path / "model.gguf"
+    keys, tensors = ggufs.llama(width=64, layers=4, heads=2, shared=1, inner=128, words=256, length=32, context=1 << 20)
+    ggufs.write(path, keys, tensors)
+    wish = StartRequest(model=str(path), context=1 << 20, settings=Request(outputs=4, parallel=4))
+    whole = best(of_file(path).model, settings_of(wish, (RAM,)).request, (RAM,))[1].sum
+    room = replace(RAM, free=whole.total - whole.kv // 2)
+    settings = settings_of(wish, (room,))
+    assert settings.fits is False
+    found = dict(change.rsplit(" ", 1) for change in changes_for(wish, settings))
+    assert found["parallel"] == "1"
+    longest = int(found["context"])
+    for context, fits in ((longest, True), (longest + 256, False)):
+        assert settings_of(replace(wish, context=context), (room,)).fits is fits
+    assert settings_of(replace(wish, settings=Request(outputs=1)), (room,)).fits
+    assert not any(
+        change.startswith("parallel") for change in changes_for(wish, settings_of(wish, (replace(RAM, free=1),)))
+    )

@@ -1,8 +1,9 @@
 """How a model is to run on this machine: the figures of `fit`, as the words of an engine."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -11,7 +12,10 @@ from rigup.fit.request import Request
 from rigup.language import _
 from rigup.llm.engines.wish import StartRequest
 
-_USUAL_CONTEXT = 8192
+if TYPE_CHECKING:
+    from rigup.fit.model import Model
+
+_USUAL_CONTEXT, _CELL = 8192, 256
 _MOST_CACHE, _CACHE_SHARE = 8192, 8
 _RANKS = 4  # LLAMA_POOLING_TYPE_RANK
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
@@ -98,7 +102,7 @@ def _drafted(draft: str, request: Request, pools: Sequence[Pool]) -> tuple[int, 
 
 def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
     """Settings with which it would fit, each by itself, as "name value"; asked only after it did not."""
-    from rigup.fit.answers import changes, longest_context
+    from rigup.fit.answers import changes
     from rigup.fit.errors import FitError
     from rigup.fit.judge import of_file, quantisation
 
@@ -108,10 +112,25 @@ def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
         return []
     free = msgspec.structs.replace(settings.request, gpu_layers=None)
     every = changes(asked.model, free, settings.pools, quantisation(asked.model))
-    fitting = [f"{change.change} {change.to}".strip() for change in every if change.fits]
-    longest = longest_context(asked.model, free, settings.pools)
-    fitting += [f"context {longest // free.parallel}"] if longest else []
+    fitting = [f"{change.change} {change.to}".strip() for change in every if change.fits and change.change != "context"]
+    each = free.context // free.parallel
+    for name, count in (("context", free.parallel), ("parallel", 1)):  # of each sequence; of fewer sequences
+        longest = _longest(asked.model, msgspec.structs.replace(free, parallel=count), settings.pools, each)
+        if longest and (name == "context" or (free.parallel > 1 and longest >= each)):
+            fitting.append(f"{name} {longest if name == 'context' else count}")
     return [*fitting, _("no draft model")] if wish.draft else fitting
+
+
+def _longest(model: "Model", request: Request, pools: Sequence[Pool], most: int) -> int:
+    """Tokens of each sequence, at most so many, with which it fits; 0 for none."""
+    from rigup.fit.answers import best, fits
+
+    def lacks(cells: int) -> bool:
+        trial = msgspec.structs.replace(request, context=cells * _CELL * request.parallel)
+        return not fits(best(model, trial, pools, quick=True)[1], pools)
+
+    counts = range(1, max(1, most // _CELL) + 1)
+    return bisect_left(counts, True, key=lacks) * _CELL
 
 
 def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
