@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.engine_options import start_request
 from rigup.cli.progress import Waiting
 from rigup.language import _
 from rigup.llm.chat.endpoint import Endpoint
@@ -17,10 +18,8 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from rigup.llm.engines.running import RunningEngine
-    from rigup.llm.engines.wish import StartRequest
 
 _TEMPLATE = "chat-template"
-_PROJECTOR = "mmproj"
 _KINDS: dict[str, Kind] = {"ollama": "ollama", "vllm": "vllm"}
 
 
@@ -64,7 +63,9 @@ class Engines:
 
         try:
             with Waiting(_("Starting {model} …").format(model=model)):
-                self._engine = start(self._wish(model), told=self.told)
+                self._engine = start(
+                    start_request(model, self._form, template=self._template(), embeddings=False), told=self.told
+                )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error
         self.model = model
@@ -77,17 +78,6 @@ class Engines:
         made.called = self._engine.theirs or self._engine.model
         made.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
         return made
-
-    def _wish(self, model: str) -> "StartRequest":
-        from rigup.llm.engines.wish import StartRequest
-
-        file, projector = found(model)
-        draft = found(self._form["draft"])[0] if self._form["draft"] else ""
-        return StartRequest(
-            model=file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
-            context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
-            draft=draft,
-        )  # fmt: skip
 
     def _template(self) -> str:
         """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
@@ -121,26 +111,6 @@ class Engines:
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
-
-
-def found(model: str) -> tuple[str, str]:
-    """What an engine is given for a word, and the file with which it sees ("" for none): a path, or a model of a store.
-
-    Raises:
-        ModelError: several are meant.
-
-    """
-    from rigup.llm.hub.on_disk import on_disk, runnable
-
-    if Path(model).exists():
-        return model, ""  # a file beside it may be another model's
-    held = runnable(model, on_disk(os.environ).entries)
-    if held is None:
-        return model, ""
-    sees = [
-        str(one.path) for one in held.files if _PROJECTOR in one.path.name.lower() and str(one.path) != str(held.model)
-    ]
-    return str(held.model), sees[0] if len(sees) == 1 else ""
 
 
 def say_aside(text: str) -> None:

@@ -64,8 +64,10 @@ class Talk:
         """Ask and answer until the end of what is typed. Raises EndpointError where nobody answers at all."""
         from rigup.cli.chat_keys import Keys, unseen_keys
 
+        keys = Keys(self._words, self._told, self._options.keep)
+        self._interrupts.end = keys.end
         with unseen_keys(), self._interrupts:
-            self._run(Keys(self._words, self._told, self._options.keep))
+            self._run(keys)
 
     def _run(self, keys: "Keys") -> None:
         self._look.when_over(lambda: keys.renew(leave=self._look.error is not None))

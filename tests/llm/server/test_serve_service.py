@@ -82,7 +82,7 @@ def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(accou
     everywhere = text + told.out + told.err + "".join(one.read_text() for one in (account / "state").rglob("*.json*"))
     assert key.read_text() not in everywhere
     (start,) = [line for line in text.splitlines() if line.startswith("ExecStart=")]
-    assert start.endswith(f'"serve" "--parallel" "2" "--no-embeddings" "--on" "cpu" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"')  # fmt: skip
+    assert start.endswith(f'"serve" "--on" "cpu" "--parallel" "2" "--no-embeddings" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"')  # fmt: skip
     assert f'Environment="PATH={os.environ["PATH"].split(os.pathsep)[0]}' in text
     assert said(account) == [
         "--user daemon-reload",

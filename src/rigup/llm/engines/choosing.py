@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from rigup.language import _, sentences
+from rigup.llm.addresses import AddressError, endpoint_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.model_files import absent
 from rigup.llm.engines.wish import ENDPOINT, ENGINES, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
@@ -45,7 +46,10 @@ def chosen(wish: StartRequest, environ: Mapping[str, str]) -> Engine:
 
     """
     if wish.api:
-        return Engine(name=ENDPOINT, why=_("You named its address."), address=wish.api.rstrip("/"))
+        try:
+            return Engine(name=ENDPOINT, why=_("You named its address."), address=endpoint_address(wish.api))
+        except AddressError as error:
+            raise EngineError(str(error)) from error
     refused: dict[str, str] = {}
     for name in (wish.engine,) if wish.engine else ENGINES:
         found = _FINDERS[name](wish, environ)

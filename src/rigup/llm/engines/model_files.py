@@ -2,19 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rigup.language import _
 from rigup.llm.engines.errors import EngineError
 
+if TYPE_CHECKING:
+    from rigup.llm.hub.entry import Entry
+
 _MOST_NAMES = 20
+_PROJECTOR = "mmproj"
 
 
 class Found(NamedTuple):
-    """What an engine is given, and how the model is called."""
+    """What an engine is given, how the model is called, and the file by which it sees ("" for none that is known)."""
 
     model: str
     name: str
+    projector: str = ""
 
 
 def model_of(word: str, environ: Mapping[str, str]) -> Found:
@@ -43,7 +48,18 @@ def model_of(word: str, environ: Mapping[str, str]) -> Found:
     entry = runnable(word, on_disk(environ).entries)
     if entry is None and word.endswith(".gguf"):
         raise EngineError(absent(word))
-    return Found(str(entry.model), entry.name) if entry is not None else Found(word, word)
+    if entry is None:
+        return Found(word, word)
+    return Found(str(entry.model), entry.name, _projector_of(entry))
+
+
+def _projector_of(entry: "Entry") -> str:
+    """What lies beside a model of a store and sees for it; of several none is guessed."""
+    from rigup.llm.hub.judging import is_projector
+
+    others = [file.path for file in entry.files if str(file.path) != str(entry.model)]
+    sees = [path for path in others if _PROJECTOR in path.name.lower() or (not path.suffix and is_projector(path))]
+    return str(sees[0]) if len(sees) == 1 else ""
 
 
 def _the_one(folder: Path, files: Sequence[Path]) -> Found:

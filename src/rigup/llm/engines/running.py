@@ -122,10 +122,6 @@ def start(
 
 def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
     """One that runs already: its key comes from a variable, and is kept nowhere."""
-    if not _is_address(found.address):
-        raise EngineError(
-            _("{address} is no address of an endpoint: write http://HOST:PORT/v1.").format(address=wish.api[:200])
-        )
     engine = RunningEngine(found, wish, found.address, os.environ.get(wish.key_variable, ""))
     try:
         status = _status(found.address + "/models", engine.key)
@@ -139,15 +135,6 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
             )
         )
     return engine
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return whole and text.isascii() and text.isprintable() and " " not in text
 
 
 def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.Event) -> RunningEngine:

@@ -72,7 +72,7 @@ def judge(entry: Entry, pools: Sequence[Pool]) -> Judgement | None:
             return None
         return judgement(asked, pools)
     except FitError as error:
-        if entry.form == "gguf" and _is_projector(entry.model):
+        if entry.form == "gguf" and is_projector(entry.model):
             entry.form, entry.model = "other", None
         elif entry.form == "gguf":
             entry.state, entry.fault = BROKEN, str(error)
@@ -81,7 +81,7 @@ def judge(entry: Entry, pools: Sequence[Pool]) -> Judgement | None:
         return None  # a header that can be read and of which no model can be made: it lies there all the same
 
 
-def _is_projector(path: Path) -> bool:
+def is_projector(path: Path) -> bool:
     """Whether a GGUF file is what a model sees with, under another name than such files have."""
     with contextlib.suppress(FitError, OSError):
         return read_header(Local(path)).keys.get("general.architecture") == _PROJECTOR
