@@ -206,6 +206,33 @@ def test_an_engine_that_dies_is_told_of_and_started_again(how, tmp_path):
 
 
 @linux
+def test_a_template_is_changed_in_the_talk_and_what_does_not_start_costs_nothing(how, tmp_path):
+    (tmp_path / "own.jinja").write_text("<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n")
+    (tmp_path / "odd.jinja").write_text("{% if %}")
+    with terminal("chat", *how, "--set", "temperature=0", XDG_STATE_HOME=str(tmp_path)) as shown:
+
+        def typed(text, answer):
+            seen = len(shown.raw)
+            shown.send(text + "\r")
+            shown.until(lambda: b"first after" in shown.raw[seen:], 60)
+            assert answer.encode() in shown.raw[seen:]
+
+        shown.until(lambda: any(line.startswith("›") for line in shown.lines()), 120)
+        typed("capital of japan", "tokyo")
+        for words in (f"/set chat-template @{tmp_path}/odd.jinja", "/model none.gguf"):
+            seen = len(shown.raw)
+            shown.send(words + "\r")
+            shown.until(lambda seen=seen: b"is started again" in shown.raw[seen:], 120)
+            typed("capital of italy", "rome")
+        shown.send(f"/set chat-template @{tmp_path}/own.jinja\r")
+        typed("capital of cuba", "lima")
+        shown.send("/unset chat-template\r")
+        typed("capital of spain", "madrid")
+        shown.send("\x04")
+        assert shown.status() == 0
+
+
+@linux
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_however_rigup_ends_the_engine_ends_too(how, tmp_path, end):
     with terminal("chat", *how, XDG_STATE_HOME=str(tmp_path)) as shown:

@@ -81,6 +81,7 @@ def _texts() -> dict[str, str]:
         "device-unsupported": _("The engine's build holds no code for this GPU. `rigup doctor` names the variable or the build that does."),
         "out-of-memory": _("There is not enough memory for {model} so."),
         "projector-refused": _("{what} is no projector (mmproj) that the engine knows: take the one that was made for {model}."),
+        "template-broken": _("The engine cannot read the chat template: mend it, or leave it out and take the model's own."),
         "cache-type-unfit": _("The heads of {model} are of a size that a cache of the type {what} cannot hold: leave --kv out."),
         "library-missing": _("The engine lacks the library {what}: its build is for other libraries than this machine has. `rigup doctor` tells which are there."),
         "option-unknown": _("The engine does not know the option {what}: it is older than rigup expects. Take a newer engine."),
