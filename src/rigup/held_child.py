@@ -80,7 +80,7 @@ def _options(words: "list[str]") -> argparse.Namespace:
     for short, name, kind in (
         ("-m", "--model", str), ("-c", "--ctx-size", int), ("-b", "--batch-size", int), ("-ub", "--ubatch-size", int),
         ("-np", "--parallel", int), ("-ngl", "--n-gpu-layers", int), ("-t", "--threads", int), ("-a", "--alias", str),
-        ("-lv", "--verbosity", int),
+        ("-lv", "--verbosity", int), ("-md", "--model-draft", str), ("-ngld", "--gpu-layers-draft", int),
     ):  # fmt: skip
         parser.add_argument(short, name, type=kind)
     for name in (
@@ -97,7 +97,7 @@ def _options(words: "list[str]") -> argparse.Namespace:
     for name in ("n-cpu-moe", "port"):
         parser.add_argument("--" + name, type=int)
     parser.add_argument("--cache-ram", type=int, default=os.environ.get("LLAMA_ARG_CACHE_RAM"))
-    for name in ("kv-unified", "swa-full", "embeddings", "metrics", "jinja"):
+    for name in ("kv-unified", "swa-full", "embeddings", "reranking", "metrics", "jinja"):
         parser.add_argument("--" + name, action="store_true")
     return parser.parse_args(words)
 
@@ -115,7 +115,7 @@ def _settings(options: argparse.Namespace):  # type: ignore[no-untyped-def] # no
         False,
     )
     parameters.fit_params, parameters.use_jinja = options.n_gpu_layers is None, True
-    parameters.embedding, parameters.endpoint_metrics = options.embeddings, options.metrics
+    parameters.embedding, parameters.endpoint_metrics = options.embeddings or options.reranking, options.metrics
     parameters.kv_unified, parameters.swa_full = options.kv_unified, options.swa_full
     for name, value in (
         ("n_ctx", options.ctx_size), ("n_batch", options.batch_size), ("n_ubatch", options.ubatch_size), ("n_parallel", options.parallel),
@@ -138,8 +138,15 @@ def _place(parameters, options: argparse.Namespace, engine) -> None:  # type: ig
     """Where what lies, and in which numbers."""
     if options.mmproj:
         parameters.mmproj.path = options.mmproj
-    if options.pooling:
-        parameters.pooling_type = getattr(engine.llama_pooling_type, "LLAMA_POOLING_TYPE_" + options.pooling.upper())
+    pooling = "rank" if options.reranking else options.pooling
+    if pooling:
+        parameters.pooling_type = getattr(engine.llama_pooling_type, "LLAMA_POOLING_TYPE_" + pooling.upper())
+    if options.model_draft:
+        draft = parameters.speculative.draft
+        draft.mparams.path = options.model_draft
+        parameters.speculative.types = [engine.common_speculative_type.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
+        if options.gpu_layers_draft is not None:
+            draft.n_gpu_layers = options.gpu_layers_draft
     if options.flash_attn in ("on", "off"):
         word = "ENABLED" if options.flash_attn == "on" else "DISABLED"
         parameters.flash_attn_type = getattr(engine.llama_flash_attn_type, "LLAMA_FLASH_ATTN_TYPE_" + word)

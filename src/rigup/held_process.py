@@ -105,6 +105,13 @@ class Child:
         """How it ended, negative for a signal; None while it runs."""
         return self._process.poll() if self._process else None
 
+    def wait(self, seconds: float) -> int | None:
+        """How it ended, waited for so long; None where it still runs."""
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+        return self.status
+
     def stop(self, seconds: float = 15.0) -> None:
         """End it, and all that it started: first by letting go of its standard input, then for certain."""
         process = self._process

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from tiny_models import sentence_pieces_of
 
 _SCRIPT = Path(__file__).parent / "tiny" / "train_tiny.py"
 _SECONDS = 900
@@ -25,26 +24,37 @@ def interpreter_with(module: str, variable: str) -> str:
     return os.environ[variable]
 
 
-@pytest.fixture(scope="session")
-def tiny_model() -> Path:
-    """A GGUF file of 0.7 MB that counts, repeats and calls a tool, trained once for each state of its script."""
-    if named := os.environ.get("RIGUP_TINY_MODEL"):
-        return Path(named)
-    digest = hashlib.sha256(_SCRIPT.read_bytes()).hexdigest()[:16]
+def _made(script: Path, *, beside: tuple[str, ...] = ()) -> Path:
+    """What a script of `tiny` writes, made once for each state of the scripts it stands on; files `beside` it have other endings."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted({_SCRIPT, script}))).hexdigest()[:16]
     folder = Path(tempfile.gettempdir()) / f"rigup-tests-{os.getuid() if hasattr(os, 'getuid') else 'all'}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    path = folder / f"tiny-{digest}.gguf"
+    path = folder / f"{script.stem.removeprefix('train_')}-{digest}.gguf"
     with FileLock(f"{path}.lock"):
         if not path.exists():
-            unfinished = folder / f"unfinished-{digest}.gguf"
+            unfinished = folder / f"unfinished-{path.name}"
             python = interpreter_with("torch", "RIGUP_TORCH_PYTHON")
-            done = subprocess.run(
-                [python, str(_SCRIPT), str(unfinished)], check=False, capture_output=True, text=True, timeout=_SECONDS
-            )
+            words, variables = [python, str(script), str(unfinished)], {**os.environ, "OMP_NUM_THREADS": "1"}
+            done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=_SECONDS, env=variables)
             assert done.returncode == 0, done.stderr[-3000:]
-            Path(str(unfinished).replace(".gguf", ".spm.gguf")).replace(sentence_pieces_of(path))
+            for ending in beside:
+                unfinished.with_suffix(ending).replace(path.with_suffix(ending))
             unfinished.replace(path)
     return path
+
+
+@pytest.fixture(scope="session")
+def tiny_model() -> Path:
+    """A GGUF file of 0.7 MB that counts, repeats and calls a tool."""
+    if named := os.environ.get("RIGUP_TINY_MODEL"):
+        return Path(named)
+    return _made(_SCRIPT, beside=(".spm.gguf",))
+
+
+@pytest.fixture(scope="session")
+def ranking_model() -> Path:
+    """A GGUF file that says whether a text holds a word."""
+    return _made(_SCRIPT.with_name("train_rank.py"))
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.engine_options import engine_options
 from rigup.language import _, choose, sentences
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from rigup.llm.chat.stream import EndpointError
 
 _KINDS = ("llama", "vllm", "ollama", "openai")
-_ENGINES = ("llama-server", "xllamacpp", "ollama", "vllm")
 _NEEDED = ("httpx", "prompt_toolkit", "rich")
 _STOPPED = 130
 
@@ -63,11 +63,7 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
 @click.option("--image", "images", multiple=True, metavar="PATH", help="An image with the message, for models that see.")  # fmt: skip
 @click.option("--file", "files", multiple=True, metavar="PATH", help="A file whose text comes behind the message.")
 @click.option("--load", "loaded", metavar="FILE", help="Go on with a talk that /save kept.")
-@click.option("--engine", type=click.Choice(_ENGINES), help="What runs the model here; by default what fits best.")
-@click.option("--engine-python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM, where it is another one.")  # fmt: skip
-@click.option("--context", type=click.IntRange(1, 1 << 24), metavar="N", help="Tokens of context; by default what fits, up to 8192.")  # fmt: skip
-@click.option("--projector", default="", metavar="FILE", help="The file with which a model sees (mmproj).")
-@click.option("--on", metavar="cpu", help="Where it runs: cpu leaves the devices alone.")
+@engine_options
 @click.option("--patience", type=click.FloatRange(1, 86400), default=600.0, metavar="SECONDS", help="How long the endpoint may say nothing.")  # fmt: skip
 @click.option("--plain", is_flag=True, help="Show answers as they come, without Markdown.")
 @click.option("--no-history", is_flag=True, help="Keep nothing of what is typed.")
@@ -166,6 +162,8 @@ def _piped(most: int) -> str:
 def _opened(conversation: "Conversation", form: dict[str, Any]) -> "Iterator[tuple[Endpoint, Engines | None]]":
     """Where the model answers: an endpoint that is named, or an engine that is started and ended here."""
     if form["api"]:
+        if form["draft"]:
+            raise click.UsageError(_("A draft model goes with one model that is started here."))
         endpoint = _endpoint(form)
         try:
             yield endpoint, None

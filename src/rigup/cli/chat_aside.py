@@ -45,12 +45,14 @@ class Interrupts:
 
     def __init__(self) -> None:
         self._stops = False
+        self.end: Callable[[BaseException], bool] = lambda _error: False
+        """Lets whoever reads keys leave by an exception, and says whether somebody does."""
 
     def __enter__(self) -> None:
         self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._heard)}
         for name in ("SIGTERM", "SIGHUP"):
             if (number := getattr(signal, name, None)) and signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, _leave)
+                self._before[number] = signal.signal(number, self._leave)
 
     def __exit__(self, *_of_error: object) -> None:
         for number, handler in self._before.items():
@@ -70,7 +72,8 @@ class Interrupts:
         finally:
             self._stops = False
 
-
-def _leave(number: int, _frame: object) -> None:
-    """The terminal is as it was, and an engine is ended, before the program is."""
-    raise SystemExit(128 + number)
+    def _leave(self, number: int, _frame: object) -> None:
+        """The terminal is as it was, and an engine is ended, before the program is."""
+        error = SystemExit(128 + number)
+        if not self.end(error):
+            raise error

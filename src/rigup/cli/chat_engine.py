@@ -7,20 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.engine_options import start_request
 from rigup.cli.progress import Waiting
 from rigup.language import _
 from rigup.llm.chat.endpoint import Endpoint
-from rigup.llm.chat.parameters import Kind
+from rigup.llm.chat.parameters import TEMPLATE, Kind
 from rigup.llm.chat.stream import EndpointError
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
     from rigup.llm.engines.running import RunningEngine
-    from rigup.llm.engines.wish import StartRequest
 
-_TEMPLATE = "chat-template"
-_PROJECTOR = "mmproj"
 _KINDS: dict[str, Kind] = {"ollama": "ollama", "vllm": "vllm"}
 
 
@@ -28,15 +26,19 @@ class Engines:
     """At most one engine at a time.
 
     Attributes:
+        settings: of the talk; a chat template among them is taken out, and is the engine's from its next start on.
+        template: the text of that template; "" for the model's own.
+        endpoint: of the engine that runs; None for none.
         told: is called with sentences about the engine, each once.
 
     """
 
     def __init__(self, form: dict[str, Any], settings: dict[str, Any], told: Callable[[str], None]) -> None:
-        self._form, self._settings, self.told = form, settings, told
+        self._form, self.settings, self.told = form, settings, told
         self._engine: RunningEngine | None = None
         self.model = ""
-        self._template_text = ""
+        self.template = ""
+        self.endpoint: Endpoint | None = None
         self._folder: TemporaryDirectory[str] | None = None
 
     def start(self, model: str) -> Endpoint:
@@ -46,13 +48,15 @@ class Engines:
             EndpointError: it does not start; the text says why.
 
         """
-        before = self.model
+        before, template = self.model, self.template
+        self.template = str(self.settings.pop(TEMPLATE, "")) or template
         self.stop()
         try:
             return self._started(model)
         except EndpointError:
-            if before and before != model:
+            if before and (before, template) != (model, self.template):
                 self.told(_("{model} is started again.").format(model=before))
+                self.template = template
                 self._started(before)
             raise
 
@@ -64,13 +68,15 @@ class Engines:
 
         try:
             with Waiting(_("Starting {model} …").format(model=model)):
-                self._engine = start(self._wish(model), told=self.told)
+                self._engine = start(
+                    start_request(model, self._form, template=self._file(), embeddings=False), told=self.told
+                )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error
         self.model = model
         for note in self._engine.notes:
             self.told(note)
-        made = Endpoint(
+        self.endpoint = made = Endpoint(
             self._engine.base_url, self._engine.key, self._form["patience"],
             _KINDS.get(self._engine.engine, "llama"),
         )  # fmt: skip
@@ -78,25 +84,15 @@ class Engines:
         made.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
         return made
 
-    def _wish(self, model: str) -> "StartRequest":
-        from rigup.llm.engines.wish import StartRequest
-
-        file, projector = found(model)
-        return StartRequest(
-            model=file, engine=self._form["engine"] or "", python=self._form["engine_python"], on=self._form["on"],
-            context=self._form["context"] or 0, projector=self._form["projector"] or projector, template=self._template(), embeddings=False,
-        )  # fmt: skip
-
-    def _template(self) -> str:
+    def _file(self) -> str:
         """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
         from tempfile import TemporaryDirectory
 
-        self._template_text = str(self._settings.pop(_TEMPLATE, "")) or self._template_text
-        if not self._template_text:
+        if not self.template:
             return ""
         self._folder = TemporaryDirectory(prefix="rigup-chat-")
         path = Path(self._folder.name, "template.jinja")
-        path.write_text(self._template_text, encoding="utf-8")
+        path.write_text(self.template, encoding="utf-8")
         return str(path)
 
     def why(self) -> str:
@@ -115,30 +111,10 @@ class Engines:
         """End it."""
         if self._engine is not None:
             self._engine.stop()
-            self._engine = None
+            self._engine = self.endpoint = None
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
-
-
-def found(model: str) -> tuple[str, str]:
-    """What an engine is given for a word, and the file with which it sees ("" for none): a path, or a model of a store.
-
-    Raises:
-        ModelError: several are meant.
-
-    """
-    from rigup.llm.hub.on_disk import on_disk, runnable
-
-    if Path(model).exists():
-        return model, ""  # a file beside it may be another model's
-    held = runnable(model, on_disk(os.environ).entries)
-    if held is None:
-        return model, ""
-    sees = [
-        str(one.path) for one in held.files if _PROJECTOR in one.path.name.lower() and str(one.path) != str(held.model)
-    ]
-    return str(held.model), sees[0] if len(sees) == 1 else ""
 
 
 def say_aside(text: str) -> None:

@@ -76,14 +76,26 @@ class Keys:
 
     def renew(self, leave: bool) -> None:
         """Draw what is told anew, or leave the line that is typed; from any thread."""
-        app = self._session.app
-        if (loop := app.loop) is None or not app.is_running:
-            return
-        loop.call_soon_threadsafe(self._leave if leave else app.invalidate)
+        if leave:
+            self.end(EOFError())
+        elif self._is_asking:
+            self._session.app.loop.call_soon_threadsafe(self._session.app.invalidate)  # type: ignore[union-attr]
 
-    def _leave(self) -> None:
+    @property
+    def _is_asking(self) -> bool:
+        app = self._session.app
+        return app.loop is not None and app.is_running
+
+    def end(self, error: BaseException) -> bool:
+        """Let `ask` raise this, once the terminal is as it was; from any thread or signal. False where it is not asking."""
+        if not self._is_asking:
+            return False
+        self._session.app.loop.call_soon_threadsafe(self._end, error)  # type: ignore[union-attr]
+        return True
+
+    def _end(self, error: BaseException) -> None:
         if self._session.app.is_running and not self._session.app.is_done:
-            self._session.app.exit(exception=EOFError)
+            self._session.app.exit(exception=error)
 
     def ask(self, begun: str = "") -> str:
         """One message or command; `begun` stands there already."""

@@ -12,7 +12,7 @@ from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import N_, _, sentences
 from rigup.llm.chat import conversation as talks
-from rigup.llm.chat.parameters import SYSTEM, ParameterError, named, parameters, value_of
+from rigup.llm.chat.parameters import SYSTEM, TEMPLATE, ParameterError, named, parameters, value_of
 from rigup.llm.chat.stream import EndpointError
 from rigup.visible import visible
 
@@ -64,8 +64,10 @@ class Talk:
         """Ask and answer until the end of what is typed. Raises EndpointError where nobody answers at all."""
         from rigup.cli.chat_keys import Keys, unseen_keys
 
+        keys = Keys(self._words, self._told, self._options.keep)
+        self._interrupts.end = keys.end
         with unseen_keys(), self._interrupts:
-            self._run(Keys(self._words, self._told, self._options.keep))
+            self._run(keys)
 
     def _run(self, keys: "Keys") -> None:
         self._look.when_over(lambda: keys.renew(leave=self._look.error is not None))
@@ -201,16 +203,21 @@ class Talk:
         self._last = None
 
     def _start(self, model: str) -> None:
-        """Another engine. What was said stays."""
-        if self._options.engines is not None:
-            self.endpoint.close()
-            try:
-                with self._interrupts.stop():
-                    self.endpoint = self._options.engines.start(model)
-            except KeyboardInterrupt:
-                raise EndpointError("engine", _("Stopped; no engine runs now. /model NAME starts one.")) from None
-            self.endpoint.look()
-            self.said.model, self._last = self.endpoint.called, None
+        """Another engine, or the one before where it does not start. What was said stays."""
+        engines = self._options.engines
+        assert engines is not None  # noqa: S101
+        self.endpoint.close()
+        engines.settings = self.said.settings
+        try:
+            with self._interrupts.stop():
+                engines.start(model)
+        except KeyboardInterrupt:
+            raise EndpointError("engine", _("Stopped; no engine runs now. /model NAME starts one.")) from None
+        finally:
+            if engines.endpoint is not None:
+                self.endpoint = engines.endpoint
+                self.endpoint.look()
+                self.said.model, self._last = self.endpoint.called, None
 
     def system(self, rest: str) -> None:
         """Show the system prompt, or set it."""
@@ -224,7 +231,9 @@ class Talk:
         row = named(name)
         if value.strip():
             self.said.settings[row.name] = value_of(row, value.strip())
-            if not row.names.get(self.endpoint.about.kind) and row.name != SYSTEM:
+            if row.name == TEMPLATE and self._options.engines is not None:
+                self._start(self._options.engines.model)  # an engine reads it at its start
+            elif not row.names.get(self.endpoint.about.kind) and row.name != SYSTEM:
                 say(style(_("This endpoint does not take {name}; it is not sent.").format(name=row.name), fg="yellow"))
             return
         say(f"{row.name} = {self.said.settings.get(row.name, row.usual)}  ({row.told_range()})")
@@ -232,7 +241,11 @@ class Talk:
 
     def unset(self, rest: str) -> None:
         """Take a parameter back."""
-        self.said.settings.pop(named(rest).name, None)
+        name = named(rest).name
+        self.said.settings.pop(name, None)
+        if name == TEMPLATE and self._options.engines is not None and self._options.engines.template:
+            self._options.engines.template = ""
+            self._start(self._options.engines.model)
 
     def params(self, _rest: str) -> None:
         """All parameters, as they are."""

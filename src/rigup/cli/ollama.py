@@ -23,12 +23,16 @@ _OPTIONS = {
 _ON = {"on": "1", "off": "0"}
 
 
-@click.group("ollama", cls=Environments)
-def command() -> None:
+@click.group("ollama", cls=Environments, invoke_without_command=True)
+@click.pass_context
+def command(context: click.Context) -> int:
     """Tell what ollama runs with here, and give its service what it needs.
 
     A service does not see what a shell sets: `doctor` shows what it really has, `configure` writes it where it is read.
     """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+    return 0
 
 
 @command.command("doctor")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from rigup.cli.engine_options import engine_options, start_request
 from rigup.cli.failing import CannotBeDone, WrongRequest
 from rigup.language import _, choose
 
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 _PORT, _IDLE = 8033, 600
 _KEY = "RIGUP_SERVE_KEY"
 _LEAST_KEY, _MOST_KEY = 16, 512
-_CACHE_TYPES = ("f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "iq4_nl")
-_ENGINES = ("llama-server", "xllamacpp", "ollama", "vllm")
-_WHOLE = click.IntRange(1, 1 << 24)
 
 
 @click.command("serve")
@@ -29,20 +27,13 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--share", default="", metavar="ADDRESS", help="Listen for other machines too, at this address of this one; 0.0.0.0 is all of them. A key is insisted on.")  # fmt: skip
 @click.option("--key-file", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Holds the key that clients must have; else RIGUP_SERVE_KEY does, else one is made and printed.")  # fmt: skip
 @click.option("--no-key", is_flag=True, help="Let every program of this machine in.")
-@click.option("--context", type=_WHOLE, default=None, metavar="N", help="Tokens of context of each sequence; by default 8192, or what the model knows if less.")  # fmt: skip
+@engine_options
 @click.option("--parallel", type=click.IntRange(1, 256), default=4, show_default=True, metavar="N", help="Sequences at once.")  # fmt: skip
-@click.option("--kv", type=click.Choice(_CACHE_TYPES), default="f16", help="Type of the cache.")
-@click.option("--gpu-layers", type=click.IntRange(0, 4096), metavar="N", help="Layers on devices; by default as many as fit.")  # fmt: skip
-@click.option("--cpu-experts", type=click.IntRange(0, 4096), default=0, metavar="N", help="Layers whose experts stay in main memory.")  # fmt: skip
-@click.option("--engine", type=click.Choice(_ENGINES), default=None, help="What runs them; by default the first of these that can.")  # fmt: skip
-@click.option("--engine-program", "program", default="", metavar="PROGRAM", help="Its program, where it is not on PATH.")  # fmt: skip
-@click.option("--engine-python", "python", default="", metavar="PYTHON", help="The interpreter that has xllamacpp or vLLM; by default this one.")  # fmt: skip
 @click.option("--api", default="", metavar="ADDRESS", help="Pass requests on to an endpoint that runs already: http://HOST:PORT/v1.")  # fmt: skip
 @click.option("--api-key-variable", "key_variable", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Holds the key of that endpoint.")  # fmt: skip
-@click.option("--projector", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="What sees pictures (mmproj).")  # fmt: skip
+@click.option("--rerank", is_flag=True, help="Rank texts (/v1/rerank), by a model whose file does not say that it is made for it.")  # fmt: skip
 @click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")  # fmt: skip
 @click.option("--no-embeddings", is_flag=True, help="Do not embed texts.")
-@click.option("--on", metavar="cpu", type=click.Choice(["cpu"]), help="Leave the devices alone.")
 @click.option("--loaded", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Of several models, so many are loaded at once.")  # fmt: skip
 @click.option("--idle", type=click.FloatRange(0), default=None, metavar="SECONDS", help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.")  # fmt: skip
 @click.option("--grace", type=click.FloatRange(0, 3600), default=30.0, show_default=True, metavar="SECONDS", help="Answers on their way have so long when the server ends.")  # fmt: skip
@@ -66,6 +57,8 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
         choose("en")  # data is the same in every language
     if not models and not wish["remove_service"]:
         raise click.UsageError(_("Name the model that is to be served."))
+    if wish["draft"] and (len(models) > 1 or wish["api"]):
+        raise click.UsageError(_("A draft model goes with one model that is started here."))
     import importlib.util
 
     if importlib.util.find_spec("h11") is None:
@@ -116,30 +109,21 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
             "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
         )
         address = f"{plan.host}:{plan.port}"
-        raise CannotBeDone(template.format(address=address, why=error.strerror or error)) from error
+        raise CannotBeDone(
+            template.format(address=address, why=os.strerror(error.errno) if error.errno else error)
+        ) from error
     return 0
 
 
 def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
-    from rigup.fit.request import Request
-    from rigup.llm.engines.model_files import Found, model_of
-    from rigup.llm.engines.wish import StartRequest
-
     name, equals, model = word.partition("=")
     if not equals or os.path.exists(word):
         name, model = "", word
     if equals and not (name or os.path.exists(word)):
         raise click.UsageError(_("{word} is not NAME=MODEL.").format(word=word[:200]))
-    found = Found(model, model) if wish["api"] else model_of(model, os.environ)
-    settings = Request(
-        outputs=wish["parallel"], parallel=wish["parallel"], kv_type_k=wish["kv"], kv_type_v=wish["kv"],
-        gpu_layers=wish["gpu_layers"], cpu_experts=wish["cpu_experts"],
-    )  # fmt: skip
-    return StartRequest(
-        model=found.model, name=(name or found.name)[:200], settings=settings, context=wish["context"] or 0,
-        engine=wish["engine"] or "", program=wish["program"], python=wish["python"], api=wish["api"],
-        key_variable=wish["key_variable"], projector=wish["projector"] or "", template=wish["template"] or "",
-        embeddings=not wish["no_embeddings"], on=wish["on"],
+    return start_request(
+        model, wish, name, wish["parallel"], api=wish["api"], key_variable=wish["key_variable"],
+        template=wish["template"] or "", embeddings=not wish["no_embeddings"], rerank=wish["rerank"],
     )  # fmt: skip
 
 

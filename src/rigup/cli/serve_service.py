@@ -9,7 +9,7 @@ from rigup.cli.user_service import Service, typed_words
 from rigup.cli.user_service import service as made
 from rigup.language import _
 
-_OWN = ("install_service", "remove_service", "yes", "as_json", "models", "key_file", "port")
+_OWN = ("install_service", "remove_service", "yes", "as_json", "models", "key_file", "port", "draft")
 _PATHS = ("projector", "template")
 
 
@@ -31,7 +31,14 @@ def _words(context: click.Context, models: tuple[str, ...], wish: dict[str, Any]
         raise click.UsageError(_("The key of an endpoint is kept nowhere, so that a service cannot have it: serve it from a terminal."))  # fmt: skip
     words = [*typed_words(context, "serve", wish, _OWN, _PATHS), "--port", str(wish["port"])]
     words += ["--key-file", os.path.abspath(key)] if key else []
+    words += ["--draft", os.path.abspath(_file(wish["draft"]))] if wish["draft"] else []
     return (*words, "--", *(_model(word, bool(wish["api"])) for word in models))
+
+
+def _file(word: str) -> str:
+    from rigup.llm.engines.model_files import model_of
+
+    return model_of(word, os.environ).model
 
 
 def _model(word: str, theirs: bool) -> str:

@@ -94,6 +94,61 @@ def test_the_same_seed_gives_the_same_draw(asked):
     assert asked("repeat red cat", *settings)["answer"] == asked("repeat red cat", *settings)["answer"]
 
 
+HOT = ("temperature=2", "top-k=0", "top-p=1", "min-p=0", "seed=7", "max-tokens=16")
+SEVERAL = "repeat cat dog cat dog cat dog"
+
+
+def test_every_sampling_parameter_changes_what_the_engine_does(asked):
+    """Each against the same draw without it; what leaves one choice alone must give what the model knows."""
+    kept: dict[tuple[str, ...], str] = {}
+
+    def said(*settings, text="repeat red cat"):
+        if (text, *settings) not in kept:
+            kept[text, *settings] = asked(text, *settings)["answer"]
+        return kept[text, *settings]
+
+    hot = said(*HOT)
+    assert hot.strip() != "red cat"
+    for only in ("temperature=0", "top-k=1", "top-p=0.01", "min-p=1"):
+        assert said(*HOT, only) == "red cat", only
+    alike = [change for change in CHANGES if said(*HOT, *change) == hot]
+    assert alike == []
+    for plain, change in AGAINST:
+        assert said(*HOT, *plain, text=SEVERAL) != said(*HOT, *change, text=SEVERAL), change
+    assert said("temperature=0", text=SEVERAL) == "cat dog cat dog cat dog"
+    heavy = ("temperature=0", "repeat-penalty=10", "max-tokens=16")
+    assert said(*heavy, text=SEVERAL) != "cat dog cat dog cat dog"
+    assert said(*heavy, "repeat-last=0", text=SEVERAL) == "cat dog cat dog cat dog"
+
+
+CHANGES = [
+    ("typical=0.2",), ("repeat-penalty=3",), ("presence-penalty=2",), ("frequency-penalty=2",), ("mirostat=1",), ("mirostat=2",), ("seed=8",),
+]  # fmt: skip
+_DRY = ("temperature=0", "dry=1", "dry-length=1")
+AGAINST = [
+    (("temperature=0",), ("temperature=0", "dry=10")),
+    (_DRY, (*_DRY, "dry-length=30")),
+    ((*_DRY, "dry-base=1", "dry=0.1"), (*_DRY, "dry-base=10")),
+    (("mirostat=2",), ("mirostat=2", "mirostat-tau=0.1")),
+    (("mirostat=2", "mirostat-tau=1"), ("mirostat=2", "mirostat-tau=1", "mirostat-eta=1")),
+]
+
+
+def test_a_system_prompt_is_read_by_the_model(asked):
+    plain, told = asked("capital of france"), asked("capital of france", "system=old stone")
+    assert told["usage"]["prompt"] > plain["usage"]["prompt"] + 2
+
+
+@pytest.mark.parametrize(("reasoning", "answer"), [("on", "lima"), ("off", "havana")])
+def test_reasoning_on_and_off_reaches_the_template(how, capsys, monkeypatch, tmp_path, reasoning, answer):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    land = "{% if enable_thinking %}peru{% else %}cuba{% endif %}"
+    (tmp_path / "own.jinja").write_text(f"<|im_start|>user\ncapital of {land}<|im_end|>\n<|im_start|>assistant\n")
+    words = ["--json", "--set", "temperature=0", "--set", f"chat-template=@{tmp_path}/own.jinja"]
+    assert run(["chat", how[0], "x", *how[1:], *words, "--set", f"reasoning={reasoning}"]) == 0
+    assert answer in json.loads(capsys.readouterr().out)["answer"]
+
+
 def test_a_message_that_is_longer_than_the_context_is_told(asked):
     told = asked("count " * 60_000)
     assert told["verdict"] == "failed"
@@ -147,6 +202,33 @@ def test_an_engine_that_dies_is_told_of_and_started_again(how, tmp_path):
         shown.send("capital of japan\r")
         shown.until("/retry asks again", 60).send("/retry\r")
         shown.until("tokyo", 120).send("\x04")
+        assert shown.status() == 0
+
+
+@linux
+def test_a_template_is_changed_in_the_talk_and_what_does_not_start_costs_nothing(how, tmp_path):
+    (tmp_path / "own.jinja").write_text("<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n")
+    (tmp_path / "odd.jinja").write_text("{% if %}")
+    with terminal("chat", *how, "--set", "temperature=0", XDG_STATE_HOME=str(tmp_path)) as shown:
+
+        def typed(text, answer):
+            seen = len(shown.raw)
+            shown.send(text + "\r")
+            shown.until(lambda: b"first after" in shown.raw[seen:], 60)
+            assert answer.encode() in shown.raw[seen:]
+
+        shown.until(lambda: any(line.startswith("›") for line in shown.lines()), 120)
+        typed("capital of japan", "tokyo")
+        for words in (f"/set chat-template @{tmp_path}/odd.jinja", "/model none.gguf"):
+            seen = len(shown.raw)
+            shown.send(words + "\r")
+            shown.until(lambda seen=seen: b"is started again" in shown.raw[seen:], 120)
+            typed("capital of italy", "rome")
+        shown.send(f"/set chat-template @{tmp_path}/own.jinja\r")
+        typed("capital of cuba", "lima")
+        shown.send("/unset chat-template\r")
+        typed("capital of spain", "madrid")
+        shown.send("\x04")
         assert shown.status() == 0
 
 

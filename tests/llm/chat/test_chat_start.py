@@ -1,14 +1,24 @@
-"""What is started for a word of `rigup chat`: a path, a model of a store with what it sees by, or the word itself."""
+"""What is started for a word of `rigup chat` and `rigup serve`: a path, a model of a store with what it sees by, or the word itself."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from rigup.cli.chat_engine import found
+from rigup.llm.engines.model_files import model_of
 from rigup.llm.hub import on_disk
 from rigup.llm.hub.entry import WHOLE, Entry, File
 from rigup.llm.hub.errors import WrongNameError
 from rigup.llm.hub.on_disk import Disk
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fit"))
+import ggufs
+
+
+def found(word):
+    """What an engine is given, and by what it sees."""
+    given = model_of(word, {})
+    return given.model, given.projector
 
 
 def entry(name, *files, state=WHOLE):
@@ -57,3 +67,12 @@ def test_a_name_that_means_several_is_told(store):
     store(entry("twin", "/a/x.gguf"), entry("twin", "/b/x.gguf"))
     with pytest.raises(WrongNameError, match="means several"):
         found("twin")
+
+
+def test_of_a_store_that_names_files_by_their_bytes_the_header_says_what_sees(store, tmp_path):
+    head, size = ggufs.header({"general.architecture": "clip"}, [("v.patch_embd.weight", (14, 14, 3, 32), 0)])
+    (tmp_path / "sha256-1").write_bytes(b"GGUF")
+    (tmp_path / "sha256-2").write_text("{}")
+    (tmp_path / "sha256-3").write_bytes(head + bytes(size))
+    store(entry("llava:7b", *(str(tmp_path / f"sha256-{number}") for number in (1, 2, 3))))
+    assert found("llava:7b") == (str(tmp_path / "sha256-1"), str(tmp_path / "sha256-3"))

@@ -2,20 +2,28 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from each import each
+from rigup.fit.answers import best
+from rigup.fit.judge import of_file
 from rigup.fit.pools import Pool
+from rigup.fit.request import Request
 from rigup.held_process import Child, Log
 from rigup.knowledge import tables
 from rigup.llm.engines.choosing import chosen, ollama_address
 from rigup.llm.engines.errors import EngineError
 from rigup.llm.engines.failure import _Failure, _texts, why
 from rigup.llm.engines.gpu_use import gpu_use, witnessed
-from rigup.llm.engines.settings import prompt_cache
+from rigup.llm.engines.model_files import model_of
+from rigup.llm.engines.settings import changes_for, prompt_cache, settings_of
 from rigup.llm.engines.wish import StartRequest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "fit"))
+import ggufs
 
 CARD = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
 RAM = Pool(name="RAM", kind="ram", backend="cpu", total=16 << 30, free=16 << 30)
@@ -110,10 +118,33 @@ def test_a_log_is_bounded():
 
 
 def test_nothing_that_can_run_it_is_told_one_by_one(tmp_path):
+    (tmp_path / "odd").write_text("no model")
     with pytest.raises(EngineError) as error:
-        chosen(StartRequest(model="nothing:1b"), {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1"})
+        chosen(StartRequest(model=str(tmp_path / "odd")), {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1"})
     for name in ("llama-server", "xllamacpp", "ollama", "vllm"):
         assert name in str(error.value)
+
+
+def test_a_model_that_is_nowhere_is_told_as_such(tmp_path, monkeypatch):
+    environ = {"PATH": str(tmp_path), "OLLAMA_HOST": "127.0.0.1:1", "HOME": str(tmp_path)}
+    with pytest.raises(EngineError, match="There is no model nothing:1b") as error:
+        chosen(StartRequest(model="nothing:1b"), environ)
+    assert "127.0.0.1:1" in str(error.value)
+    assert "llama-server" not in str(error.value)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(EngineError, match=r"There is no model none\.gguf"):
+        model_of("none.gguf", environ)
+    for name in ("a.gguf", "b-00001-of-00002.gguf", "b-00002-of-00002.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+    with pytest.raises(EngineError, match=r"a\.gguf, b-00001-of-00002\.gguf\."):
+        model_of(str(tmp_path), environ)
+    (tmp_path / "a.gguf").unlink()
+    assert model_of(str(tmp_path), environ).model == str(tmp_path / "b-00001-of-00002.gguf")
+
+
+@pytest.mark.parametrize(("status", "kind"), [(-9, "killed"), (137, "killed"), (132, "instruction-missing"), (127, "ended"), (1, "ended")])  # fmt: skip
+def test_a_signal_is_known_by_either_form_of_a_status(status, kind):
+    assert why("load: fine", status, "MODEL").kind == kind
 
 
 @pytest.mark.parametrize(
@@ -137,3 +168,24 @@ def test_a_child_that_does_not_listen_is_ended_all_the_same():
     child = Child([sys.executable, "-c", words], {})
     child.stop(0.5)
     assert child.status == -9
+
+
+def test_what_would_fit_is_of_each_sequence_and_does_fit(tmp_path):
+    """Half of the memory that all sequences want: each has half of its context then, or one alone has all of it."""
+    path = tmp_path / "model.gguf"
+    keys, tensors = ggufs.llama(width=64, layers=4, heads=2, shared=1, inner=128, words=256, length=32, context=1 << 20)
+    ggufs.write(path, keys, tensors)
+    wish = StartRequest(model=str(path), context=1 << 20, settings=Request(outputs=4, parallel=4))
+    whole = best(of_file(path).model, settings_of(wish, (RAM,)).request, (RAM,))[1].sum
+    room = replace(RAM, free=whole.total - whole.kv // 2)
+    settings = settings_of(wish, (room,))
+    assert settings.fits is False
+    found = dict(change.rsplit(" ", 1) for change in changes_for(wish, settings))
+    assert found["parallel"] == "1"
+    longest = int(found["context"])
+    for context, fits in ((longest, True), (longest + 256, False)):
+        assert settings_of(replace(wish, context=context), (room,)).fits is fits
+    assert settings_of(replace(wish, settings=Request(outputs=1)), (room,)).fits
+    assert not any(
+        change.startswith("parallel") for change in changes_for(wish, settings_of(wish, (replace(RAM, free=1),)))
+    )

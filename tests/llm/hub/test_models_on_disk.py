@@ -179,6 +179,14 @@ def test_what_broke_off_or_is_left_is_told_as_such(home):
     assert "not whole" in run().output
 
 
+def test_what_a_model_sees_with_is_no_broken_model(home):
+    keys = {"general.architecture": "clip", "clip.vision.block_count": 2, "clip.has_vision_encoder": True}
+    head, size = stores.ggufs.header(keys, [("v.patch_embd.weight", (14, 14, 3, 32), 0)])
+    stores.put(home / "mine" / "eyes.gguf", head + bytes(size))
+    (row,) = asked("--in", str(home / "mine")).models
+    assert (row.state, row.form, row.fault, row.path) == ("whole", "other", None, None)
+
+
 def test_a_look_at_a_header_is_no_use_of_the_model(home):
     path = stores.put(home / ".lmstudio/models/a.gguf", MODEL)
     os.utime(path, (1_700_000_000, 1_600_000_000))

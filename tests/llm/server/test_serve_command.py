@@ -178,7 +178,11 @@ def said(*words):
 def test_wrong_words_are_told(tmp_path, monkeypatch):
     assert "--no-key" in said("x.gguf", "--share", "0.0.0.0", "--no-key").output
     assert "is not NAME=MODEL" in said("=x.gguf").output
+    for name in ("one.gguf", "two.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
+    monkeypatch.chdir(tmp_path)
     assert "same name" in said("a=one.gguf", "a=two.gguf").output
+    assert "There is no model three.gguf" in said("a=one.gguf", "three.gguf").output
     assert "no file" in said(str(tmp_path / "none.gguf")).output
     for key in ("short", "with a blank in it, long", "ключ" * 10, "x" * 600):
         monkeypatch.setenv("RIGUP_SERVE_KEY", key)
@@ -187,7 +191,10 @@ def test_wrong_words_are_told(tmp_path, monkeypatch):
         assert key not in found.output
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
+def test_a_port_that_is_taken_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.gguf", "two.gguf"):
+        (tmp_path / name).write_bytes(b"GGUF")
     with socket.socket() as door:
         door.bind(("127.0.0.1", 0))
         door.listen()

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from rigup.cli import run
 from rigup.plan import user_service as service
+from user_systemd import beside_systemd
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="systemd is Linux's")
 
@@ -80,7 +82,7 @@ def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(accou
     everywhere = text + told.out + told.err + "".join(one.read_text() for one in (account / "state").rglob("*.json*"))
     assert key.read_text() not in everywhere
     (start,) = [line for line in text.splitlines() if line.startswith("ExecStart=")]
-    assert start.endswith(f'"serve" "--parallel" "2" "--no-embeddings" "--on" "cpu" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"')  # fmt: skip
+    assert start.endswith(f'"serve" "--on" "cpu" "--parallel" "2" "--no-embeddings" "--port" "8033" "--key-file" "{key}" "--" "b={account}/a model.gguf"')  # fmt: skip
     assert f'Environment="PATH={os.environ["PATH"].split(os.pathsep)[0]}' in text
     assert said(account) == [
         "--user daemon-reload",
@@ -157,3 +159,20 @@ def test_what_cannot_be_a_service_is_told(account, monkeypatch, capsys, words, t
     told = " ".join(capsys.readouterr().err.split())
     assert text in told
     assert "sk-secret" not in told
+
+
+@pytest.mark.llm
+@pytest.mark.slow
+def test_a_real_systemd_runs_it_and_starts_it_again(tmp_path, tiny_model, engine_python):
+    script = Path(__file__).with_name("under_systemd.py")
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        port = str(door.getsockname()[1])
+    environ = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environ |= {f"XDG_{name}_HOME": str(tmp_path / name.lower()) for name in ("CONFIG", "STATE", "CACHE")}
+    done = beside_systemd([sys.executable, str(script), str(tiny_model), engine_python, port], environ, 300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "installed": 0, "enabled": "enabled", "answer": "3 4 5 6 7", "engines": 1,
+        "again": True, "answer again": "3 4 5 6 7", "engines again": 1, "undone": 0, "state": "inactive", "engines after": 0,
+    }  # fmt: skip

@@ -73,6 +73,12 @@ def test_health_wants_no_key_and_models_do(server):
     assert [one["id"] for one in told(raw(server.port, get("/v1/models")))[1]["data"]] == ["one", "two"]
 
 
+def test_the_key_comes_as_clients_of_either_house_send_it(server):
+    for line, status in ((f"x-api-key: {KEY}", 200), (f"authorization: bearer {KEY}", 200), ("x-api-key: wrong", 401), (f"authorization: Basic {KEY}", 401)):  # fmt: skip
+        asked = f"GET /v1/models HTTP/1.1\r\nHost: x\r\n{line}\r\n\r\n".encode()
+        assert told(raw(server.port, asked))[0] == status, line
+
+
 def test_a_page_of_another_site_gets_no_leave(server):
     asked = b"OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\nOrigin: https://evil.example\r\nAccess-Control-Request-Method: POST\r\n\r\n"
     status, _body, head = told(raw(server.port, asked))

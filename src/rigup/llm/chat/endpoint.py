@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from rigup.language import _
+from rigup.llm.addresses import AddressError, endpoint_address
 from rigup.llm.chat.parameters import Kind, request_of
 from rigup.llm.chat.stream import End, EndpointError, Piece, as_object, of_event, pieces, refusal
 
@@ -52,21 +53,6 @@ class Answered(NamedTuple):
     end: End
 
 
-def address(api: str) -> str:
-    """The endpoint's base, with /v1 where no path is named. Raises EndpointError for what is no address."""
-    try:
-        parts = urlsplit(api if "//" in api else "http://" + api)
-        fits = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a bracket without its other, a port that is none
-        fits = None
-    if not fits or not api.isprintable():
-        raise EndpointError("not-found", _("{api} is no address of an endpoint: write for instance http://127.0.0.1:8080/v1.").format(api=api[:200]))  # fmt: skip
-    if parts.username or parts.password:
-        raise EndpointError("key", _("An address holds nobody's name and password here: --key-env names the variable with the key."))  # fmt: skip
-    path = parts.path.rstrip("/").removesuffix("/chat/completions")
-    return f"{parts.scheme}://{parts.netloc}{path or '/v1'}"
-
-
 def is_own(base: str) -> bool:
     """Whether an address is this machine itself."""
     name = urlsplit(base).hostname or ""
@@ -80,7 +66,11 @@ class Endpoint:
     """A place that answers. The key is sent to it alone, and stands in no text."""
 
     def __init__(self, api: str, key: str = "", patience: float = 600.0, kind: Kind | None = None) -> None:
-        self.base, self._key, self._kind = address(api), key, kind
+        try:
+            self.base = endpoint_address(api)
+        except AddressError as error:
+            raise EndpointError(error.kind, str(error)) from error
+        self._key, self._kind = key, kind
         self.called = ""  # its name for the model, where only one is meant
         self.holds_schemas = (
             True  # llama.cpp does not on vocabularies of SentencePiece's kind, and takes a grammar there

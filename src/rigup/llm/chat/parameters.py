@@ -11,7 +11,7 @@ from rigup.language import _, sentences
 
 Kind = Literal["llama", "vllm", "ollama", "openai"]
 KINDS: tuple[Kind, ...] = ("llama", "vllm", "ollama", "openai")
-SYSTEM = "system"
+SYSTEM, TEMPLATE = "system", "chat-template"
 _MOST_FILE = 1_000_000  # bytes of a schema, a grammar, a template
 _MOST_STOPS = 16
 _ON, _OFF = ("on", "true", "yes", "1"), ("off", "false", "no", "0")

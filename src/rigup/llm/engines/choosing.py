@@ -11,7 +11,9 @@ from pathlib import Path
 import msgspec
 
 from rigup.language import _, sentences
+from rigup.llm.addresses import AddressError, endpoint_address
 from rigup.llm.engines.errors import EngineError
+from rigup.llm.engines.model_files import absent
 from rigup.llm.engines.wish import ENDPOINT, ENGINES, LLAMA_SERVER, OLLAMA, VLLM, XLLAMACPP, StartRequest
 
 _OLLAMA = "http://127.0.0.1:11434"
@@ -44,22 +46,20 @@ def chosen(wish: StartRequest, environ: Mapping[str, str]) -> Engine:
 
     """
     if wish.api:
-        return Engine(name=ENDPOINT, why=_("You named its address."), address=wish.api.rstrip("/"))
-    refused = []
+        try:
+            return Engine(name=ENDPOINT, why=_("You named its address."), address=endpoint_address(wish.api))
+        except AddressError as error:
+            raise EngineError(str(error)) from error
+    refused: dict[str, str] = {}
     for name in (wish.engine,) if wish.engine else ENGINES:
         found = _FINDERS[name](wish, environ)
         if isinstance(found, Engine):
             return found
-        refused.append(f"{name}: {found}")
-    text = _("No engine here can run {model}. {refused}").format(model=wish.model, refused=" ".join(refused))
-    raise EngineError(text if Path(wish.model).exists() else sentences(_absent(wish.model), text))
-
-
-def _absent(model: str) -> str:
-    text = _(
-        "There is no model {model} on this machine: `rigup models` lists those that are, `rigup pull` loads others."
-    )
-    return text.format(model=model[:100])
+        refused[name] = f"{name}: {found}"
+    if not Path(wish.model).exists():
+        raise EngineError(sentences(absent(wish.model), refused.get(OLLAMA, "")))
+    text = _("No engine here can run {model}. {refused}")
+    raise EngineError(text.format(model=wish.model, refused=" ".join(refused.values())))
 
 
 def _llama_server(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
@@ -87,6 +87,8 @@ def _xllamacpp(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
 def _ollama(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
     if _is_gguf(wish.model) or Path(wish.model).is_dir():
         return _("it runs what it pulled itself.")
+    if wish.draft:
+        return _("it is given no draft model here, llama.cpp is.")
     address = ollama_address(environ)
     held = _names(address)
     if held is None:
@@ -100,6 +102,8 @@ def _ollama(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
 def _vllm(wish: StartRequest, environ: Mapping[str, str]) -> Engine | str:
     if not (Path(wish.model) / "config.json").is_file():
         return _("it runs folders with a config.json.")
+    if wish.draft:
+        return _("it is given no draft model here, llama.cpp is.")
     found = shutil.which(wish.program or "vllm", path=environ.get("PATH", os.defpath))
     if found is not None:
         program: tuple[str, ...] = (found,)

@@ -10,6 +10,7 @@ from rigup.knowledge import tables
 from rigup.language import _, sentences
 
 _SHOWN = 6
+_SIGNALS = 128
 _SAID = re.compile(r" E |\b(?:error|failed|fatal)\b", re.IGNORECASE)
 
 
@@ -36,11 +37,13 @@ def why(log: str, status: int | None, model: str, changes: Sequence[str] = ()) -
 
     Args:
         log: what the engine said.
-        status: how it ended, negative for a signal.
+        status: how it ended, negative for a signal, or beyond 128 as shells and `held_child` tell one.
         model: how the person called it.
         changes: settings with which it would fit, each by itself, as "name value".
 
     """
+    if status is not None and _SIGNALS < status < 2 * _SIGNALS:
+        status = _SIGNALS - status
     for row in tables.rows("engine_failures", "failure", _Failure):
         found = re.search(row.regex, log)
         if found:
@@ -77,6 +80,9 @@ def _texts() -> dict[str, str]:
         "tokenizer-unknown": _("The engine does not know the tokenizer {what} of {model}: take a newer engine, or a newer conversion of the model."),
         "device-unsupported": _("The engine's build holds no code for this GPU. `rigup doctor` names the variable or the build that does."),
         "out-of-memory": _("There is not enough memory for {model} so."),
+        "projector-refused": _("{what} is no projector (mmproj) that the engine knows: take the one that was made for {model}."),
+        "template-broken": _("The engine cannot read the chat template: mend it, or leave it out and take the model's own."),
+        "cache-type-unfit": _("The heads of {model} are of a size that a cache of the type {what} cannot hold: leave --kv out."),
         "library-missing": _("The engine lacks the library {what}: its build is for other libraries than this machine has. `rigup doctor` tells which are there."),
         "option-unknown": _("The engine does not know the option {what}: it is older than rigup expects. Take a newer engine."),
         "instruction-missing": _("The engine's build uses instructions that this processor lacks: take a build for it."),

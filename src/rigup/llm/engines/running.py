@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import re
 import secrets
 import socket
 import threading
@@ -25,6 +26,8 @@ _PAUSE = 0.02
 _MOST_PAUSE = 0.5
 _TRIES = 4
 _ASKED = 2.0
+_NO_DRAFT = re.compile(r"failed to initialize speculative decoding context: (?P<why>[^\n]{1,200})")
+_DRAFT_FAILED = "failed to load draft model"
 Told = Callable[[str], None]
 
 
@@ -40,6 +43,7 @@ class RunningEngine:
         gpu: whether a GPU is used; `gpu.text` says where it is not as it should be.
         theirs: how an engine that rigup did not start calls the model; "" for one that it did.
         settings: what `fit` said; None for an engine that has its own.
+        embeds: texts can be embedded.
         notes: sentences for the person: a GPU that is not used and why, variables that were set.
 
     """
@@ -47,6 +51,7 @@ class RunningEngine:
     def __init__(self, found: Engine, wish: StartRequest, base_url: str, key: str) -> None:
         self.base_url, self.key, self.engine, self.model, self.why = base_url, key, found.name, wish.called, found.why
         self.gpu, self.settings, self.notes = GpuUse(used=None), None, list[str]()
+        self.embeds = wish.embeddings
         self.theirs = wish.model if found.name in (OLLAMA, ENDPOINT) else ""
         self._child: Child | None = None
 
@@ -67,9 +72,14 @@ class RunningEngine:
         """Whether it has not ended; of one that rigup did not start, nobody knows better."""
         return self._child is None or self._child.status is None
 
-    def ended_because(self) -> str:
-        """Why an engine ended that was running, as sentences."""
-        status = self._child.status if self._child else None
+    def ended_because(self, seconds: float = 0.0) -> str:
+        """Why an engine ended that was running, as sentences; "" where it still runs after so long.
+
+        Its connections close before the process is gone.
+        """
+        status = self._child.wait(seconds) if self._child else None
+        if self.running:
+            return ""
         return why(self.log, status, self.model, []).text
 
     def stop(self, seconds: float = 15.0) -> None:
@@ -112,10 +122,6 @@ def start(
 
 def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
     """One that runs already: its key comes from a variable, and is kept nowhere."""
-    if not _is_address(found.address):
-        raise EngineError(
-            _("{address} is no address of an endpoint: write http://HOST:PORT/v1.").format(address=wish.api[:200])
-        )
     engine = RunningEngine(found, wish, found.address, os.environ.get(wish.key_variable, ""))
     try:
         status = _status(found.address + "/models", engine.key)
@@ -129,15 +135,6 @@ def _endpoint(wish: StartRequest, found: Engine) -> RunningEngine:
             )
         )
     return engine
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-        whole = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        return False
-    return whole and text.isascii() and text.isprintable() and " " not in text
 
 
 def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.Event) -> RunningEngine:
@@ -177,8 +174,14 @@ def _tried(
         engine.gpu = gpu_use(engine.log, machine.pools, settings.request.gpu_layers)
     if before:
         engine.gpu = witnessed(engine.gpu, before, memories(machine), settings.on_devices if settings else 0)
-    engine.notes = [note for note in (engine.gpu.text, because(engine.log, engine.gpu)) if note]
+    engine.notes = [note for note in (engine.gpu.text, because(engine.log, engine.gpu), _undrafted(engine.log)) if note]
     return engine
+
+
+def _undrafted(log: str) -> str:
+    """Why a draft model is not used; the engine says it to its log alone, and goes on without."""
+    found = _NO_DRAFT.search(log)
+    return _("The draft model is not used: {why}.").format(why=found["why"].strip()) if found else ""
 
 
 def _words(found: Engine, wish: StartRequest, machine: Here, settings: Settings | None, port: int) -> list[str]:
@@ -223,9 +226,10 @@ def _wait(engine: RunningEngine, wish: StartRequest, child: Child, over: threadi
 
 def _failed(engine: RunningEngine, wish: StartRequest, child: Child) -> EngineError:
     log, settings = engine.log, engine.settings
-    found = why(log, child.status, wish.model)
+    model = wish.draft if wish.draft and _DRAFT_FAILED in log else wish.model
+    found = why(log, child.status, model)
     if found.kind in ("out-of-memory", "killed") and settings is not None:
-        found = why(log, child.status, wish.model, changes_for(wish, settings))
+        found = why(log, child.status, model, changes_for(wish, settings))
     return EngineError(found.text, found.kind, log)
 
 

@@ -1,17 +1,23 @@
 """How a model is to run on this machine: the figures of `fit`, as the words of an engine."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from rigup.fit.pools import Pool
 from rigup.fit.request import Request
+from rigup.language import _
 from rigup.llm.engines.wish import StartRequest
 
-_USUAL_CONTEXT = 8192
+if TYPE_CHECKING:
+    from rigup.fit.model import Model
+
+_USUAL_CONTEXT, _CELL = 8192, 256
 _MOST_CACHE, _CACHE_SHARE = 8192, 8
+_RANKS = 4  # LLAMA_POOLING_TYPE_RANK
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
 
 
@@ -21,11 +27,13 @@ class Settings(NamedTuple):
     Attributes:
         request: as it is used.
         fits: whether it fits; None where nobody knows.
-        pools: the memories for which that holds.
+        pools: the memories for which that holds, without what a draft model takes.
         trained: tokens of context for which the model was made; 0 where nobody knows.
         spm: its vocabulary is of SentencePiece's kind.
         pools_tokens: the model says itself how tokens' states become one vector.
-        on_devices: bytes of weights that are to lie there.
+        on_devices: bytes of weights that are to lie there, a draft model's too.
+        ranks: it ranks texts, and embeds none.
+        draft_layers: of a draft model that are to lie on devices.
 
     """
 
@@ -36,13 +44,15 @@ class Settings(NamedTuple):
     spm: bool = False
     pools_tokens: bool = False
     on_devices: int = 0
+    ranks: bool = False
+    draft_layers: int = 0
 
 
 def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     """Layers, context and cache for a GGUF file.
 
     Raises:
-        FitError: the file is none, or is broken.
+        FitError: a file is none, or is broken.
 
     """
     from rigup.fit.answers import best, fits
@@ -54,25 +64,45 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     request = msgspec.structs.replace(wish.settings, context=each * wish.settings.parallel)
     if wish.projector:
         request = msgspec.structs.replace(request, projector=Path(wish.projector).stat().st_size)
+    draft_layers, drafted = 0, 0
+    if wish.draft:
+        draft_layers, drafted, pools = _drafted(wish.draft, request, pools)
     request, plan = best(asked.model, request, pools)
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
-    placed = sum(part.weights for part in plan.parts[:-1])
-    kind = asked.model.keys.get("tokenizer.ggml.model")
+    pooling = asked.model.number("pooling_type")
     return Settings(
-        request,
-        fits(plan, pools),
-        pools,
-        trained,
-        kind == "llama",
-        bool(asked.model.number("pooling_type")),
-        placed,
-    )
+        request, fits(plan, pools), pools, trained=trained, spm=asked.model.keys.get("tokenizer.ggml.model") == "llama",
+        pools_tokens=bool(pooling), on_devices=drafted + sum(part.weights for part in plan.parts[:-1]),
+        ranks=wish.rerank or pooling == _RANKS, draft_layers=draft_layers,
+    )  # fmt: skip
+
+
+def _drafted(draft: str, request: Request, pools: Sequence[Pool]) -> tuple[int, int, Sequence[Pool]]:
+    """A draft model beside the model: it has a context of the same size, and comes first, for it computes most often.
+
+    Returns:
+        Its layers on devices, bytes of its weights there, and the memories with what it leaves.
+
+    """
+    from rigup.fit.answers import best
+    from rigup.fit.judge import of_file
+
+    model = of_file(Path(draft)).model
+    alone = Request(context=request.context, parallel=request.parallel, outputs=request.outputs, kv_unified=request.kv_unified)  # fmt: skip
+    alone, plan = best(model, alone, pools)
+    within = sum(part.total for part, pool in zip(plan.parts[:-1], pools[:-1], strict=True) if pool.within)
+    taken = [*(part.total for part in plan.parts[:-1]), plan.parts[-1].total + within]
+    left = [
+        pool if pool.free is None else msgspec.structs.replace(pool, free=max(0, pool.free - size))
+        for pool, size in zip(pools, taken, strict=True)
+    ]
+    return plan.placement.on_devices if len(pools) > 1 else 0, sum(part.weights for part in plan.parts[:-1]), left
 
 
 def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
     """Settings with which it would fit, each by itself, as "name value"; asked only after it did not."""
-    from rigup.fit.answers import changes, longest_context
+    from rigup.fit.answers import changes
     from rigup.fit.errors import FitError
     from rigup.fit.judge import of_file, quantisation
 
@@ -82,9 +112,25 @@ def changes_for(wish: StartRequest, settings: Settings) -> list[str]:
         return []
     free = msgspec.structs.replace(settings.request, gpu_layers=None)
     every = changes(asked.model, free, settings.pools, quantisation(asked.model))
-    fitting = [f"{change.change} {change.to}".strip() for change in every if change.fits]
-    longest = longest_context(asked.model, free, settings.pools)
-    return [*fitting, f"context {longest // free.parallel}"] if longest else fitting
+    fitting = [f"{change.change} {change.to}".strip() for change in every if change.fits and change.change != "context"]
+    each = free.context // free.parallel
+    for name, count in (("context", free.parallel), ("parallel", 1)):  # of each sequence; of fewer sequences
+        longest = _longest(asked.model, msgspec.structs.replace(free, parallel=count), settings.pools, each)
+        if longest and (name == "context" or (free.parallel > 1 and longest >= each)):
+            fitting.append(f"{name} {longest if name == 'context' else count}")
+    return [*fitting, _("no draft model")] if wish.draft else fitting
+
+
+def _longest(model: "Model", request: Request, pools: Sequence[Pool], most: int) -> int:
+    """Tokens of each sequence, at most so many, with which it fits; 0 for none."""
+    from rigup.fit.answers import best, fits
+
+    def lacks(cells: int) -> bool:
+        trial = msgspec.structs.replace(request, context=cells * _CELL * request.parallel)
+        return not fits(best(model, trial, pools, quick=True)[1], pools)
+
+    counts = range(1, max(1, most // _CELL) + 1)
+    return bisect_left(counts, True, key=lacks) * _CELL
 
 
 def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
@@ -92,23 +138,15 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     from rigup.fit.engines import start_llama
 
     request = settings.request
-    if wish.embeddings:  # what is embedded is computed at once
+    embeds = wish.embeddings and not settings.ranks
+    if embeds or settings.ranks:  # what is embedded or ranked is computed at once
         request = msgspec.structs.replace(request, batch=min(request.batch, request.ubatch))
     words: list[str] = start_llama(wish.model, request, is_file=True).words[1:]
-    words += [
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--alias",
-        wish.called,
-        "--jinja",
-        "--metrics",
-        "-lv",
-        _TOLD_LOG,
-    ]
-    words += ["--embeddings"] if wish.embeddings else []
-    words += ["--pooling", "mean"] if wish.embeddings and not settings.pools_tokens else []
+    words += ["--host", "127.0.0.1", "--port", str(port), "--alias", wish.called, "--jinja", "--metrics", "-lv", _TOLD_LOG]  # fmt: skip
+    words += ["--reranking"] if settings.ranks else []
+    words += ["--embeddings"] if embeds else []
+    words += ["--pooling", "mean"] if embeds and not settings.pools_tokens else []
+    words += ["--model-draft", wish.draft, "--gpu-layers-draft", str(settings.draft_layers)] if wish.draft else []
     words += ["--mmproj", wish.projector] if wish.projector else []
     return [*words, "--chat-template-file", wish.template] if wish.template else words
 

@@ -26,7 +26,9 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
         key_variable: the variable that holds its key.
         projector: the file of what sees pictures.
         template: a file with another chat template.
+        draft: a small GGUF model that guesses tokens, which this one checks several at once; "" for none.
         embeddings: texts can be embedded too.
+        rerank: it ranks texts; a model whose header says so does in any case.
         on: as `rigup fit --on`: "cpu" leaves the devices alone.
         patience: seconds until it must answer.
 
@@ -43,7 +45,9 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     key_variable: str = "OPENAI_API_KEY"
     projector: str = ""
     template: str = ""
+    draft: str = ""
     embeddings: bool = True
+    rerank: bool = False
     on: str | None = None
     patience: float = 900.0
 

@@ -1,19 +1,24 @@
 """What a model on disk is, and whether it runs here: by its header, as `fit` reads it."""
 
+import contextlib
 from collections.abc import Sequence
+from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
 
 from rigup.fit.errors import FitError
+from rigup.fit.gguf import read_header
 from rigup.fit.judge import Asked, judged, of_file, of_folder
 from rigup.fit.pools import Pool
 from rigup.fit.request import Request
+from rigup.fit.source import Local
 from rigup.language import _
 from rigup.llm.hub.entry import BROKEN, PARTIAL, WHOLE, Entry
 from rigup.schemas.fit import Model
 
 USUAL_CONTEXT = 8192
+_PROJECTOR = "clip"
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,8 +72,17 @@ def judge(entry: Entry, pools: Sequence[Pool]) -> Judgement | None:
             return None
         return judgement(asked, pools)
     except FitError as error:
-        if entry.form == "gguf":
+        if entry.form == "gguf" and is_projector(entry.model):
+            entry.form, entry.model = "other", None
+        elif entry.form == "gguf":
             entry.state, entry.fault = BROKEN, str(error)
         return None
     except (OSError, ValueError, KeyError, ArithmeticError):
         return None  # a header that can be read and of which no model can be made: it lies there all the same
+
+
+def is_projector(path: Path) -> bool:
+    """Whether a GGUF file is what a model sees with, under another name than such files have."""
+    with contextlib.suppress(FitError, OSError):
+        return read_header(Local(path)).keys.get("general.architecture") == _PROJECTOR
+    return False

@@ -13,6 +13,7 @@ from rigup.llm.server.relay import request_for
 
 _MOST = 64 << 20
 _PIECE = 64 << 10
+_END_SECONDS = 2.0
 
 
 async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"") -> AsyncIterator[bytes]:
@@ -51,9 +52,14 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
         if status >= 300:
             raise _refusal(status, refused)
     except (h11.RemoteProtocolError, OSError) as error:
-        raise Refused(502, "engine_failed", "The engine broke off its answer.") from error
+        raise Refused(502, "engine_failed", await broken_off(engine)) from error
     finally:
         writer.transport.abort()
+
+
+async def broken_off(engine: RunningEngine) -> str:
+    """Why an engine broke off its answer."""
+    return await asyncio.to_thread(engine.ended_because, _END_SECONDS) or "The engine broke off its answer."
 
 
 def _refusal(status: int, body: bytes) -> Refused:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hmac
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 import h11
 import msgspec
@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol, Client):
         origin = heads.get(b"origin")
         if self._rules.only_local and origin is not None and not _is_local(origin.rpartition(b"/")[2]):
             raise Refused(403, "origin_not_allowed", "A page of another site may not ask.")
-        if path not in _OPEN and not self._has_key(heads.get(b"authorization", b"")):
+        if path not in _OPEN and not self._has_key(heads):
             raise Refused(
                 401, "invalid_api_key", "The key is missing or wrong: send it as `Authorization: Bearer KEY`."
             )
@@ -131,10 +131,12 @@ class Connection(asyncio.Protocol, Client):
             self.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._wait(_BODY_SECONDS + length / _LEAST_RATE, self._too_slow)
 
-    def _has_key(self, header: bytes) -> bool:
-        kind, _blank, key = header.partition(b" ")
-        same = hmac.compare_digest(key.strip(), self._rules.key.encode())
-        return not self._rules.key or (same and kind.lower() == b"bearer")
+    def _has_key(self, heads: Mapping[bytes, bytes]) -> bool:
+        """Whether a request has the key, as OpenAI's clients send it or as Anthropic's do."""
+        kind, _blank, key = heads.get(b"authorization", b"").partition(b" ")
+        sent = key if kind.lower() == b"bearer" else heads.get(b"x-api-key", b"")
+        same = hmac.compare_digest(sent.strip(), self._rules.key.encode())
+        return not self._rules.key or same
 
     def _too_large(self) -> Refused:
         template = "The request is larger than {bytes} bytes."

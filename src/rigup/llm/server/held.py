@@ -18,6 +18,7 @@ from rigup.llm.server.asking import events, whole
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.gbnf import gbnf
+from rigup.llm.server.pictures import data_of
 
 _ANYTHING: dict[str, Any] = {"type": "object"}
 _MOST_TOOLS = 512
@@ -127,7 +128,9 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     most = asked.pop("max_completion_tokens", None) or asked.pop("max_tokens", None)
     spm = engine.settings is not None and engine.settings.spm
     asked |= _bond(wanted.schema, spm)
-    asked |= {"prompt": prompt["prompt"], "stream": True}
+    seen = data_of(body)
+    text = {"prompt_string": prompt["prompt"], "multimodal_data": seen} if seen else prompt["prompt"]
+    asked |= {"prompt": text, "stream": True}
     if most is not None:
         asked["n_predict"] = most
     reply = _Reply(engine.model, wanted.tools)

@@ -1,6 +1,7 @@
 """The models that are served: loaded when one is asked for, ended when it is idle or another needs its room."""
 
 import asyncio
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -137,13 +138,7 @@ class Models:
             if free:
                 await self._unload(min(free, key=lambda one: one.last_used))
                 continue
-            if time.monotonic() > until:
-                raise Refused(503, "busy", "All models that are loaded are busy: try again later.")
-            async with self._room:
-                try:
-                    await asyncio.wait_for(self._room.wait(), _LOOK)
-                except TimeoutError:
-                    continue
+            await self._changed(until, "All models that are loaded are busy: try again later.")
 
     async def _unload(self, one: Served) -> None:
         engine, one.engine = one.engine, None
@@ -151,6 +146,23 @@ class Models:
         if engine is not None:
             await asyncio.to_thread(engine.stop)
             self._say(_("{model} is unloaded.").format(model=one.name))
+
+    async def unload(self, wanted: Served) -> None:
+        """End its engine once the answers are whole that are on their way; the next request loads it again. Raises Refused."""
+        until = time.monotonic() + _ROOM
+        while wanted.engine is not None or wanted.loading is not None:
+            if wanted.engine is not None and not wanted.active and not wanted.lock.locked():
+                await self._unload(wanted)
+                return
+            await self._changed(until, f"{wanted.name} still answers: it stays loaded.")
+
+    async def _changed(self, until: float, refusal: str) -> None:
+        """Wait until an answer is whole, or a moment has passed. Raises Refused, with these words, after `until`."""
+        if time.monotonic() > until:
+            raise Refused(503, "busy", refusal)
+        async with self._room:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._room.wait(), _LOOK)
 
     async def _ended(self, one: Served) -> None:
         """Its engine ended unasked: why is told, and the next request starts another."""

@@ -103,7 +103,8 @@ class Relay(asyncio.Protocol):
 
     def tell(self, error: Refused) -> bool:
         """Tell the client of a stream that was cut off why, in the stream itself; False where that cannot be."""
-        if not (self._events and self._chunked and self._tail.endswith(b"\r\n")):
+        between = not self.sent or self._tail.endswith(b"\n\r\n")  # a chunk that ends with an event is whole
+        if not (self._events and self._chunked and between):
             return False
         event = b"data: " + body_of(error) + b"\n\n"
         self._client.transport.write(b"%x\r\n%b\r\n%b" % (len(event), event, _LAST))

@@ -13,8 +13,8 @@ from rigup.language import _
 from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import StartRequest
-from rigup.llm.server import held
-from rigup.llm.server.asking import whole
+from rigup.llm.server import held, pictures
+from rigup.llm.server.asking import broken_off, whole
 from rigup.llm.server.connection import Asked, Connection, Rules
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
@@ -160,6 +160,8 @@ class Server:
                 served = self.models.named(body.get("model"))
                 model = served.name
                 await self._by_model(client, asked, body, served)
+            elif asked.path in _ROOM_PATHS:
+                await self._room(client, asked)
             else:
                 await self._own(client, asked)
         except Refused as error:
@@ -171,10 +173,25 @@ class Server:
                 took = asyncio.get_running_loop().time() - asked.began
                 self._say(f"{asked.method[:10]} {path} {model} {client.status or 499} {took:.3f} s")
 
+    async def _room(self, client: Connection, asked: Asked) -> None:
+        """Load a model, or end its engine, as llama.cpp's own router is asked to."""
+        if asked.method != "POST":
+            raise Refused(405, "method_not_allowed", "Send a POST.")
+        served = self.models.named(json_of(asked.body).get("model"))
+        if asked.path.endswith("/unload"):
+            await self.models.unload(served)
+        else:
+            await self.models.engine(served)
+            await self.models.done(served)
+        client.send(200, b'{"success":true}')
+
     async def _by_model(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> None:
         engine = await self.models.engine(model)
         self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
         try:
+            _is_able(engine, asked.path)
+            if engine.pid:
+                pictures.check(body)
             bound = any(word in asked.body for word in _HELD)
             wanted = held.held(asked.path, body, engine) if bound else None
             if wanted is not None:
@@ -199,9 +216,7 @@ class Server:
             if relay.status:
                 self.metrics.first_byte(model.name, relay.began - asked.began)
         if not relay.whole:
-            await asyncio.sleep(0.05)  # its end is noticed a moment later
-            why = engine.ended_because() if not engine.running else "The engine broke off its answer."
-            error = Refused(502, "engine_failed", why)
+            error = Refused(502, "engine_failed", await broken_off(engine))
             if not client.status:
                 raise error
             if not relay.tell(error):
@@ -223,15 +238,14 @@ class Server:
             client.send(200, b'{"status":"ok"}')
 
     def _listed(self) -> list[dict[str, Any]]:
+        """The models; `status` stands as llama.cpp's own router has it."""
         listed = []
         for model in self.models.all.values():
+            status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
             fields = {
-                "id": model.name,
-                "object": "model",
-                "created": self._made,
-                "owned_by": "rigup",
-                "loaded": model.loaded,
-            }
+                "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
+                "status": {**status, "failed": True} if model.fault else status,
+            }  # fmt: skip
             settings = model.engine.settings if model.engine is not None and model.loaded else None
             more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
             listed.append({**fields, **more})
@@ -248,10 +262,24 @@ class Server:
         return self.metrics.text(texts)
 
 
-_OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics"))
+_ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
+_OWN = frozenset((*_ROOM_PATHS, "/", "/health", "/v1/health", "/v1/models", "/models", "/metrics"))
 
 
 def _body_for(engine: RunningEngine, body: bytes, request: dict[str, Any]) -> bytes:
     """The request as it came; an engine that rigup did not start knows the model by a name of its own."""
     theirs = engine.theirs
     return body if theirs in ("", request.get("model")) else msgspec.json.encode({**request, "model": theirs})
+
+
+def _is_able(engine: RunningEngine, path: str) -> None:
+    """Refuse what an engine that rigup started was not started for. Raises Refused."""
+    if engine.settings is None:
+        return
+    ranks = engine.settings.ranks
+    if path == "/v1/rerank" and not ranks:
+        text = "This model does not rank texts: serve one that is made for it, with --rerank where its file does not say so."
+        raise Refused(400, "unsupported", text)
+    if path == "/v1/embeddings" and (ranks or not engine.embeds):
+        text = "This model ranks texts, and embeds none." if ranks else "The server was started with --no-embeddings."
+        raise Refused(400, "unsupported", text)
