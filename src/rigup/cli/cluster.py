@@ -5,11 +5,11 @@ from typing import IO
 import click
 
 from rigup.cli.arguments import click_errors
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
 
-@click.group("cluster", cls=Environments, invoke_without_command=True)
+@click.group("cluster", cls=CommandGroup, invoke_without_command=True)
 @click.option(
     "--from",
     "sources",

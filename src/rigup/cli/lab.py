@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.cli.lab_kernels import kernels
 from rigup.language import choose
 
 
-@click.group("lab", cls=Environments, invoke_without_command=True)
+@click.group("lab", cls=CommandGroup, invoke_without_command=True)
 @click.option("--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one, or the one beside.")  # fmt: skip
 @click.option("--dir", "folder", default=".", metavar="FOLDER", help="Where notebooks lie; by default here.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="By default one that is free.")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _OPTIONS = {
 _ON = {"on": "1", "off": "0"}
 
 
-@click.group("ollama", cls=Environments)
+@click.group("ollama", cls=CommandGroup)
 def command() -> None:
     """Tell what ollama runs with here, and give its service what it needs.
 
