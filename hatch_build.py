@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess  # noqa: TID251  (runs our own code, and learns nothing of the machine)
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +13,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 KNOWLEDGE = Path("src", "rigup", "knowledge")
 LOCALES = Path("src", "rigup", "locales")
+INDEX = "rigup/diagnosis/files.msgpack"
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -23,6 +25,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Compile before the files are collected; a malformed table stops the build. A checkout in use keeps what its tests read."""
         if self.target_name != "wheel":
             return
+        if version != "editable":  # before the tables: a checkout's own are compiled whole when they are read
+            build_data["force_include"][str(_indexed(Path(self.root), Path(self.directory)))] = INDEX
         knowledge = Path(self.root) / KNOWLEDGE
         _compiling(Path(self.root)).compile_tables(
             knowledge / "data", knowledge / "compiled.msgpack", shipped=version != "editable"
@@ -31,6 +35,23 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
             compiled = _catalogue(catalogue)
             build_data["artifacts"].append(compiled.relative_to(self.root).as_posix())
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Take away what stands in the wheel now."""
+        Path(self.directory, Path(INDEX).name).unlink(missing_ok=True)
+
+
+def _indexed(root: Path, folder: Path) -> Path:
+    """The index of rules, made in a folder by this checkout's own code, in a process that has no other rigup."""
+    target = folder / Path(INDEX).name
+    folder.mkdir(parents=True, exist_ok=True)
+    code = (
+        "import pathlib, sys\ntarget, *sys.path = sys.argv[1:]\n"
+        "from rigup.diagnosis.loading import build\nbuild(pathlib.Path(target), shipped=True)"
+    )
+    words = (sys.executable, "-I", "-c", code, str(target), str(root / "src"), *sys.path)
+    subprocess.run(words, check=True, timeout=120)
+    return target
 
 
 def _catalogue(path: Path) -> Path:

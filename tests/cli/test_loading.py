@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.cli import loading
-from rigup.cli.loading import Loading, duration, size_text, unpacked_now
+from rigup.cli.loading import Loading, unpacked_now
+from rigup.sizes import duration, size
 
 SIZES = {"torch": (800_000_000, 1_600_000_000), "numpy": (20_000_000, 60_000_000)}
 
@@ -65,8 +66,8 @@ def test_what_uv_unpacks_is_seen_in_its_own_folder(tmp_path):
 
 
 def test_sizes_and_times_are_told_in_the_unit_that_a_person_would_take():
-    assert [size_text(size) for size in (1, 26_000_000, 1_580_000_000)] == ["1 MB", "26 MB", "1.6 GB"]
-    assert [duration(seconds) for seconds in (40, 300, 9000)] == ["40 s", "5 min", "2 h"]
+    assert [size(count) for count in (1, 26_000_000, 1_580_000_000)] == ["1 B", "26.0 MB", "1.6 GB"]
+    assert [duration(seconds) for seconds in (40, 300, 9000)] == ["40 s", "5.0 min", "2.5 h"]
 
 
 def test_what_is_removed_counts_by_what_is_left(monkeypatch):

@@ -161,10 +161,3 @@ def test_a_process_that_forked_is_not_taken_for_a_faulty_driver(tmp_path):
     assert "uvm-hmm-init-failure" in plain
     assert "uvm-hmm-init-failure" not in forked
     assert "cuda-initialised-before-fork" in forked
-
-
-def test_every_file_with_rules_is_read():
-    folder = Path(diagnosis.__file__).parent / "rules"
-    with_rules = {path.stem for path in folder.glob("*.py") if re.search(r"^@rule\(", path.read_text(), re.MULTILINE)}
-    unread = sorted(with_rules - set(importlib.import_module("rigup.diagnosis.rules").__all__))
-    assert not unread, f"name {unread} in diagnosis/rules/__init__.py, among the imports and in __all__"

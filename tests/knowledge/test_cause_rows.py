@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-import rigup.diagnosis.fixes
-import rigup.diagnosis.rules.pasted  # noqa: F401  (registers them, and all others)
 from rigup.diagnosis.findings import SEVERITIES
+from rigup.diagnosis.loading import load_all
 from rigup.diagnosis.rule import MENDS, RULES
 from rigup.diagnosis.rule_rows import rules_of_rows
 from rigup.diagnosis.wording import holes
@@ -15,6 +14,7 @@ from rigup.knowledge.doctor_tables import causes, elsewhere, layers, signatures,
 from rigup.machine.facts import kinds
 from rigup.steps import KINDS, parse
 
+load_all()
 CAUSES = causes()
 SYMPTOMS = {row.id for row in signatures()}
 HOLE = re.compile(r"\{(\w+)\}")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from rigup.diagnosis.loading import load_all
 from rigup.diagnosis.rule import RULES, rules_of_table
 from rigup.knowledge.secrets import is_kept, is_secret, tokens, words
 
@@ -34,8 +35,7 @@ def test_names_that_only_sound_so_are_none(name):
 
 
 def named_in_rules():
-    from rigup.diagnosis.rules import pasted  # noqa: F401
-
+    load_all()
     for rule in (*RULES, *rules_of_table()):
         for need in rule.needs.values():
             if getattr(need.kind, "__name__", "") == "Variable":

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rigup.cli.layout import columns, width
 from rigup.language import _
 from rigup.schemas.advise import Advise, Advised, Span
+from rigup.sizes import duration
 from rigup.visible import visible
 
 MOST = 12
@@ -14,17 +15,6 @@ MOST = 12
 def shown(answer: Advise) -> str:
     """The whole answer."""
     return "\n".join(_lines(answer))
-
-
-def duration(seconds: float) -> str:
-    """`45 s`, `4.2 min`, `12 min`, `3.4 h`, `2.1 d`."""
-    if seconds < 90:
-        return _("{count} s").format(count=round(seconds))
-    if seconds < 7200:
-        return _("{count} min").format(count=f"{seconds / 60:.{0 if seconds >= 600 else 1}f}")
-    if seconds < 172_800:
-        return _("{count} h").format(count=f"{seconds / 3600:.1f}")
-    return _("{count} d").format(count=f"{seconds / 86400:.1f}")
 
 
 def _lines(answer: Advise) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.language import N_, _, sentences
+from rigup.sizes import memory
 
 if TYPE_CHECKING:
     from rigup.machine.capture import Capture
@@ -177,7 +178,7 @@ def _summary(path: str, size: int, redactor: "Redactor") -> str:
     from rigup.cli.layout import wrapped
 
     parts = [
-        _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=sized(size)),
+        _("Wrote {path} ({size}), readable by you alone.").format(path=path, size=memory(size)),
         _("Taken out: {kinds}.").format(kinds=kinds(redactor.counts))
         if redactor.counts
         else _("Nothing private was found."),
@@ -193,23 +194,12 @@ def kinds(counts: dict[str, int]) -> str:
     return _(", ").join(_("{kind} ({count})").format(kind=_(kind), count=count) for kind, count in ordered)
 
 
-def sized(size: int) -> str:
-    """Bytes as a person reads them."""
-    if size < 1024:
-        return _("{size} bytes").format(size=size)
-    return (
-        _("{size} KiB").format(size=round(size / 1024))
-        if size < 2**20
-        else _("{size} MiB").format(size=round(size / 2**20))
-    )
-
-
 def _content_lines(redactor: "Redactor") -> list[str]:
     """Every text that would be inside, with its size and what was taken out of it."""
     lines = [_("This would be inside; nothing is written."), ""]
     for name, size, taken in sorted(redactor.contents):
         first_line = name.split("\n")[0]
-        lines.append(f"{sized(size):>10}  " + first_line[:200] + ("  - " + kinds(taken) if taken else ""))
+        lines.append(f"{memory(size):>10}  " + first_line[:200] + ("  - " + kinds(taken) if taken else ""))
     if redactor.counts:
         lines += ["", _("Taken out of all: {kinds}.").format(kinds=kinds(redactor.counts))]
     doubtful = list(redactor.doubtful.values())

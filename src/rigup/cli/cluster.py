@@ -5,14 +5,14 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from rigup.cli.arguments import click_errors
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.workflows.cluster_doctor import Deeper
 
 
-@click.group("cluster", cls=Environments, invoke_without_command=True)
+@click.group("cluster", cls=CommandGroup, invoke_without_command=True)
 @click.option(
     "--from",
     "sources",

@@ -7,7 +7,7 @@ import click
 
 from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import choose
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class _BeforeProgram(BehindDashes, click.Command):
     """What stands behind `--` is the program's, also where nothing stands before it."""
 
 
-@click.group("container", cls=Environments, invoke_without_command=True)
+@click.group("container", cls=CommandGroup, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> int:
     """Start containers with the GPU, and check the files that describe them."""

@@ -1,6 +1,5 @@
 """Answers as data: the one place where an answer becomes JSON, without what is private."""
 
-import json
 from typing import Any
 
 import msgspec
@@ -20,6 +19,8 @@ def indented(shown: Any) -> str:
 
     What is no JSON in the strict sense (NaN, half of a surrogate pair) is left to json.dumps alone.
     """
+    import json
+
     try:
         return msgspec.json.format(json.dumps(shown, ensure_ascii=False, default=str), indent=1)
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):

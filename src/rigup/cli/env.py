@@ -8,7 +8,7 @@ import click
 from rigup.cli import env_changes as changes
 from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 from rigup.workflows.environments import defaults, environment, surroundings_of, this_machine
 
@@ -21,7 +21,7 @@ _FORMS = ("requirements", "pylock", "conda", "dotenv")
 _ENV = "The environment: a path or a name; by default the active one."
 
 
-@click.group("env", cls=Environments, invoke_without_command=True)
+@click.group("env", cls=CommandGroup, invoke_without_command=True)
 @click.option(
     "--shell", is_flag=False, flag_value="auto", type=click.Choice(["auto", *_SHELLS]), default=None, metavar="[SHELL]",
     help="Print what a shell has to evaluate; by default yours.",

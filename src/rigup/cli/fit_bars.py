@@ -7,10 +7,10 @@ from pathlib import Path
 from msgspec import structs
 
 from rigup.cli.fit_more import Answer, report
-from rigup.cli.fit_report import size
 from rigup.fit.errors import FitError
 from rigup.language import N_, _
 from rigup.schemas.fit_more import FitImages, FitTrain
+from rigup.sizes import gibibytes
 
 _COLOURS = {
     "weights": ("#3b6ea8", N_("weights")), "parameters": ("#3b6ea8", N_("weights")), "gradients": ("#7a5195", N_("gradients")),
@@ -60,14 +60,14 @@ def _bar(name: str, room: int, taken: list[tuple[str, int]]) -> str:
     total = sum(count for _name, count in taken)
     most = max(room, total, 1)
     pieces = "".join(
-        f'<div style="width:{100 * count / most:.2f}%;background:{_COLOURS[kind][0]}" title="{html.escape(_(_COLOURS[kind][1]))} {html.escape(size(count))}"></div>'
+        f'<div style="width:{100 * count / most:.2f}%;background:{_COLOURS[kind][0]}" title="{html.escape(_(_COLOURS[kind][1]))} {html.escape(gibibytes(count, 2))}"></div>'
         for kind, count in taken
         if count
     )
     head = (
-        _("{memory}: {size} of {free} free").format(memory=name, size=size(total), free=size(room))
+        _("{memory}: {size} of {free} free").format(memory=name, size=gibibytes(total, 2), free=gibibytes(room, 2))
         if room
-        else f"{name}: {size(total)}"
+        else f"{name}: {gibibytes(total, 2)}"
     )
     return f'<p>{html.escape(head)}</p><div class="bar{" over" if room and total > room else ""}">{pieces}</div>'
 

@@ -2,12 +2,13 @@
 
 import click
 
-from rigup.cli.fit_report import change_lines, size, text
+from rigup.cli.fit_report import change_lines, text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import N_, _
 from rigup.schemas.fit import Fit
 from rigup.schemas.fit_more import FitImages, FitTrain
+from rigup.sizes import gibibytes
 
 Answer = Fit | FitTrain | FitImages
 _TRAINED = {
@@ -32,18 +33,20 @@ def train_text(fit: FitTrain, color: bool = False) -> str:
     """The report of a training step."""
     request, memory = fit.request, fit.memory
     fields = {
-        "model": fit.model.name, "size": size(memory.total), "samples": request.samples, "context": request.context,
+        "model": fit.model.name, "size": gibibytes(memory.total, 2), "samples": request.samples, "context": request.context,
         "kind": request.train, "optimizer": request.optimizer, "precision": request.precision,
     }  # fmt: skip
     if fit.fits is False:
         sentence = _("Training {model} ({kind}, {optimizer}, {precision}) does not fit: a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
     else:
         sentence = _("Training {model} ({kind}, {optimizer}, {precision}): a step of {samples} x {context} tokens takes {size} on each device.")  # fmt: skip
-    parts = [f"{_(word)} {size(getattr(memory, name))}" for name, word in _TRAINED.items() if getattr(memory, name)]
+    parts = [
+        f"{_(word)} {gibibytes(getattr(memory, name), 2)}" for name, word in _TRAINED.items() if getattr(memory, name)
+    ]
     lines = [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
     lines += wrapped(_("At its peak: {parts}.").format(parts=", ".join(parts)), "  ", "  ")
     for pool in fit.devices:
-        room = _("{memory}: room for {size} of tensors").format(memory=pool.name, size=size(pool.room or 0))
+        room = _("{memory}: room for {size} of tensors").format(memory=pool.name, size=gibibytes(pool.room or 0, 2))
         lines += wrapped(
             room if pool.room is not None else _("{memory}: how much is free is not known").format(memory=pool.name)
         )
@@ -73,17 +76,17 @@ def images_text(fit: FitImages, color: bool = False) -> str:
     for choice in fit.ways:
         mark = {True: "✓", False: "✗", None: " "}[choice.fits]
         word = _WAYS[choice.way]
-        way = _("{size} on the card: {way}").format(size=size(choice.card), way=_(word))
+        way = _("{size} on the card: {way}").format(size=gibibytes(choice.card, 2), way=_(word))
         lines += wrapped(way, f"  {mark} ", "    ")
     if fit.device and fit.free is not None:
-        lines += wrapped(_("{memory} has {free} free.").format(memory=fit.device, free=size(fit.free)))
+        lines += wrapped(_("{memory} has {free} free.").format(memory=fit.device, free=gibibytes(fit.free, 2)))
     elif not fit.device:
         lines += wrapped(_("This machine has no card that is known here."))
     names = [_(word) for word in (_PARTS.get(part.name, part.name) for part in fit.parts)]
     wide = max(map(columns, names), default=0)
     lines += ["", *wrapped(_("Its weights, loaded in half precision:"))]
     lines += [
-        f"  {padded(name, wide)}  {size(part.bytes)}  ({', '.join(part.types)})"
+        f"  {padded(name, wide)}  {gibibytes(part.bytes, 2)}  ({', '.join(part.types)})"
         for name, part in zip(names, fit.parts, strict=True)
     ]
     lines += ["", *wrapped(_("An estimate: weights are the header's, work space is reckoned and was not measured."))]

@@ -11,6 +11,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _
 from rigup.schemas.fit import Change, Fit, Pool, Range, Ranked, VllmRequest
 from rigup.schemas.fit_more import TrainChange
+from rigup.sizes import gibibytes
 
 _GIB = 1 << 30
 _BAR, _LEAST_BAR = 40, 12
@@ -38,7 +39,7 @@ def list_text(models: list[Ranked], color: bool = False) -> str:
     head = wrapped(
         _("Models that fit whole with a server's settings, the largest first; tokens a second are estimates:")
     )
-    rows = [(model.name, model.quantisation, size(model.total), _rate(model.decode)) for model in models]
+    rows = [(model.name, model.quantisation, gibibytes(model.total, 2), _rate(model.decode)) for model in models]
     wide = [max(columns(row[place]) for row in rows) for place in range(4)]
     lines = [
         f"  {padded(name, wide[0])}  {padded(kind, wide[1])}  {' ' * (wide[2] - columns(total))}{total}  {rate}".rstrip()
@@ -54,7 +55,7 @@ def _rate(rate: Range | None) -> str:
 
 def _head(fit: Fit) -> list[str]:
     model = fit.model
-    fields = {"model": model.name, "type": model.quantisation, "context": fit.request.context, "size": size(fit.memory.total)}  # fmt: skip
+    fields = {"model": model.name, "type": model.quantisation, "context": fit.request.context, "size": gibibytes(fit.memory.total, 2)}  # fmt: skip
     if not fit.fits:
         sentence = _("{model} {type} does not fit: with {context} tokens of context it takes {size}.")
     elif len(fit.devices) == 1:
@@ -67,27 +68,22 @@ def _head(fit: Fit) -> list[str]:
     return [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
 
 
-def size(count: int) -> str:
-    """Bytes as a person says them."""
-    return _("{size} GiB").format(size=f"{count / _GIB:.2f}" if count < 100 * _GIB else f"{count / _GIB:.0f}")
-
-
 def _memory(pool: Pool) -> list[str]:
     """One memory: how full it would be, and of what."""
     if not pool.total:
         return []
     free = pool.free
     if free is None:
-        head = _("{memory}: {size} of what is not known").format(memory=pool.name, size=size(pool.total))
+        head = _("{memory}: {size} of what is not known").format(memory=pool.name, size=gibibytes(pool.total, 2))
     else:
         sentence = _("{memory}: {size} of {free} free") if pool.fits else _("{memory}: {size}, but only {free} free")
-        head = sentence.format(memory=pool.name, size=size(pool.total), free=size(free))
+        head = sentence.format(memory=pool.name, size=gibibytes(pool.total, 2), free=gibibytes(free, 2))
     if pool.assumed and free is not None:
         head = _("{text} (reckoned, not read)").format(text=head)
     lines = wrapped(head)
     bar = _bar(pool)
     named = ((name, word, getattr(pool, name)) for name, word in _PARTS.items())
-    names = [f"{_MARKS[name]} {_(word)} {size(count)}" for name, word, count in named if count / _GIB >= _SMALL]
+    names = [f"{_MARKS[name]} {_(word)} {gibibytes(count, 2)}" for name, word, count in named if count / _GIB >= _SMALL]
     return [*lines, *([f"  {bar}"] if bar else []), *wrapped(", ".join(names), "  ", "  ")]
 
 
@@ -151,7 +147,7 @@ def change_lines(changes: Sequence[Change | TrainChange], head: str = "") -> lis
             )
         ),
     ]
-    options, freed = [_option(change) for change in changes], [size(change.frees) for change in changes]
+    options, freed = [_option(change) for change in changes], [gibibytes(change.frees, 2) for change in changes]
     wide = max(map(columns, options)), max(map(columns, freed))
     for option, amount, change in zip(options, freed, changes, strict=True):
         mark = style("✓", fg="green") if (change.whole if isinstance(change, Change) else change.fits) else " "

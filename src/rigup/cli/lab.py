@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.cli.lab_kernels import kernels
 from rigup.language import choose
 
 
-@click.group("lab", cls=Environments, invoke_without_command=True)
+@click.group("lab", cls=CommandGroup, invoke_without_command=True)
 @click.option("--env", "name", default="", metavar="ENV", help="The environment: a path or a name; by default the active one, or the one beside.")  # fmt: skip
 @click.option("--container", "image", default="", metavar="IMAGE|WISH", help="In a container of this image, with the devices of this machine.")  # fmt: skip
 @click.option("--dir", "folder", default=".", metavar="FOLDER", help="Where notebooks lie; by default here.")

@@ -6,7 +6,7 @@ import click
 
 from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _, choose
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rigup.workflows.notebooks import Seen
 
 
-@click.group("kernels", cls=Environments, invoke_without_command=True)
+@click.group("kernels", cls=CommandGroup, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.lab-kernels/1).")
 @click.pass_context
 def kernels(context: click.Context, as_json: bool) -> int:

@@ -6,7 +6,7 @@ import click
 
 from rigup.cli.arguments import BehindDashes, click_errors, pairs
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import choose
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ _RUN = click.argument("run", default="", metavar="[RUN]")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.launch/1).")
 
 
-class _Launches(Environments):
+class _Launches(CommandGroup):
     """A group in which a first word that is no subcommand is the script to launch."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from rigup.language import _
+from rigup.sizes import duration, size
 
 _MOST_FOLDERS = 20_000  # of packages that uv unpacks at this moment
 _BEGINS = re.compile(r"^\s*Downloading (?P<name>[A-Za-z0-9._-]{1,200})")
@@ -61,7 +62,7 @@ class Loading:
         coming = [size for name, size in self._sizes.items() if name not in self._come]
         files, disk = sum(size for size, _disk in coming), sum(on_disk for _size, on_disk in coming)
         done += min(files, max(loaded, unpacked * files // disk if disk else 0))
-        amount = _("{done} of {total}").format(done=size_text(done), total=size_text(self.total))
+        amount = _("{done} of {total}").format(done=size(done), total=size(self.total))
         took = time.monotonic() - self._began
         if took < _SOON or done < self.total * _SURE or done >= self.total:
             return amount
@@ -83,26 +84,11 @@ class Emptying:
         if now - self._looked >= _EVERY:
             self._left, self._looked = self._measure(), now
         gone = self._total - self._left
-        amount = _("{done} of {total}").format(done=size_text(gone), total=size_text(self._total))
+        amount = _("{done} of {total}").format(done=size(gone), total=size(self._total))
         took = self._looked - self._began
         if took < _SOON or gone < self._total * _SURE or not self._left:
             return amount
         return _("{amount}, {time} left").format(amount=amount, time=duration(round(took * self._left / gone)))
-
-
-def size_text(size: int) -> str:
-    """Bytes in the unit that a person would take."""
-    if size >= _GIGA:
-        return _("{size} GB").format(size=f"{size / _GIGA:.1f}")
-    return _("{size} MB").format(size=max(1, round(size / _MEGA)))
-
-
-def duration(seconds: int) -> str:
-    """A time to wait."""
-    if seconds < 90:
-        return _("{count} s").format(count=seconds)
-    minutes = round(seconds / 60)
-    return _("{count} min").format(count=minutes) if minutes < 120 else _("{count} h").format(count=round(minutes / 60))
 
 
 def _package(word: str) -> str:

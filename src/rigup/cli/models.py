@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def told_by_click() -> Iterator[None]:
         raise CannotBeDone(str(error)) from error
 
 
-@click.group("models", cls=Environments, invoke_without_command=True)
+@click.group("models", cls=CommandGroup, invoke_without_command=True)
 @click.option("--in", "folders", multiple=True, metavar="FOLDER", help=_IN)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.models/1).")
 @click.pass_context

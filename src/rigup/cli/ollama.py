@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -23,16 +23,12 @@ _OPTIONS = {
 _ON = {"on": "1", "off": "0"}
 
 
-@click.group("ollama", cls=Environments, invoke_without_command=True)
-@click.pass_context
-def command(context: click.Context) -> int:
+@click.group("ollama", cls=CommandGroup)
+def command() -> None:
     """Tell what ollama runs with here, and give its service what it needs.
 
     A service does not see what a shell sets: `doctor` shows what it really has, `configure` writes it where it is read.
     """
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
-    return 0
 
 
 @command.command("doctor")

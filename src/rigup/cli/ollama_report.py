@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from rigup.cli.fit_report import size
 from rigup.cli.guard import style
 from rigup.cli.layout import padded, wrapped
 from rigup.language import _
 from rigup.schemas.ollama import Folder, OllamaDoctor, Setting
+from rigup.sizes import gibibytes
 
 _COLORS = {"healthy": "green", "degraded": "yellow", "broken": "red", "unknown": "yellow", "absent": "yellow"}
 _ROOM = 26
@@ -40,7 +40,7 @@ def _head(answer: OllamaDoctor) -> list[str]:
 
 def _folder(models: Folder) -> str:
     path = models.path or _("not known")
-    return path if models.free is None else _("{path} ({free} free)").format(path=path, free=size(models.free))
+    return path if models.free is None else _("{path} ({free} free)").format(path=path, free=gibibytes(models.free, 2))
 
 
 def _rows(rows: list[tuple[str, str]]) -> list[str]:
@@ -64,7 +64,7 @@ def _devices(answer: OllamaDoctor) -> list[str]:
     lines = []
     for device in answer.devices:
         name = " ".join(filter(None, (device.name, device.compute)))
-        room = _("{total}, of which {free} free").format(total=size(device.total), free=size(device.available or 0)) if device.total else ""  # fmt: skip
+        room = _("{total}, of which {free} free").format(total=gibibytes(device.total, 2), free=gibibytes(device.available or 0, 2)) if device.total else ""  # fmt: skip
         lines += _rows([(device.library, "  ".join(filter(None, (name, room))))])
     return _titled(_("It computes on, by its log"), lines)
 
@@ -100,11 +100,15 @@ def _integrated(answer: OllamaDoctor) -> list[str]:
         template = _(
             "{name} shares the machine's memory: {carved} set aside by the firmware, {mapped} that it may map."
         )
-        carved, mapped = (size(room) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable))
+        carved, mapped = (
+            gibibytes(room, 2) if room else _("an unknown amount") for room in (gpu.carved_out, gpu.mappable)
+        )
         lines += wrapped(template.format(name=gpu.name, carved=carved, mapped=mapped), "  ", "  ")
         if gpu.counted and gpu.usable and gpu.counted < _NEARLY * gpu.usable:
             explanation = _("ollama counts on {counted} of it, and {usable} could be used; a model that needs more is split with the processor.")  # fmt: skip
-            lines += wrapped(explanation.format(counted=size(gpu.counted), usable=size(gpu.usable)), "  ", "  ")
+            lines += wrapped(
+                explanation.format(counted=gibibytes(gpu.counted, 2), usable=gibibytes(gpu.usable, 2)), "  ", "  "
+            )
     return _titled(_("Graphics in the processor"), lines)
 
 
@@ -120,7 +124,7 @@ def _loaded(answer: OllamaDoctor) -> list[str]:
                 "fit reckons with {context} tokens of context: {total} in all, {layers} of {all} layers on the GPU."
             )
             lines += wrapped(
-                explanation.format(context=plan.context, total=size(plan.total), layers=plan.gpu_layers, all=plan.layers),
+                explanation.format(context=plan.context, total=gibibytes(plan.total, 2), layers=plan.gpu_layers, all=plan.layers),
                 "    ", "    ",
             )  # fmt: skip
         lines += wrapped(model.why, "    ", "    ") if model.why else []

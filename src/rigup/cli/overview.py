@@ -10,6 +10,7 @@ from rigup.language import _
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import BoundDriver, Device, Facts, Finding, Hardware, Memory
+from rigup.sizes import memory as bytes_of_memory
 
 GOOD, BAD, WEAK, OPEN = "good", "bad", "weak", "open"  # works; does not; less well; nobody can tell
 _STATES = {"verified": GOOD, "expected": GOOD, "on-trial": WEAK, "no": BAD}
@@ -75,7 +76,7 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
         *names, kernel if kernel not in str(names[0]) else "",
         _("WSL {version}").format(version=platform["wsl"]) if platform.get("wsl") else "",
         _("in a container of {engine}").format(engine=world) if world else "", str(platform.get("architecture") or ""),
-        _("{size} of memory").format(size=size(total)) if total else "",
+        _("{size} of memory").format(size=bytes_of_memory(total)) if total else "",
         str(_first(machine, "cpus").get("model") or "") if verbose else "",
         _("Secure Boot is on") if verbose and platform.get("secure_boot") else "",
         str(platform.get("hypervisor") or "") if verbose else "",
@@ -307,13 +308,4 @@ def memory(device: Hardware) -> str:
     pools = device.memory or Memory()
     kinds = (pools.vram, pools.gtt, pools.unified) if device.integrated else (pools.vram,)
     most = max((pool for pool in kinds if pool), default=0)
-    return size(most) if most else ""
-
-
-def size(count: int) -> str:
-    """Bytes as a person reads them."""
-    return (
-        _("{size} GiB").format(size=round(count / 2**30))
-        if count >= 2**30
-        else _("{size} MiB").format(size=round(count / 2**20))
-    )
+    return bytes_of_memory(most) if most else ""

@@ -8,11 +8,11 @@ from msgspec import structs
 
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
-from rigup.cli.loading import duration, size_text
 from rigup.cli.report import aside, commands, places
 from rigup.language import _, sentences
 from rigup.schemas.plan import Change, Cost, Plan
 from rigup.schemas.shared import Argv, Step
+from rigup.sizes import duration, size
 from rigup.stack.words import change_name
 
 _PIN = re.compile(r"[A-Za-z0-9._-]+(?:\[[^\]]*\])?==\S+")
@@ -114,12 +114,12 @@ def _bytes(cost: Cost) -> str:
     about = "" if cost.exact else _("about") + " "
     if not cost.download_bytes:
         sentence = _("It takes {about}{disk} on the disk, and nothing has to be downloaded.")
-        return sentence.format(about=about, disk=size_text(cost.disk_bytes))
-    sentence = _("It takes {about}{download} to download").format(about=about, download=size_text(cost.download_bytes))
+        return sentence.format(about=about, disk=size(cost.disk_bytes))
+    sentence = _("It takes {about}{download} to download").format(about=about, download=size(cost.download_bytes))
     if cost.seconds is not None:
         sentence += _(" ({time} on this link)").format(time=duration(cost.seconds))
     if cost.disk_bytes:
-        sentence += _(" and {disk} on the disk").format(disk=size_text(cost.disk_bytes))
+        sentence += _(" and {disk} on the disk").format(disk=size(cost.disk_bytes))
     return _("{sentence}.").format(sentence=sentence)
 
 

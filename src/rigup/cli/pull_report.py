@@ -11,14 +11,13 @@ import click
 
 from rigup.cli.guard import unguarded
 from rigup.cli.layout import wrapped
-from rigup.cli.loading import duration
 from rigup.language import _
 from rigup.llm.hub.fetch import Progress
 from rigup.llm.hub.judging import Judgement
 from rigup.llm.hub.pulling import Target, Verdict, room
 from rigup.machine.outward import outward_text
 from rigup.schemas.pull import Loaded, OtherType, Pull
-from rigup.sizes import size
+from rigup.sizes import duration, size
 
 _CLEAR = "\r\x1b[2K"
 _WINDOW = 10.0  # seconds over which the rate is told

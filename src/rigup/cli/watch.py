@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rigup.cli.arguments import BehindDashes, click_errors
-from rigup.cli.env_group import Environments
+from rigup.cli.groups import CommandGroup
 from rigup.language import choose
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LEAST = 0.1  # seconds between two samples
 
 
-class _Watch(BehindDashes, Environments):
+class _Watch(BehindDashes, CommandGroup):
     """What stands behind `--` is a program's."""
 
 

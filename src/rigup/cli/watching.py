@@ -14,9 +14,10 @@ import click
 
 from rigup.cli.guard import unguarded
 from rigup.cli.layout import columns, width, wrapped
-from rigup.cli.loading import Emptying, Loading, size_text, unpacked_now
+from rigup.cli.loading import Emptying, Loading, unpacked_now
 from rigup.language import _
 from rigup.machine.escapes import without_escapes
+from rigup.sizes import size
 
 _CLEAR = "\r\x1b[2K"
 _MEGA = 10**6
@@ -107,7 +108,7 @@ class Watching:
         came = largest(self._folder) if self._folder else 0
         if amount := self._loading.text(came, unpacked_now(os.environ) if self._loading.total else 0):
             return amount + "  "
-        return size_text(came) + "  " if came > _MEGA else ""
+        return size(came) + "  " if came > _MEGA else ""
 
     def _clear(self) -> None:
         if self._alive:

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup import plugins
-from rigup.diagnosis import rules  # noqa: F401  (registers them)
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.rules.driver import SILENT

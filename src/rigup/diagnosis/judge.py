@@ -7,7 +7,8 @@ from typing import Any
 from rigup import plugins
 from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
 from rigup.diagnosis.join import bindings
-from rigup.diagnosis.rule import KNEW, MENDS, RULES, Every, Rule, rules_of_table, rules_of_what_is_usual
+from rigup.diagnosis.loading import fixes_for, rules_for
+from rigup.diagnosis.rule import KNEW, Every, Rule, rules_of_table, rules_of_what_is_usual
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
 from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
@@ -25,11 +26,10 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     rows: tuple[Rule, ...] = ()
     if facts.pasted:
         from rigup.diagnosis.rule_rows import rules_of_rows
-        from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them)
 
         rows = rules_of_rows(heard)
     skipped: Skipped = defaultdict(set)
-    rules = (*RULES, *rows, *rules_of_table(heard))
+    rules = (*rules_for(facts.of, heard, facts.pasted), *rows, *rules_of_table(heard))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     return folded(merged(findings)), skipped
 
@@ -123,10 +123,8 @@ def _lack(part: Every[Any]) -> Evidence:
 
 def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
     """What the fixes of a finding need beyond what its rule knew."""
-    from rigup.diagnosis import fixes  # noqa: F401  (registers them: only where something is wrong)
-
     params: dict[str, Any] = {}
-    for rule in MENDS.get(finding.cause, ()):
+    for rule in fixes_for(finding.cause):
         params |= _worked_out(rule, {**finding.params, **params}, finding.subject, facts)
     return params
 

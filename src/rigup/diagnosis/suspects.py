@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from types import CodeType
 
+from rigup.diagnosis.loading import load_all
 from rigup.diagnosis.rule import RULES, Need, Rule
 from rigup.diagnosis.rule_rows import fields_read, rules_of_rows
 from rigup.machine.difference import Difference, leaders
@@ -25,8 +26,7 @@ def causes_of(change: Difference, causes: Iterable[str] = ()) -> list[str]:
 
 @functools.cache
 def _rules() -> dict[str, list[Rule]]:
-    from rigup.diagnosis.rules import pasted  # noqa: F401  (registers them, and all others)
-
+    load_all()
     by_kind: dict[str, list[Rule]] = defaultdict(list)
     for rule in (*RULES, *rules_of_rows()):
         for kind in {need.kind.__name__ for need in rule.needs.values()}:

@@ -131,11 +131,9 @@ def _write(path: Path, baseline: Baseline) -> bool:
     if len(body) > _MOST_BYTES:
         return False
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    import tempfile
-
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".draft-")  # mode 0600
+    draft = path.with_name(f".draft-{os.getpid()}-{os.urandom(6).hex()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(body)
         for number in range(_OLDER, 0, -1):
             with contextlib.suppress(FileNotFoundError):

@@ -5,7 +5,6 @@ that nobody needs to judge a machine, e-mail and hardware addresses; paths and n
 mend something hold them. What is made to be shown to others goes without names, numbers and addresses too.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar, cast
 
@@ -61,6 +60,8 @@ def outward_text(text: str) -> str:
 
 def for_others(answer: _T) -> _T:
     """An answer that is made to be shown to others: also without the names, numbers and addresses in it."""
+    import json
+
     from rigup.machine.redaction import Redactor
 
     plain, redactor = _plain(answer), Redactor()

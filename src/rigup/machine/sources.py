@@ -22,6 +22,11 @@ COVER = "capture.json"  # what an archive of ours says about itself
 _PYTHON = lazy_regex(r"(?:\S{0,200}/)?python(?:3(?:\.\d{1,2})?)?(?:\.exe)?\Z")
 _NOT_TEXT = 0.02  # share of control characters from which on a file is no text
 
+_TAR_BLOCK = 512  # bytes of a header, whose fields are filled up with zeros
+_ZIP_END = 66_000  # bytes in which a zip archive's last record stands, with its comment
+_ZIP, _MAGIC = b"PK\x05\x06", (b"BZh", b"\x28\xb5\x2f\xfd")  # bzip2, zstd; gzip and xz begin with control characters
+_CONTROLS = frozenset((*range(9), *range(14, 27), *range(28, 32)))
+
 
 class SourceError(Exception):
     """A source that cannot be diagnosed; the text tells what and what to do."""
@@ -112,12 +117,25 @@ def _from_stream(body: bytes) -> list[Source]:
 
 def _unpack(path: str) -> str:
     """The folder of an archive; a file that is none stays itself. What unpacks is loaded for this alone."""
+    if _is_text(path):
+        return path
     from rigup.machine.archive import ArchiveError, is_archive, unpacked
 
     try:
         return unpacked(path) if is_archive(path) else path
     except ArchiveError as error:
         raise SourceError(str(error)) from error
+
+
+def _is_text(path: str) -> bool:
+    """Whether a file is surely no archive: it begins with no control characters and no archive's letters, and no zip ends it."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_TAR_BLOCK)
+            file.seek(max(file.seek(0, os.SEEK_END) - _ZIP_END, 0))
+            return not (head.startswith(_MAGIC) or _CONTROLS.intersection(head)) and _ZIP not in file.read()
+    except OSError:
+        return False
 
 
 def close_sources() -> None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from rigup.knowledge.doctor_tables import Speaker, speakers
 from rigup.knowledge.needs import Need
-from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.patterns import compiled, lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where
 from rigup.machine.limits import MOST_ROW_SECONDS, MOST_SEARCHED
 from rigup.machine.literals import literals_in, places_of
@@ -35,7 +35,7 @@ _STAYS = r" -(?:[a-z]{0,3}t[a-z]{0,3}|-tty|-interactive)(?: |$)"  # a shell insi
 def pattern(regex: str) -> re.Pattern[str]:
     """A compiled pattern: ^ and $ are a line's. Compiled once, when first needed."""
     if regex not in _CACHE:
-        _CACHE[regex] = re.compile(regex, re.MULTILINE)
+        _CACHE[regex] = compiled(regex, re.MULTILINE)
     return _CACHE[regex]
 
 
@@ -176,7 +176,8 @@ class Text:
     def _later(self, form: str, start: int) -> Iterator["Hit"]:
         """Where a form comes again below a line."""
         after = self.starts[min(bisect_right(self.starts, start), len(self.starts) - 1)]
-        return (Hit(self, match) for match in islice(pattern(form).finditer(self.body, after), _MOST_RETURNS))
+        places = re.compile(form, re.MULTILINE).finditer(self.body, after)  # of somebody's words: kept nowhere
+        return (Hit(self, match) for match in islice(places, _MOST_RETURNS))
 
     def _line(self, at: int) -> str:
         line = bisect_right(self.starts, at) - 1

@@ -10,6 +10,7 @@ import msgspec
 from rigup.language import _
 from rigup.machine.host import Host
 from rigup.schemas.ollama import Integrated, Loaded, Planned
+from rigup.sizes import gibibytes
 
 if TYPE_CHECKING:
     from rigup.fit.pools import Pool
@@ -125,11 +126,6 @@ def _on_devices(fit: "Fit") -> int:
     return sum(device.total for device in fit.devices if device.kind != "ram")
 
 
-def size(count: int) -> str:
-    """Bytes in words."""
-    return _("{size} GiB").format(size=f"{count / (1 << 30):.1f}")
-
-
 def _why(planned: Planned | None, integrated: list[Integrated]) -> str:
     """Why not all of it is on devices, as a sentence; "" where nobody can tell."""
     inside = next(
@@ -144,13 +140,19 @@ def _why(planned: Planned | None, integrated: list[Integrated]) -> str:
     ):
         template = _("{name} may use {usable}, and the model needs {needed}; but ollama counts on {counted} only, which is what the firmware set aside.")  # fmt: skip
         return template.format(
-            name=inside.name, usable=size(inside.usable), needed=size(planned.needed), counted=size(inside.counted)
+            name=inside.name,
+            usable=gibibytes(inside.usable),
+            needed=gibibytes(planned.needed),
+            counted=gibibytes(inside.counted),
         )
     if planned is None or planned.free is None:
         return ""
     if planned.needed > planned.free:
         template = _("All {layers} layers would need {needed} of the GPU's memory, and {free} are free for it: {gpu_layers} have room.")  # fmt: skip
         return template.format(
-            layers=planned.layers, needed=size(planned.needed), free=size(planned.free), gpu_layers=planned.gpu_layers
+            layers=planned.layers,
+            needed=gibibytes(planned.needed),
+            free=gibibytes(planned.free),
+            gpu_layers=planned.gpu_layers,
         )
-    return _("There is room for all of it ({needed} of {free}); that ollama does not use the GPU has another reason, which the findings or its log tell.").format(needed=size(planned.needed), free=size(planned.free))  # fmt: skip
+    return _("There is room for all of it ({needed} of {free}); that ollama does not use the GPU has another reason, which the findings or its log tell.").format(needed=gibibytes(planned.needed), free=gibibytes(planned.free))  # fmt: skip

@@ -2,9 +2,3 @@
 
 One folder a family of causes, as in the tables. They are read where somebody has pasted something: a live doctor does without three quarters of all rules.
 """
-
-import importlib
-import pkgutil
-
-for _module in pkgutil.walk_packages(__path__, __name__ + "."):
-    importlib.import_module(_module.name)
