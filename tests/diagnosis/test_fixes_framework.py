@@ -332,7 +332,7 @@ def test_a_program_that_rigup_plans_is_chosen_by_its_plan(told):
     ("body", "left"),
     [
         ("ValueError: The quantization method awq is not supported for the current GPU. Minimum capability: 75. Current capability: 70.", "do without awq: it has code for GPUs from sm_75 on alone"),
-        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1", "do without triton: it has code for GPUs from sm_70 on alone"),
+        ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend. Triton only supports devices of CUDA Capability >= 7.0, but your device is of CUDA capability 6.1", "do without triton, which has code for GPUs from sm_70 on alone: TORCHDYNAMO_DISABLE=1"),
         ("RuntimeError: Found Tesla P40 which is too old to be supported by the triton GPU compiler, which is used as the backend.", "get, or make, a build of the program that has code for this GPU"),
     ],
 )  # fmt: skip

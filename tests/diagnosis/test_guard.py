@@ -364,3 +364,32 @@ def test_windows_folder_that_the_loader_does_not_know(first):
     assert "does not look in /usr/lib/wsl/lib" in found["title"]
     known = first(said.format("\tlibcuda.so.1 (libc6,x86-64) => /usr/lib/wsl/lib/libcuda.so.1\n"))
     assert "does not look in" not in known["title"]
+
+
+# -- what only another maker's programs read
+def test_no_mask_of_cuda_is_set_on_a_mac(first):
+    said = "RuntimeError: Placeholder storage has not been allocated on MPS device!\n"
+    assert not any("CUDA_VISIBLE_DEVICES" in title for title in titles(first(said)))
+    there = "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cuda:1!\n"
+    assert any("CUDA_VISIBLE_DEVICES" in title for title in titles(first(there)))
+
+
+def test_a_blackwell_card_is_given_machine_code(first):
+    """CUDA 11.8's builds for Windows hold PTX of Kepler, which no library beside it has a kernel for."""
+    warned = (
+        "NVIDIA GeForce RTX 5060 Ti with CUDA capability sm_120 is not compatible with the current PyTorch installation.\n"
+        "The current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_61 sm_70 sm_75 sm_80 sm_86 sm_90.\n"
+        "C:\\sd> pip show torch\nName: torch\nVersion: 2.5.1+cu121\n"
+    )
+    said = commands(first(warned))
+    assert any("whl/cu128" in command for command in said)
+    assert not any("whl/cu118" in command for command in said)
+
+
+def test_comfyuis_own_python_gets_its_packages(first):
+    said = (
+        "D:\\ComfyUI_windows_portable>.\\python_embeded\\python.exe -s ComfyUI\\main.py\n"
+        "ModuleNotFoundError: No module named 'gguf'\n\n"
+        "Cannot import D:\\ComfyUI_windows_portable\\ComfyUI\\custom_nodes\\ComfyUI-GGUF module for custom nodes: No module named 'gguf'\n"
+    )
+    assert ".\\python_embeded\\python.exe -m pip install gguf" in commands(first(said))

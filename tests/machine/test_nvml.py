@@ -1,5 +1,6 @@
 """NVML is asked in a process of its own, and answers in the form that people paste."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rigup.machine import nvml, readers  # noqa: F401
-from rigup.machine.kinds import Driver, Gpu
+from rigup.machine.kinds import Driver, Gpu, GpuProcess
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
 
@@ -77,3 +78,39 @@ def test_bytes_of_older_bindings_are_text():
         nvmlDeviceGetCudaComputeCapability=lambda _: (2, 0),
     )  # fmt: skip
     assert nvml.rows(old) == [["0", "GeForce GTX 580", "GPU-1", "0000:01:00.0", "390.157", "[N/A]", "[N/A]", "2.0"]]
+
+
+def _with_processes():
+    """Bindings over one card on which two accounts compute; the driver tells one of them no memory."""
+    running = [
+        types.SimpleNamespace(pid=os.getpid(), usedGpuMemory=3 * 2**30),
+        types.SimpleNamespace(pid=4194303, usedGpuMemory=None),
+    ]
+    return types.SimpleNamespace(
+        NVMLError=RuntimeError, nvmlDeviceGetCount=lambda: 1, nvmlDeviceGetHandleByIndex=lambda index: index,
+        nvmlDeviceGetComputeRunningProcesses=lambda _: running, nvmlDeviceGetGraphicsRunningProcesses=lambda _: running[:1],
+    )  # fmt: skip
+
+
+def test_whose_processes_have_a_cards_memory_is_a_fact(monkeypatch):
+    monkeypatch.setattr(nvml, "_is_the_machines", lambda: True)
+    table = [list(nvml.PROCESS_COLUMNS), *nvml.process_rows(_with_processes())]
+    stated = list(READERS["nvidia_csv"].read(Text("nvml", "\n".join(", ".join(row) for row in table) + "\n")))
+    mine, gone = (fact for fact in stated if isinstance(fact, GpuProcess))
+    assert (mine.pid, mine.memory, mine.owner, mine.graphics) == (os.getpid(), 3 * 2**30, f"uid {os.getuid()}", False)
+    assert gone.pid == 4194303
+    assert not gone.knows("owner")
+    assert not gone.knows("memory")
+
+
+def test_in_a_containers_own_numbers_nobody_is_named(monkeypatch):
+    monkeypatch.setattr(nvml, "_is_the_machines", lambda: False)
+    assert [(row[1], row[5]) for row in nvml.process_rows(_with_processes())] == [("[N/A]", "[N/A]")] * 2
+
+
+def test_amdkfd_tells_what_each_process_has():
+    read = READERS["processes_of_the_kernel"].read
+    (held,) = read(Text("/sys/class/kfd/kfd/proc/4120/vram_28651", "21474836480\n"))
+    assert (held.pid, held.memory) == (4120, 20 * 2**30)
+    assert list(read(Text("/sys/class/kfd/kfd/proc/4120/vram_28651", "0\n"))) == []
+    assert list(read(Text("/sys/class/kfd/kfd/proc/self/vram_1", "12\n"))) == []

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from answer_data import diagnosed
 from rigup.machine.host import Answer
 from rigup.machine.local import Local
-from rigup.machine.witness import Ended, Witness, how_it_ended, within, witnessed, words_of
+from rigup.machine.witness import Ended, Witness, how_it_ended, of_its_own, within, witnessed, words_of
 
 TRACE = b"OSError: libcudnn.so.9: cannot open shared object file: No such file or directory\n"
 LOG = (
@@ -81,3 +81,23 @@ def test_its_own_variables_are_seen_not_ours(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5")
     host = Witness(Ended(("x",), 1, b"", variables={"CUDA_VISIBLE_DEVICES": "7"}))
     assert host.variables().body == "CUDA_VISIBLE_DEVICES=7"
+
+
+OOM = (
+    "[ 9000.100000] python3 invoked oom-killer: gfp_mask=0x140cca, order=0, oom_score_adj=0\n"
+    "[ 9000.200000] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),task=python3,pid=4120,uid=1000\n"
+    "[ 9000.300000] Out of memory: Killed process 4120 (python3) total-vm:9kB\n"
+    "[ 9000.400000] nvidia 0000:01:00.0: something else\n"
+)
+
+
+def test_what_was_killed_beside_it_is_none_of_the_programs():
+    kept = of_its_own(OOM, frozenset({77}))
+    assert "killer" not in kept
+    assert "oom-kill" not in kept
+    assert "something else" in kept
+
+
+@pytest.mark.parametrize("pids", [frozenset(), frozenset({4120}), frozenset({4120, 77})])
+def test_what_was_killed_of_it_and_where_nobody_knows_all_stay(pids):
+    assert of_its_own(OOM, pids) == OOM

@@ -5,6 +5,7 @@ more than possible; where nobody complains it takes more to doubt that all is we
 The text of the cause tells how to make sure.
 """
 
+import math
 import re
 
 from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess
@@ -13,10 +14,21 @@ from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, signatures_of
-from rigup.knowledge.text_classifier import Likeness, among, complains, fails, likenesses, line_of, nearest, pleads
+from rigup.knowledge.named import names
+from rigup.knowledge.text_classifier import (
+    Likeness,
+    among,
+    asks,
+    complains,
+    fails,
+    likenesses,
+    line_of,
+    nearest,
+    pleads,
+)
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Gpu, Symptom
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.schemas.shared import Evidence
@@ -56,7 +68,10 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     and from 25 to 50 named the same 2 and spoke of none.
     """
     own_texts = _own_texts(texts, facts)
-    return 1.0 if any(complains(text) or fails(text) for text in own_texts) else _UNASKED
+    if any(complains(text) or fails(text) for text in own_texts):
+        return 1.0
+    answered = any(card.knows("uuid") or card.knows("driver_version") for card in facts.of(Gpu))
+    return math.inf if answered or any(map(asks, own_texts)) else _UNASKED
 
 
 def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
@@ -102,12 +117,24 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
     body, heard = "\n".join(text.body for text in texts), heard_in(facts)
-    but = ruled_out(facts) | {finding.cause for finding in findings}  # what is told as a note is no more than that
+    but = (
+        ruled_out(facts) | _unnamed(body) | {finding.cause for finding in findings}
+    )  # what is told as a note is no more than that
     if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
         return [*often, *findings]
     likely = _outweighing(body, heard, but) if loud else _likely(body, heard, left, but, _doubt(texts, facts))
     guessed = [guess for like in likely if (guess := _finding(like, texts)).severity != "note"]
     return [*guessed, *findings]
+
+
+def _unnamed(body: str) -> frozenset[str]:
+    """Causes of makers, schedulers and systems of which the text has not a word."""
+    makers = {maker for row in causes().values() for maker in row.makers}
+    silent = {maker for maker in makers if not names(body, "maker", maker)}
+    families = {row.family for row in causes().values()}
+    absent = {family for family in families if not names(body, "family", family)}
+    rows = causes().values()
+    return frozenset(row.id for row in rows if row.family in absent or (row.makers and silent.issuperset(row.makers)))
 
 
 def _likely(body: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
@@ -138,7 +165,9 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
         KnowledgeError: the weights are malformed.
 
     """
-    aside = ruled_out(facts) | {finding.cause for finding in findings}
+    aside = (
+        ruled_out(facts) | _unnamed("\n".join(text.body for text in texts)) | {finding.cause for finding in findings}
+    )
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
     return [

@@ -45,7 +45,8 @@ def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Fa
     for finding, title in zip(findings, titles, strict=True):
         if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
             continue
-        if finding.severity == "error" and finding.confidence != "possible" and _concerns(finding, device):
+        grounded = finding.severity == "error" and finding.confidence != "possible"
+        if grounded and finding.row.stops and _concerns(finding, device):
             return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
     return None
 

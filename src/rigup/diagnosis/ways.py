@@ -32,6 +32,7 @@ _PLAINER = (
     "update-wsl",
     "find-holders",
     "write-elsewhere",
+    "do-without-package",
 )  # kinds of steps that say less than another of the same cause
 
 

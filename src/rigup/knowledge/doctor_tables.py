@@ -105,6 +105,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
         explains: causes and symptoms that fold under this one.
         makers: whose cards it stops ("nvidia", "amd", "intel", "apple"); empty where it may be anybody's.
         fixes: steps, each a list of its kind and parameters.
+        stops: whether a card that it concerns computes nothing; False where other programs go on computing on it.
         echo: its message says that something failed elsewhere; it is reported only where nothing else is found that failed.
         family: name of the file that it stands in.
 
@@ -117,6 +118,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     about: str = ""
     explains: list[str] = []
     makers: list[str] = []
+    stops: bool = True
     fixes: list[list[str]] = []
     echo: bool = False
     family: str = ""

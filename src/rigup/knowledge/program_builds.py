@@ -32,6 +32,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     not_for: list[str] = []
     failing: list[str] = []
     on: str = ""
+    instead: str = ""
     source: str = ""
 
 

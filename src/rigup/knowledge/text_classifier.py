@@ -186,6 +186,16 @@ def pleads(text: str) -> bool:
     return any(form.search(_ends(text)) for form in _complaints("plea"))
 
 
+def asks(text: str) -> bool:
+    """Whether a person asks in it what to buy, to choose or to install, before anything can have failed.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(_ends(text)) for form in _complaints("question"))
+
+
 def fails(text: str) -> bool:
     """Whether a program says in it that something came to nothing, whatever it was.
 

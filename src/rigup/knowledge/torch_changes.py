@@ -112,7 +112,9 @@ def _of_kind(row: TorchBuild, kind: str) -> bool:
 
 
 def _has_code(row: TorchBuild, isa: str) -> bool:
-    return runs_on(isa, row.code, row.cuda or None) and not (row.rocm and rocblas_has(row.rocm, isa) is False)
+    """By machine code alone: what a driver may still compile for a later chip is no build for it, for the libraries beside have none."""
+    code = [entry for entry in row.code if not entry.startswith("compute_")]
+    return runs_on(isa, code, row.cuda or None) and not (row.rocm and rocblas_has(row.rocm, isa) is False)
 
 
 def _carries(row: TorchBuild, wish: Wish) -> bool:

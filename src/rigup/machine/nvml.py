@@ -4,6 +4,7 @@ A vendor library is loaded in a child process only: one that hangs or crashes th
 Prints nothing and leaves with status 1 where there is no NVML or no driver; the message tells which.
 """
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 COLUMNS = (
     "index", "name", "uuid", "pci.bus_id", "driver_version", "memory.total [MiB]", "memory.used [MiB]", "compute_cap",
 )  # fmt: skip
+PROCESS_COLUMNS = ("pid", "process_name", "used_gpu_memory [MiB]", "gpu_index", "type", "uid")
 
 
 def rows(nvml: Any) -> list[list[str]]:
@@ -33,6 +35,52 @@ def _row(nvml: Any, index: int, driver: str) -> list[str]:
         str(memory.used // 2**20) + " MiB" if memory else "[N/A]",
         ".".join(map(str, capability)) if capability else "[N/A]",
     ]
+
+
+def process_rows(nvml: Any) -> list[list[str]]:
+    """One row a process that computes or draws on a device, of whichever account; without memory where the driver does not tell it.
+
+    NVML counts processes as the machine does: in a container's own numbers nobody can say whose they are.
+    """
+    found: dict[tuple[int, int], list[str]] = {}
+    outside = _is_the_machines()
+    for index in range(nvml.nvmlDeviceGetCount()):
+        device = nvml.nvmlDeviceGetHandleByIndex(index)
+        computing, drawing = (_running(nvml, device, what) for what in ("Compute", "Graphics"))
+        for kind, process in [*(("C", process) for process in computing), *(("G", process) for process in drawing)]:
+            memory = str(process.usedGpuMemory // 2**20) + " MiB" if process.usedGpuMemory else "[N/A]"
+            name, owner = _whose(process.pid) if outside else ("", "")
+            row = [str(process.pid), name or "[N/A]", memory, str(index), kind, owner or "[N/A]"]
+            found.setdefault((process.pid, index), row)
+    return list(found.values())
+
+
+def _running(nvml: Any, device: Any, what: str) -> list[Any]:
+    """Processes of a device, by the newest form of the question that its driver knows; none where it answers none."""
+    unknown = (nvml.NVMLError, getattr(nvml, "NVMLLibraryMismatchError", nvml.NVMLError))
+    for form in ("", "_v2"):
+        try:
+            return list(getattr(nvml, f"nvmlDeviceGet{what}RunningProcesses{form}")(device))
+        except (AttributeError, *unknown):
+            continue
+    return []
+
+
+def _is_the_machines() -> bool:
+    """Whether processes are counted here as the kernel counts them (PROC_PID_INIT_INO of linux/proc_ns.h)."""
+    try:
+        return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"
+    except OSError:
+        return False
+
+
+def _whose(pid: int) -> tuple[str, str]:
+    """The program's name and its account's number; both empty where the process is gone."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip().replace(",", " "), str(os.stat(f"/proc/{pid}").st_uid)
+    except OSError:
+        return "", ""
 
 
 def _ask(nvml: Any, ask: Callable[[], Any]) -> Any:
@@ -58,11 +106,13 @@ def main() -> int:
         return 1
     try:
         pynvml.nvmlInit()
-        table = rows(pynvml)
+        table, processes = rows(pynvml), process_rows(pynvml)
     except pynvml.NVMLError as error:
         sys.stderr.write("NVML: " + str(error) + "\n")
         return 1
     sys.stdout.write("\n".join(", ".join(row) for row in [list(COLUMNS), *table]) + "\n")
+    if processes:
+        sys.stdout.write("\n" + "\n".join(", ".join(row) for row in [list(PROCESS_COLUMNS), *processes]) + "\n")
     return 0
 
 

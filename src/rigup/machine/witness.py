@@ -22,6 +22,7 @@ _START = 600.0  # seconds after the kernel's start in which drivers report
 _SLACK = 2.0  # seconds between the two clocks
 _UNSPOKEN = lazy_regex(r"[\x00-\x08\x0e-\x1f\ufffd]+")  # all control characters but blanks
 _STAMP = lazy_regex(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
+_KILLED = re.compile(r"(?:ut of memory: Killed process |\boom-kill:[^\n]{0,400}\bpid=)(\d{1,10})\b")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
     signal.SIGKILL: "Killed", signal.SIGSEGV: "Segmentation fault", signal.SIGTERM: "Terminated",
@@ -74,7 +75,7 @@ class Witness(Local):
         answer = super().run(argv, seconds)
         if argv[0] not in ("dmesg", "journalctl") or answer.body is None:
             return answer
-        return answer._replace(body=within(answer.body, self._ended.began))
+        return answer._replace(body=of_its_own(within(answer.body, self._ended.began), self._ended.pids))
 
 
 def within(log: str, began: float) -> str:
@@ -87,6 +88,17 @@ def within(log: str, began: float) -> str:
         if keep:
             lines.append(line)
     return "\n".join(lines)
+
+
+def of_its_own(log: str, pids: frozenset[int]) -> str:
+    """A kernel log without those that were killed for want of memory and were none of these processes; all of it where nobody knows them."""
+    lines = log.splitlines()
+    killed = [int(match[1]) for line in lines if (match := _KILLED.search(line))]
+    if not pids or pids.issuperset(killed):
+        return log
+    own = not pids.isdisjoint(killed)
+    kept = (line for line in lines if not ((match := _KILLED.search(line)) and int(match[1]) not in pids))
+    return "\n".join(line for line in kept if own or "invoked oom-killer" not in line)
 
 
 def witnessed(ended: Ended) -> list[Source]:

@@ -161,6 +161,47 @@ KINDS: dict[str, Kind] = {
     "do-without-package": Kind(
         _("do without {package}: it has code for GPUs from {least} on alone"), ("package", "least"), "by-hand", undo=(),
     ),
+    "do-without-by": Kind(
+        _("do without {package}, which has code for GPUs from {least} on alone: {instead}"), ("package", "least", "instead"), "by-hand", undo=(),
+    ),
+    "install-without-pin": Kind(
+        _("install {packages} without {pin}: it asks for {want}, and brings it"), ("packages", "pin", "want"), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "{packages}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
+    "install-version": Kind(
+        _("install {requirement}, as the package asks that stopped"), ("requirement",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "{requirement}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
+    "rebuild-package-for-numpy": Kind(
+        _("install {package} again, so that it is a build for the NumPy that is there"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-cache-dir", "{package}"),),
+        undo_because=_("install the version that was there before"),
+    ),
+    "older-release": Kind(
+        _("install an older release of {package}, as {importer} asks for it: the command names what does not go together"), ("package", "importer"),
+        commands=(("python", "-m", "pip", "check"),), undo=(),
+    ),
+    "find-clashing-packages": Kind(
+        _("see which packages do not go together, and ask for them without exact versions"), ("part",),
+        commands=(("python", "-m", "pip", "check"),), undo=(),
+    ),
+    "list-shown-gpus": Kind(
+        _("see which GPUs are there, and which of them {name} shows to the program"), ("name",), commands=(("printenv", "{name}"), ("nvidia-smi", "-L")), undo=(),
+    ),
+    "pass-argument": Kind(_("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()),
+    "use-all-outputs": Kind(
+        _("let all that {part} returns take part in the loss, so that every parameter gets a gradient in each step"), ("part",), "by-hand", undo=(),
+    ),
+    "name-cuda-compiler": Kind(
+        _("tell the build where nvcc is: {name}={path}, if it is there; else install the CUDA toolkit first"), ("name", "path"),
+        commands=(("ls", "{path}"),), undo=(),
+    ),
+    "more-memory-for-wsl": Kind(
+        _("give WSL more than half of the memory of Windows: {size} and a size below [wsl2] in the file .wslconfig of the Windows account, then end WSL, which starts anew"),
+        ("size",), "windows-host", tag="caution", commands=(("wsl", "--shutdown"),), undo_because=_("take the line out of .wslconfig again"),
+    ),
     "do-it-on-linux": Kind(
         _("do this part of the work on a machine with Linux: it is not made for {platform}"), ("platform",), "by-hand", undo=(),
     ),

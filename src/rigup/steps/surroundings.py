@@ -251,6 +251,14 @@ KINDS: dict[str, Kind] = {
         _("if other programs fail in the same way, look in the kernel's log for faults of the card itself"), (), "kernel", root=True,
         commands=(("journalctl", "-k", "-b", "--no-pager"),), undo=(),
     ),
+    "start-all-ranks": Kind(
+        _("start the same command on every node, each with a --node-rank of its own and all with the address and port of the first ({address})"), ("address",),
+        "by-hand", undo=(),
+    ),
+    "try-port": Kind(
+        _("on another node, while the first one waits: see whether {host} is reached at port {port}"), ("host", "port"), "every-node",
+        commands=(("nc", "-vz", "{host}", "{port}"),), undo=(),
+    ),
     "find-first-rank": Kind(
         _("look through the logs of all ranks for the one that failed or stopped first: the others only waited for it"), (), "by-hand", undo=(),
     ),

@@ -21,7 +21,9 @@ def system_and_torch_that_agree(
     own = mps_minimum(release) if release else next_mps_minimum(have) if have else None
     minimum = asked or own or mps_minimum(_NEWEST)
     ours = bool(release) or any(name.startswith("mps-") for name in ids_in(knew))
-    older = mps_torch_for(have) if ours and have and (not asked or is_older(have, asked)) else None
+    older = (
+        mps_torch_for(have) if ours and not knew.get("half") and have and (not asked or is_older(have, asked)) else None
+    )
     return {"minimum": minimum, "fitting": f"torch=={highest_of(older)}.*" if older else None}
 
 

@@ -37,7 +37,14 @@ def how_to_get_code_for_the_card(
     if refused is not None and refused.get("want"):
         want = str(refused.want).replace(".", "")
         least = "sm_" + want if want.isdigit() else want
-        return {"left": refused.get("method") or knew.get("package"), "least": least, "plain": None}
+        left = str(refused.get("method") or knew.get("package") or "")
+        whose = program_of(left) if left else None
+        return {
+            "left": left or None,
+            "least": least,
+            "plain": None,
+            "instead": (whose.instead or None) if whose else None,
+        }
     spoke = [speaker for speaker in named_programs(knew) if speaker.wish != "torch"]
     rows = [*packages_named(knew), *(spoke if len(spoke) == 1 else [])]  # a row that names several does not tell which
     program = next((candidate for candidate in rows if candidate.wish != "torch"), None)
@@ -56,6 +63,7 @@ def how_to_get_code_for_the_card(
         return {
             **plain,
             "left": named,
+            "instead": (program.instead or None) if program else None,
             "chip": None,
             "least": least_card(named)[0] or ", ".join(least_card(named)[1]),
             "plain": None,

@@ -117,7 +117,8 @@ def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torc
     """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
     release, _, variant = str(said.get("have")).partition("+")
     empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
-    return {**empty, "paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
+    paired = {"paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
+    return {**empty, **paired, "optional": "xformers"}
 
 
 # -- disks, engines, ranks, schedulers

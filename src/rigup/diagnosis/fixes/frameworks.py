@@ -181,9 +181,11 @@ def _next(carried: str) -> str:
 # -- what belongs to torch
 @mends("torch-torchvision-mismatch")
 def the_pair(
-    torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
+    knew: Params, torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
 ) -> Params:  # fmt: skip
     """What belongs to the torch that is there, from the index that it came from."""
+    if knew.get("paired") or knew.get("newer"):
+        return {}  # what does not fit is no part of torch's family
     release, _, local = str(torch.version).partition("+")
     friends, system = companions(release), plain_system(platform)
     if friends is None or friends.extrapolated:

@@ -123,6 +123,14 @@ def length_that_the_message_names(
 
 
 @mends("oom-model-too-large")
+def model_that_an_engine_loads(
+    _said: Symptom = seen("ggml-out-of-memory", "ggml-buffer-refused", "ollama-cannot-load-it-in-full"),
+) -> Params:
+    """Who runs an engine chooses model, quantisation and context."""
+    return {"engine": "llama.cpp"}
+
+
+@mends("oom-model-too-large")
 def memory_that_the_system_keeps(
     _card: Gpu = one(vendor="amd", integrated=True), own: Gpu | None = one(integrated=False), platform: Platform | None = one(system=("windows", "macos")),
     memory: Memory | None = None,

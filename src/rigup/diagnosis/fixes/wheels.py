@@ -125,6 +125,24 @@ def _release(symptom: Symptom | None) -> str:
     return str(symptom.get("version") or "").partition("+")[0] if symptom.knows("abi") else ""
 
 
+@mends("python-version-without-wheels")
+def python_older_than_what_is_there(
+    _said: Symptom = seen("rust-to-build-a-wheel-is-missing"),
+    python: PythonEnv | None = None,
+    asked: Symptom | None = seen("package-is-asked-for"),
+) -> Params:
+    """The installer falls back to sources in Rust, because the release has no wheel for this Python: one below has."""
+    have = str(python.get("version") or "") if python is not None else ""
+    below = [
+        release
+        for release in pythons("torch")
+        if not release.endswith("t") and (not have or version_key(release) < version_key(have)[:2])
+    ]
+    chosen = below[min(1, len(below) - 1)] if below else None
+    name = str(asked.get("package") or "") if asked is not None else ""
+    return {"python": chosen, "wish": None, "torch": None, "exact": name or None, "only": None if name else "only"}
+
+
 # -- the libc
 @mends("glibc-too-old-for-wheel")
 def what_runs_on_this_libc(

@@ -19,6 +19,18 @@ _OF_UNIX = (
     "look-for-gpu-faults",
     "start-engine",
 )
+_SET_VARIABLES = ("set-variable", "set-variable-early", "service-variable", "hide-graphics", "try-without-direct-way")
+_READ_BY = {
+    "CUDA_": "nvidia",
+    "NVIDIA_": "nvidia",
+    "HSA_": "amd",
+    "ROCR_": "amd",
+    "HIP_": "amd",
+    "AMD_": "amd",
+    "ZE_": "intel",
+    "ONEAPI_": "intel",
+}
+_READ_BY_AMD = ("CUDA_VISIBLE_DEVICES", "CUDA_LAUNCH_BLOCKING")  # ROCm's torch reads them as CUDA's does
 _INTO_GROUPS = ("join-group", "join-group-yourself")
 
 
@@ -61,7 +73,20 @@ def build_that_there_is_not(step: Step, setting: Setting) -> bool:
     return not any(row.torch == step.params["torch"] and row.variant == variant for row in builds(system))
 
 
+def variable_of_another_maker(step: Step, setting: Setting) -> bool:
+    """What CUDA's or ROCm's programs read says nothing to another maker's."""
+    maker = "apple" if setting.system == "macos" else setting.vendor
+    name = str(step.params.get("name") or "")
+    owners = {owner for prefix, owner in _READ_BY.items() if name.startswith(prefix)}
+    return (
+        step.kind in _SET_VARIABLES
+        and bool(maker and owners)
+        and maker not in owners
+        and not (maker == "amd" and name in _READ_BY_AMD)
+    )
+
+
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
-    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not,
+    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not, variable_of_another_maker,
 )  # fmt: skip

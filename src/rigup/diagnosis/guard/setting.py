@@ -29,6 +29,9 @@ _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
 _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
+_BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
+_SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
+_EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = re.compile(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
@@ -139,6 +142,9 @@ def _release(system: Distribution | None) -> str:
 
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
+    embedded = {str(symptom.get("python")) for symptom in facts.heard(_EMBEDDED)}
+    if len(embedded) == 1:
+        return embedded.pop()
     own = (str(line.value) for line in finding.evidence)
     every_line = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
     for lines in (own, every_line):
@@ -211,6 +217,10 @@ def _vendor(facts: Facts) -> str:
     """Intel's graphics beside a card are nobody's question."""
     cards = {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
     vendors = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
+    versions = [str(torch.get("version")) for torch in facts.of(Torch)]
+    vendors = vendors or {maker for mark, maker in _BACKENDS.items() if any(mark in version for version in versions)}
+    heard = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
+    vendors = vendors or {maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in heard)}
     vendors = vendors - {"intel"} if len(vendors) > 1 else vendors
     return vendors.pop() if len(vendors) == 1 else ""
 

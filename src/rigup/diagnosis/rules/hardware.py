@@ -7,6 +7,7 @@ from rigup.machine.kinds import (
     DeviceNode,
     Driver,
     Gpu,
+    GpuProcess,
     GraphicsSwitch,
     Platform,
     Service,
@@ -241,6 +242,19 @@ def another_process_has_it(
 ) -> Verdict:
     """One process at a time may use the card, and another one does."""
     return (_error.get("code", "46") == "46") and _index_of(gpu)
+
+
+@rule("compute-mode-exclusive", "likely")
+def taken_before_anybody_tries(gpu: Gpu = one(vendor="nvidia", compute_mode=_EXCLUSIVE), holder: GpuProcess = one(graphics=False), asked: Symptom | None = seen(tag="gpu-busy")) -> Verdict:  # fmt: skip
+    """The list of its processes shows that it is taken: the next program will be refused."""
+    here = asked is None and holder.get("gpu") is not None and holder.gpu == gpu.get("nvml_index")
+    return here and {
+        **_index_of(gpu),
+        "severity": "note",
+        "pid": str(holder.pid),
+        "holder": holder.get("name"),
+        "owner": holder.get("owner"),
+    }
 
 
 @rule("compute-mode-exclusive", "possible")

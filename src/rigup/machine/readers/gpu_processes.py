@@ -3,8 +3,8 @@
 import re
 
 from rigup.machine.kinds import GpuProcess
-from rigup.machine.reader import Statements, reads
-from rigup.machine.readers.values import size
+from rigup.machine.reader import File, Statements, reads
+from rigup.machine.readers.values import Draft, size
 from rigup.machine.texts import Text
 
 _ROW = r"^[> \t]{0,20}\| {1,8}(?P<gpu>\d{1,2}) {1,20}(?:(?:N/A|\d{1,2}) {1,20}){0,2}(?P<pid>\d{1,8}) {1,20}(?P<type>[CGM][+CGM]{0,3}) {1,20}(?P<name>\S[^|\n]{0,90}?) {1,60}(?P<memory>\d{1,7}) ?MiB \|"
@@ -46,6 +46,32 @@ def owners_of_processes(text: Text) -> Statements:
         for hit in text.each(r"^(?P<owner>[a-z_][\w.+-]{0,31})[ \t]{1,20}(?P<pid>\d{1,8})\b"):
             if start <= hit.start < block.match.end("rows") and int(hit["pid"]) in known:
                 yield hit.states(GpuProcess, pid=int(hit["pid"]), owner=hit["owner"])
+
+
+_NVML = r"^(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,64}), (?:(?P<memory>\d{1,7}) MiB|\[N/A\]), (?P<gpu>\d{1,3}), (?P<type>[CG]), (?:(?P<uid>\d{1,10})|\[N/A\])$"
+
+
+def processes_of_nvml(text: Text) -> Statements:
+    """`4120, python3, 10846 MiB, 0, C, 1002`, as `rigup.machine.nvml` prints them: the account by its number."""
+    for hit in text.each(_NVML):
+        told = {
+            "name": hit["name"],
+            "memory": size(hit["memory"], "m") if hit["memory"] else None,
+            "owner": "uid " + hit["uid"] if hit["uid"] else None,
+        }
+        known = {field: value for field, value in told.items() if value not in (None, "[N/A]")}
+        yield hit.states(GpuProcess, pid=int(hit["pid"]), gpu=int(hit["gpu"]), graphics=hit["type"] == "G", **known)
+
+
+@reads(inputs=[File("/sys/class/kfd/kfd/proc/*/vram_*")], adds=(GpuProcess,), rank=0)
+def processes_of_the_kernel(text: Text) -> Statements:
+    """amdkfd tells the bytes that each process has of each card, whoever's it is; none are none that hold it."""
+    pid, held = re.search(r"/proc/(\d{1,8})/vram_", text.source), text.body.strip()
+    if pid is not None and held.isdigit() and int(held):
+        draft = Draft(text, GpuProcess, 0)
+        draft.add("pid", int(pid[1]))
+        draft.add("memory", int(held))
+        yield from draft.facts("pid")
 
 
 _TAKEN = r"Process (?P<pid>\d{1,8}) has (?P<memory>[\d.]{1,12} [KMG]iB) memory in use"

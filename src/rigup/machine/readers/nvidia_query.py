@@ -9,8 +9,9 @@ from typing import Any
 from rigup.knowledge.chips import isa_of_capability
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import nvml
-from rigup.machine.kinds import Driver, Gpu
+from rigup.machine.kinds import Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
+from rigup.machine.readers.gpu_processes import processes_of_nvml
 from rigup.machine.readers.values import (
     Draft,
     address,
@@ -260,10 +261,11 @@ _AFTER = lazy_regex(
 
 @reads(
     inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl", says=r"^index, |NVML|nvidia-ml-py")],
-    adds=(Driver, Gpu), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
+    adds=(Driver, Gpu, GpuProcess), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
-    """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it."""
+    """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it; behind rigup's own, who has a card's memory."""
+    yield from processes_of_nvml(text)
     for match in _HEADER.finditer(text.body):
         columns = [re.sub(r" \[.*", "", cell.strip()) for cell in match[1].split(",")]
         if _is_header(columns):

@@ -26,6 +26,7 @@ _LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
 _CHANGES = (
     "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "remove-packages",
+    "install-version", "install-without-pin", "rebuild-package-for-numpy",
     "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "install-torch", "install-torch-with-audio",
     "install-from-index", "get-jetson-torch", "install-again", "install-package-again", "install-in-two-steps",
 )  # fmt: skip
