@@ -54,6 +54,8 @@ LINES = [
     ("x = x.cuda(0, True)", "x = x.to(ranks.device, non_blocking=True)"),
     ("x = x.cuda(device=gpu, non_blocking=True)", "x = x.to(device=ranks.device, non_blocking=True)"),
     ("net.to('cuda:0')", "net.to(ranks.device)"),
+    ("net.to(0)", "net.to(ranks.device)"),
+    ("x = x.to(args.gpu)", "x = x.to(ranks.device)"),
     ("x = torch.ones(2, device='cuda')", "x = torch.ones(2, device=ranks.device)"),
     ("device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')", "device = ranks.device"),
     ("device = torch.device('cpu') if not torch.cuda.is_available() else torch.device('cuda')", "device = ranks.device"),
@@ -87,6 +89,7 @@ LINES = [
     ("os.mkdir(out)", "os.makedirs(out, exist_ok=True)"),
 ]  # fmt: skip
 SILENT = [
+    "x = x.to(torch.float16)", "x = x.to(other)",
     "if device == 'cuda': pass", "y = x.to(device)", "torch.manual_seed(0)", "torch.cuda.manual_seed_all(0)", "print(torch.__version__, file=err)",
     "state = torch.load(path, map_location='cpu')", "state = torch.load(path, **options)", "name = f'{torch.cuda.is_available()}'",
     "choices = ['cuda', 'cpu']", "torch.backends.cudnn.benchmark = True", "with torch.autocast(kind, dtype=half): pass",

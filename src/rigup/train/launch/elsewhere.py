@@ -28,7 +28,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
 
 def variables_elsewhere(job: Job) -> dict[str, str]:
     """Variables of a job that no batch script sets."""
-    own = {**variables_of(job), **job.program.variables}
+    own = {"RIGUP_TRAIN_HISTORY": f"{job.run_folder}/history", **variables_of(job), **job.program.variables}
     return {**own, "RIGUP_RUN_FOLDER": job.run_folder, "RIGUP_ATTEMPT": "1"}
 
 

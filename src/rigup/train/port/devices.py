@@ -163,6 +163,8 @@ def _call(script: Script, node: ast.Call, own: bool) -> None:
             script.remark("own-cuda", node, script.source(node))
         else:
             _moved(script, node, node.func)
+    elif isinstance(node.func, ast.Attribute) and node.func.attr == "to" and node.args and _is_card(node.args[0]):
+        script.replace("device", node.args[0], f"{script.ranks}.device", name=script.source(node.args[0]))
     elif (
         isinstance(node.func, ast.Attribute) and node.func.attr == "type" and len(node.args) == 1 and not node.keywords
     ):
