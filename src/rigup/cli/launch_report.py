@@ -183,7 +183,9 @@ def _failing_lines(now: Launch) -> list[str]:
     failing = now.failing
     if failing is None:
         return []
-    told = _("Rank {rank} on {node} failed of itself:") if failing.rank is not None else _("It failed:")
+    told = _("It failed:") if failing.node is None else _("It failed on {node}:")
+    if failing.rank is not None:
+        told = _("Rank {rank} on {node} failed of itself:")
     lines = wrapped(told.format(rank=failing.rank, node=failing.node or _("an unknown node")), "  ")
     return [*lines, *("    " + line for line in failing.error.splitlines())]
 
