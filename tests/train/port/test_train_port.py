@@ -162,6 +162,16 @@ def test_what_cannot_be_seen_stops_what_serves_many_and_devices_are_ported_all_t
     assert not any(word in result.text for word in ("ranks.parallel", "ResumableLoader", "ranks.share"))
 
 
+def test_each_of_several_loaders_keeps_an_order_of_its_own():
+    text = TRAINING.replace(
+        "optimizer = torch", "other = DataLoader(data, batch_size=2, shuffle=True,)\noptimizer = torch"
+    )
+    text = text.replace("for x, y in train_loader:", "for (x, y), _ in zip(train_loader, other):")
+    result = ported("x.py", text)
+    assert "other = ResumableLoader(data, batch_size=ranks.share(2), shuffle=True, seed=1,)" in result.text
+    assert "train_loader = ResumableLoader(data, batch_size=ranks.share(4), shuffle=True)\n" in result.text
+
+
 def test_what_only_judges_does_not_stop_anything():
     text = TRAINING + "with torch.no_grad():\n    print(model.score(x))\n"
     result = ported("x.py", text)

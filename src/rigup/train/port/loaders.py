@@ -4,6 +4,7 @@ import ast
 import re
 
 from rigup.train.port.flow import Flow, arguments, last
+from rigup.train.port.output import appended
 from rigup.train.port.script import Piece, Script
 
 _LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
@@ -110,6 +111,9 @@ def _shared(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.exp
     if len(call.args) > 2:
         place = script.start(call.args[2])
         pieces.append(Piece(place, place, "shuffle="))
+    others = sum(change.kind == "loader" for change in script.changes)
+    if others and "seed" not in words:  # each its own order, as they had
+        pieces.append(appended(script, call, f"seed={others}"))
     if not any(remark.kind == "learning-rate" for remark in script.remarks):
         script.remark("learning-rate", call)
     script.change(

@@ -36,7 +36,7 @@ def ported_output(script: Script) -> None:
             script.change(
                 "bar",
                 call,
-                _appended(script, call, f"disable=not {script.ranks}.first"),
+                appended(script, call, f"disable=not {script.ranks}.first"),
                 name=script.source(call.func),
                 ranks=True,
             )
@@ -50,7 +50,7 @@ def ported_output(script: Script) -> None:
             script.change(
                 "writer",
                 call,
-                _appended(script, call, f'mode=None if {script.ranks}.first else "disabled"'),
+                appended(script, call, f'mode=None if {script.ranks}.first else "disabled"'),
                 name="wandb.init",
                 ranks=True,
             )
@@ -58,7 +58,7 @@ def ported_output(script: Script) -> None:
             _other(script, call, name)
 
 
-def _appended(script: Script, call: ast.Call, word: str) -> Piece:
+def appended(script: Script, call: ast.Call, word: str) -> Piece:
     """One argument more, behind the last."""
     given = [*call.args, *(word.value for word in call.keywords)]
     place = script.end(call) - 1
@@ -105,7 +105,7 @@ def _save(script: Script, call: ast.Call) -> None:
     ]
     unsure = next((test for test in _tests(script, call) if not _agreed(test)), None)
     if unsure is not None:
-        pieces.append(_appended(script, call, "wait=False"))
+        pieces.append(appended(script, call, "wait=False"))
         script.remark("own-decision", unsure, script.source(unsure))
     script.change(
         "save" if unsure is None else "save-alone", call, *sorted(pieces, key=lambda piece: piece.start), ranks=True
@@ -153,7 +153,7 @@ def _load(script: Script, call: ast.Call) -> None:
         call.args[1] if len(call.args) > 1 else None,
     )
     if given is None:
-        script.change("load", call, _appended(script, call, f"map_location={here}"))
+        script.change("load", call, appended(script, call, f"map_location={here}"))
     elif is_cuda_text(given) and not script.gone(given):
         script.replace("load", given, here)
 
@@ -217,7 +217,7 @@ def _folder(script: Script, call: ast.Call, name: str) -> None:
     """A folder that another process may have made meanwhile."""
     if any(word.arg in ("exist_ok", None, "dir_fd", "mode") for word in call.keywords) or len(call.args) != 1:
         return
-    pieces = [_appended(script, call, "exist_ok=True")]
+    pieces = [appended(script, call, "exist_ok=True")]
     if name == "os.mkdir":
         if not isinstance(call.func, ast.Attribute):
             return

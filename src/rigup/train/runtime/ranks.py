@@ -132,6 +132,12 @@ class _Parallel(DistributedDataParallel):  # type: ignore[misc,unused-ignore]
     def __getitem__(self, place: Any) -> Any:
         return self.module[place]
 
+    def named_parameters(self, *given: Any, **options: Any) -> Any:
+        return self.module.named_parameters(*given, **options)
+
+    def named_buffers(self, *given: Any, **options: Any) -> Any:
+        return self.module.named_buffers(*given, **options)
+
     def state_dict(self, *given: Any, **options: Any) -> Any:
         return self.module.state_dict(*given, **options)
 
