@@ -310,3 +310,16 @@ def test_no_foreign_field_raises(name: str, data: st.DataObject) -> None:
 def test_small_words_take_any_text(text: str) -> None:
     for read in (duration, moment, size, gres, tres_gpus, node_states, array_tasks):
         read(text)
+
+
+@pytest.mark.parametrize(
+    ("told", "status"),
+    [
+        ("0", 0), ("512", 2), ("15", 143), ('{"status": "SIGNALED", "return_code": null, "signal": {"signal_id": 9, "name": "Killed"}}', 137),
+        ('{"status": ["ERROR"], "return_code": {"set": true, "infinite": false, "number": 3}, "signal": {"id": {"set": false, "infinite": false, "number": 0}, "name": ""}}', 3),
+        ("null", None), ('"odd"', None),
+    ],
+)  # fmt: skip
+def test_how_a_job_ended_is_read_in_each_releases_form(told: str, status: int | None) -> None:
+    dump = read_answer('{"meta": {}, "jobs": [{"job_id": 7, "job_state": "FAILED", "exit_code": ' + told + "}]}")
+    assert [job.exit for job in dump.jobs or []] == [status]

@@ -134,6 +134,7 @@ def status_text(now: Launch) -> str:
         end = _("it has not come to its end") if start.exit is None else _("status {status}").format(status=start.exit)
         told = _("Attempt {number} on {nodes}: {end}.")
         lines += wrapped(told.format(number=start.number, nodes=start.nodes, end=end), "  ")
+    lines += _progress_lines(now)
     for element in now.array:
         told = _("Run {number} ({words}): {state}.")
         lines += wrapped(
@@ -144,11 +145,47 @@ def status_text(now: Launch) -> str:
     return "\n".join([*lines, *wrapped(_("Log: {log}").format(log=now.log), "  ")])
 
 
+def _progress_lines(now: Launch) -> list[str]:
+    """What ranks recorded of their steps, and how that grew with their number."""
+    lines: list[str] = []
+    for told in now.progress:
+        head = _("Attempt {number} on {ranks} x {device}: {steps} steps, {rate} a second.")
+        rate = f"{told.steps_per_second:.3g}"
+        lines += wrapped(
+            head.format(number=told.attempt, ranks=told.world_size, device=told.device, steps=told.steps, rate=rate),
+            "  ",
+        )
+        if (
+            told.gpus_asked
+            and told.gpus_used is not None
+            and told.gpus_used < told.gpus_asked
+            and told.bottleneck != "unused-gpus"
+        ):
+            unused = _("{count} of the {asked} GPUs of a node are not used.")
+            lines += wrapped(unused.format(count=told.gpus_asked - told.gpus_used, asked=told.gpus_asked), "    ")
+        lines += wrapped(told.sentence, "    ") if told.sentence else []
+    for grown in now.scaling:
+        sentence = _(
+            "{ranks} ranks are {speedup} times as fast as {of} on {device}: {efficiency} of what they could be."
+        )
+        words = {
+            "ranks": grown.world_size,
+            "of": grown.of,
+            "device": grown.device,
+            "speedup": f"{grown.speedup:.2f}",
+            "efficiency": f"{grown.efficiency:.0%}",
+        }
+        lines += wrapped(sentence.format(**words), "  ")
+    return lines
+
+
 def _failing_lines(now: Launch) -> list[str]:
     failing = now.failing
     if failing is None:
         return []
-    told = _("Rank {rank} on {node} failed of itself:") if failing.rank is not None else _("It failed:")
+    told = _("It failed:") if failing.node is None else _("It failed on {node}:")
+    if failing.rank is not None:
+        told = _("Rank {rank} on {node} failed of itself:")
     lines = wrapped(told.format(rank=failing.rank, node=failing.node or _("an unknown node")), "  ")
     return [*lines, *("    " + line for line in failing.error.splitlines())]
 

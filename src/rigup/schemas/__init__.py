@@ -49,6 +49,7 @@ ANSWERS = {
     "advise": Form("Which allocation of a cluster ends a piece of work soonest.", "advise", ("Advise",)),
     "cluster-report": Form("What was asked for on a cluster and not used, and how long jobs waited.", "cluster_report", ("ClusterReport",)),
     "cluster": Form("What of a cluster stands idle, who may use it, and what waits.", "cluster", ("Cluster",)),
+    "train-port": Form("What turns a script for one CUDA card into one for any device, and for many.", "train_port", ("TrainPort",)),
     "train-new": Form("A training project that was made.", "train_project", ("TrainNew",)),
     "lock": Form("What was locked, and where it was written.", "lock", ("Lock",)),
     "bundle": Form("What was packed for machines without a network.", "bundle", ("Bundle",)),

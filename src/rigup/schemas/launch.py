@@ -181,6 +181,70 @@ class Element(Struct, frozen=True, kw_only=True):
     log: str
 
 
+class Progress(Struct, frozen=True, kw_only=True):
+    """What the ranks of one attempt recorded of their steps. What is not known is null.
+
+    Attributes:
+        job: Slurm's number; null without one.
+        attempt: from 1.
+        world_size: ranks of the whole job.
+        ranks: of those that recorded something.
+        nodes: how many.
+        device: the chip, or as torch names it.
+        steps: that were done.
+        steps_per_second: of the slowest rank, for which the others wait.
+        samples_per_second: of all ranks together.
+        wait: the share of a step's time that waits for the data loader.
+        idle: the share in which the device had nothing to do.
+        communication: the share in which gradients were exchanged and nothing was computed.
+        memory_peak: bytes that torch had allocated at most on a device.
+        gpus_asked: GPUs of a node that the job was given.
+        gpus_used: of those.
+        bottleneck: what limited it, by kind; unknown before its end.
+        sentence: it in words, with what to change; "" before its end.
+        ended: "ended" or the name of an exception; null where it runs, or was killed.
+
+    """
+
+    job: str | None
+    attempt: int
+    world_size: int
+    ranks: int
+    nodes: int
+    device: str
+    steps: int
+    steps_per_second: float
+    samples_per_second: float | None
+    wait: float
+    idle: float | None
+    communication: float | None
+    memory_peak: int | None
+    gpus_asked: int | None
+    gpus_used: int | None
+    bottleneck: str
+    sentence: str
+    ended: str | None
+
+
+class Scaling(Struct, frozen=True, kw_only=True):
+    """How much faster more ranks were.
+
+    Attributes:
+        device: on which.
+        of: ranks beside which it is told: the fewest that were recorded.
+        world_size: ranks.
+        speedup: how many times as many samples in a second.
+        efficiency: of what so many more ranks would do at best: 1 for all of it.
+
+    """
+
+    device: str
+    of: int
+    world_size: int
+    speedup: float
+    efficiency: float
+
+
 class Launch(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.launch/1"):
     """A job: what it asks for, and what became of it.
 
@@ -204,6 +268,8 @@ class Launch(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.l
         array: runs of an array.
         checked: whether the script and its batch script were checked before.
         findings: what the check found.
+        progress: what each attempt recorded of its steps, where the program records them by `rigup.train`.
+        scaling: of this run and of others of the same program from the same folder, where they had different numbers of ranks.
 
     """
 
@@ -226,6 +292,8 @@ class Launch(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.l
     array: list[Element]
     checked: bool
     findings: list[TrainFinding]
+    progress: list[Progress] = []
+    scaling: list[Scaling] = []
 
 
 class LaunchShort(Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rigup.train.launch.record import Run
 
 GRACE = 30.0  # seconds between being asked to end and being killed
+FAR_GRACE = 10  # the same on other machines, where the connection's end has asked already
 _PIECE, _PAUSE = 65_536, 0.2
 
 
@@ -67,6 +68,7 @@ class Processes:
                 if failed or None not in ends:
                     while self._pass(ready, log, 0.0):
                         pass
+                    self._name_host(log, ends)
                     return _as_shell(failed[0]) if failed else 0
 
     def _pass(self, ready: selectors.BaseSelector, log: IO[bytes], pause: float) -> bool:
@@ -86,8 +88,41 @@ class Processes:
             time.sleep(pause)
         return heard
 
+    def _name_host(self, log: IO[bytes], ends: Sequence[int | None]) -> None:
+        """Of several machines, say in the log which one ended first, and how."""
+        for host, end in zip(self.run.hosts, ends, strict=False):
+            if end:
+                line = f"rigup: host {host} ended with status {_as_shell(end)}\n".encode()
+                log.write(line)
+                self.show(line)
+                return
+
+    def _end_far(self) -> None:
+        """End what is left of the job on other machines: ranks outlive a connection that is cut."""
+        from rigup.train.launch.elsewhere import ending_words
+
+        commands = [ending_words(self.run.job, host, FAR_GRACE) for host in self.run.hosts]
+        endings = [
+            subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            for words in commands
+        ]
+        end = time.monotonic() + GRACE + FAR_GRACE
+        for ending in endings:
+            try:
+                ending.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                ending.kill()
+                ending.wait()
+
     def _end_all(self) -> None:
         """Ask every program with its ranks to end, and kill what is left after the grace period."""
+        whole = all(program.poll() == 0 for program in self._programs) and len(self._programs) == len(self.commands)
         self._signal(signal.SIGTERM)
         end = time.monotonic() + GRACE
         while any(program.poll() is None for program in self._programs) and time.monotonic() < end:
@@ -97,6 +132,8 @@ class Processes:
             program.wait()
             if program.stdout is not None:
                 program.stdout.close()
+        if not whole and self.run.launcher == "ssh":
+            self._end_far()
 
     def _signal(self, number: int) -> None:
         for program in self._programs:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rigup.cli import run
 from rigup.train.check.answer import mended
 from train.check.pairs import BY_SLURM, CLUSTER, DDP, JOB, LIGHTNING, ONE, TASKS, TORCHRUN, batch, causes, found
 
@@ -107,6 +108,24 @@ SPEAKS = {
 def test_it_speaks(name):
     script, job, cause = SPEAKS[name]
     assert {each.cause for each in found(script, job)} == {cause}
+
+
+NOTES = {
+    "card 0 of each node": (DDP.replace("[local]", "[0]"), batch(HEAD, RUN2.replace("--nproc_per_node=4", "--nproc_per_node=1"), options=("--nodes=2", "--ntasks-per-node=1", "--gpus-per-node=1", "--cpus-per-task=8")), "hard-coded-device"),
+    "prepare_data on one": (SPEAKS["prepare_data"][0].replace("devices=4", "devices=1"), batch("python train.py", options=one_gpu()), "prepare-data-sets-state"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_it_is_worth_a_note_and_no_more(name, tmp_path, capsys):
+    script, job, cause = NOTES[name]
+    assert found(script, job) == []
+    (tmp_path / "train.py").write_text(script)
+    (tmp_path / "job.sbatch").write_text(job)
+    assert run(["train", "check", str(tmp_path / "train.py"), str(tmp_path / "job.sbatch")]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert ": note: " in told
+    assert cause in told
 
 
 SILENT = {

@@ -1,6 +1,10 @@
 """`rigup launch --hosts` over a real sshd: ranks of two hosts meet, and what fails on one ends the other."""
 
 import os
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from launching import Folder, torch_python
@@ -52,3 +56,48 @@ def test_a_host_that_is_not_reached_is_named(folder, daemon):  # noqa: F811
     assert (done.returncode, told["state"]) == (255, "failed"), done.stderr
     assert "127.0.0.1" in done.stderr
     assert "Connection refused" in done.stderr
+    assert (told["failing"]["rank"], told["failing"]["node"], told["failing"]["exit"]) == (None, "node9", 255)
+    assert "Connection refused" in told["failing"]["error"]
+    assert "It failed on node9:" in folder.rigup("launch", "status").stdout
+
+
+def is_alive(process):
+    """Whether it runs; one that nobody has waited for yet does not."""
+    try:
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
+    """Ranks that pass over hang-ups and terminations are gone when it says so; another run's are not touched."""
+    program = folder.program(
+        "deaf.py",
+        "import os, signal, time\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):\n    signal.signal(number, signal.SIG_IGN)\n"
+        "part = f'part{os.environ[\"RANK\"]}'\nopen(part, 'w').write(str(os.getpid()))\nos.replace(part, part.replace('part', 'pid'))\n"
+        "time.sleep(600)\n",
+    )
+    other = subprocess.Popen(
+        ["sleep", "600"], env=folder.environment | {"RIGUP_RUN_FOLDER": str(folder.path / "other")}
+    )
+    argv = [sys.executable, "-m", "rigup", "launch", program, *words(), "--no-preflight"]
+    running = subprocess.Popen(
+        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        end = time.monotonic() + 120
+        while not all((folder.path / f"pid{rank}").exists() for rank in (0, 1)) and time.monotonic() < end:
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.2)
+        ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
+        running.send_signal(signal.SIGINT)
+        _out, said = running.communicate(timeout=120)
+        assert running.returncode == 128 + signal.SIGINT, said
+        assert "all of its ranks have ended" in said
+        assert not any(is_alive(rank) for rank in ranks)
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()

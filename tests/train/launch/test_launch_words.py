@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from rigup.machine.slurm.words import shell_status
 from rigup.schemas.launch import Preflight
 from rigup.train.launch.elsewhere import hosts_of, ssh_words, torchrun_words
 from rigup.train.launch.failing import failing
@@ -27,7 +28,7 @@ from rigup.train.launch.shape import (
     seconds_of,
     time_text,
 )  # fmt: skip
-from rigup.train.launch.slurm import jobs_of, numbers_of, status_of
+from rigup.train.launch.slurm import jobs_of, numbers_of
 from rigup.train.launch.table import rows_of
 
 WORDS = some.text(some.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=30)
@@ -189,14 +190,14 @@ def test_odd_numbers_are_refused_in_words(text):
 def test_odd_answers_of_slurm_tell_nothing(text):
     assert all(facts.state for facts in jobs_of(text))
     assert len(numbers_of(text)) <= 10_000
-    status_of(text)
+    shell_status(text)
     failing(text, [])
 
 
 def test_a_line_of_scontrol_with_blanks_in_its_values():
     line = "JobId=7 JobName=a JobState=FAILED Reason=NonZeroExitCode Dependency=(null) Restarts=2 ExitCode=0:9 NodeList=n[1-2] Comment=a b c\n"
     (facts,) = jobs_of(line)
-    assert (facts.state, facts.exit, facts.nodes, facts.reason) == ("failed", 137, "n[1-2]", "NonZeroExitCode")
+    assert (facts.state, facts.exit, facts.reason) == ("failed", 137, "NonZeroExitCode")
     (waiting,) = jobs_of("JobId=7 JobState=PENDING Reason=BeginTime Restarts=1 ExitCode=0:0")
     assert (waiting.state, waiting.exit) == ("requeued", None)
 
@@ -206,6 +207,13 @@ def test_runs_of_an_array_that_wait_share_a_line():
         "JobId=9 ArrayJobId=8 ArrayTaskId=2-4%2 JobState=PENDING Reason=Resources\nJobId=8 ArrayTaskId=1 JobState=RUNNING Reason=None\n"
     )
     assert [(one.row, one.state) for one in told] == [(2, "pending"), (3, "pending"), (4, "pending"), (1, "running")]
+
+
+def test_the_accounting_is_read_too():
+    told = jobs_of(
+        "JobID|State|ExitCode|NodeList\n8|FAILED|3:0|n1\n9_4|CANCELLED by 7|0:15|n[1-2]\n9_[5-6]|PENDING|0:0|None assigned\n"
+    )
+    assert [(one.row, one.state, one.exit) for one in told[:2]] == [(-1, "failed", 3), (4, "cancelled", 143)]
 
 
 def test_a_table_becomes_options():

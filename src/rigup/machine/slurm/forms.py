@@ -95,6 +95,20 @@ class RawNode(msgspec.Struct):
     boot_time: Number = None
 
 
+class Signalled(msgspec.Struct):
+    """The signal by which a job ended; releases before 23.11 name it by the second key."""
+
+    id: Number = None
+    signal_id: Number = None
+
+
+class ExitCode(msgspec.Struct):
+    """How a job ended."""
+
+    return_code: Number = None
+    signal: Signalled | None = None
+
+
 class RawJob(msgspec.Struct):
     """A row of `squeue --json` and `scontrol show jobs --json`."""
 
@@ -137,6 +151,7 @@ class RawJob(msgspec.Struct):
     excluded_nodes: Words = None
     requeue: bool | None = None
     restart_cnt: Number = None
+    exit_code: msgspec.Raw = msgspec.Raw(b"null")
     shared: Words = None
 
 

@@ -151,8 +151,22 @@ def _job(raw: forms.RawJob) -> Job:
         gpus=gpus, gpus_per_node=gpus_each, submit=stamp(raw.submit_time), eligible=stamp(raw.eligible_time), start=stamp(raw.start_time),
         end=stamp(raw.end_time), time_limit=_minutes(raw.time_limit), dependency=text(raw.dependency), reservation=text(raw.resv_name),
         features=text(raw.features), required_nodes=_names(raw.required_nodes), excluded_nodes=_names(raw.excluded_nodes),
-        requeue=raw.requeue, restarts=number(raw.restart_cnt) or 0, exclusive="NONE" in upper(raw.shared),
+        requeue=raw.requeue, restarts=number(raw.restart_cnt) or 0, exit=_status(raw.exit_code), exclusive="NONE" in upper(raw.shared),
     )  # fmt: skip
+
+
+def _status(raw: msgspec.Raw) -> int | None:
+    """An exit status as a shell tells it: of wait's number (before 23.11), or of a status and a signal, each by name."""
+    with suppress(msgspec.MsgspecError, RecursionError):
+        waited = msgspec.json.decode(raw, type=forms.ExitCode | int | None)
+        if isinstance(waited, int):
+            return 128 + (waited & 127) if waited & 127 else (waited >> 8) & 255
+        if waited is not None:
+            signal = (
+                (number(waited.signal.id) or number(waited.signal.signal_id)) if waited.signal is not None else None
+            )
+            return 128 + signal if signal else number(waited.return_code)
+    return None
 
 
 def _names(value: forms.Words) -> tuple[str, ...]:

@@ -6,7 +6,18 @@ from datetime import UTC, tzinfo
 
 from rigup.machine.slurm.hostlist import expand
 from rigup.machine.slurm.values import Dump, Job, Node, Partition, Reservation
-from rigup.machine.slurm.words import array_tasks, duration, moment, node_gpus, node_states, size, text, whole, words
+from rigup.machine.slurm.words import (
+    array_tasks,
+    duration,
+    moment,
+    node_gpus,
+    node_states,
+    shell_status,
+    size,
+    text,
+    whole,
+    words,
+)
 from rigup.machine.slurm.working_out import Asked, share
 
 _HEADS = {"NodeName": "nodes", "PartitionName": "partitions", "ReservationName": "reservations", "JobId": "jobs"}
@@ -140,5 +151,6 @@ def _job(fields: Fields, record: str, zone: tzinfo) -> Job:
         time_limit=duration(fields.get("TimeLimit")), dependency=text(fields.get("Dependency")), reservation=text(fields.get("Reservation")),
         features=text(fields.get("Features")), required_nodes=expand(fields.get("ReqNodeList")), excluded_nodes=expand(fields.get("ExcNodeList")),
         requeue=fields["Requeue"] == "1" if "Requeue" in fields else None, restarts=whole(fields.get("Restarts")) or 0,
+        exit=shell_status(fields.get("ExitCode")),
         exclusive=fields.get("OverSubscribe") == "NO",
     )  # fmt: skip

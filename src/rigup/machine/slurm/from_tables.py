@@ -14,6 +14,7 @@ from rigup.machine.slurm.words import (
     moment,
     node_gpus,
     node_states,
+    shell_status,
     size,
     text,
     tres,
@@ -159,7 +160,7 @@ def _record(row: Row, zone: tzinfo) -> Record | None:
     nodes = expand(row.get("NODELIST"))
     return Record(
         id=job, array_job=job if task else None, array_task=whole(task), name=row.get("JOBNAME", ""), user=text(row.get("USER")),
-        account=text(row.get("ACCOUNT")), partition=text(row.get("PARTITION")), qos=text(row.get("QOS")), state=(row.get("STATE") or " ").split(" ")[0].upper(),
+        account=text(row.get("ACCOUNT")), partition=text(row.get("PARTITION")), qos=text(row.get("QOS")), state=(row.get("STATE") or " ").split(" ")[0].upper(), exit=shell_status(row.get("EXITCODE")),
         submit=moment(row.get("SUBMIT"), zone), eligible=moment(row.get("ELIGIBLE"), zone), start=moment(row.get("START"), zone),
         end=moment(row.get("END"), zone), elapsed=duration(row.get("ELAPSED")), time_limit=duration(row.get("TIMELIMIT")), nodes=nodes,
         node_count=whole(held.get("node")) or len(nodes) or None, cpus=whole(held.get("cpu")) or whole(row.get("ALLOCCPUS")),

@@ -137,6 +137,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     excluded_nodes: tuple[str, ...] = ()
     requeue: bool | None = None
     restarts: int = 0
+    exit: int | None = None  # as a shell tells it; 0 also before the end
     exclusive: bool = False
 
     @property
@@ -162,6 +163,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     partition: str = ""
     qos: str = ""
     state: str = ""  # COMPLETED, FAILED, TIMEOUT, CANCELLED, ...
+    exit: int | None = None  # as a shell tells it, where it was asked for
     submit: int | None = None
     eligible: int | None = None
     start: int | None = None

@@ -182,3 +182,11 @@ def array_tasks(value: str | None) -> tuple[int, int | None]:
             first, last, step = int(found[1]), int(found[2] or found[1]), int(found[3] or 1) or 1
             count += max((last - first) // step + 1, 0)
     return max(count, 1), whole(bound) or None
+
+
+def shell_status(value: str | None) -> int | None:
+    """Slurm's STATUS:SIGNAL as a shell tells it."""
+    match = re.fullmatch(r"(\d{1,5}):(\d{1,3})", value or "", re.ASCII)
+    if match is None:
+        return None
+    return 128 + int(match[2]) if int(match[2]) else int(match[1])

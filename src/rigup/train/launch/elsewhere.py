@@ -28,7 +28,7 @@ def hosts_of(text: str) -> tuple[str, ...]:
 
 def variables_elsewhere(job: Job) -> dict[str, str]:
     """Variables of a job that no batch script sets."""
-    own = {**variables_of(job), **job.program.variables}
+    own = {"RIGUP_TRAIN_HISTORY": f"{job.run_folder}/history", **variables_of(job), **job.program.variables}
     return {**own, "RIGUP_RUN_FOLDER": job.run_folder, "RIGUP_ATTEMPT": "1"}
 
 
@@ -62,3 +62,21 @@ def ssh_words(job: Job, host: str, node: int, address: str) -> tuple[str, ...]:
         host,
         f"cd {shlex.quote(job.program.folder)} && exec {there}",
     )
+
+
+# Ends what a run left on a machine: every process that has its folder in its variables, asked first.
+_ENDING = """\
+left() { for at in /proc/[0-9]*; do grep -qzxF "$0" "$at/environ" 2> /dev/null && echo "${at#/proc/}"; done; }
+found=$(left); [ -n "$found" ] || exit 0
+kill -TERM $found 2> /dev/null; rest=%d
+while found=$(left) && [ -n "$found" ] && [ "$rest" -gt 0 ]; do sleep 1; rest=$((rest - 1)); done
+[ -n "$found" ] || exit 0
+kill -KILL $found 2> /dev/null; rest=10
+while [ -n "$(left)" ] && [ "$rest" -gt 0 ]; do sleep 1; rest=$((rest - 1)); done
+"""
+
+
+def ending_words(job: Job, host: str, seconds: int) -> tuple[str, ...]:
+    """The command that ends what a job left on a host: asked to, and killed after so many seconds."""
+    there = shlex.join(("sh", "-c", _ENDING % seconds, f"RIGUP_RUN_FOLDER={job.run_folder}"))
+    return ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "--", host, f"exec {there}")

@@ -17,6 +17,8 @@ _CAUSE = re.compile(
     r"Root Cause \(first observed failure\):\s{1,4}\[\d{1,7}\]:\n[^=]{0,400}?host {1,8}: (?P<node>\S{1,200})\s{1,8}rank {1,8}: (?P<rank>\d{1,7}) "
     r"\(local_rank: (?P<local>\d{1,5})\)\s{1,8}exitcode {1,8}: (?P<exit>-?\d{1,4})"
 )
+# rigup's own, of several machines without a scheduler.
+_HOST = re.compile(r"^rigup: host (?P<node>\S{1,300}) ended with status (?P<exit>\d{1,3})$", re.MULTILINE | re.ASCII)
 _EXIT = re.compile(r"Exited with exit code (\d{1,3})")
 _SIGNALS = {"Killed": 9, "Terminated": 15, "Segmentation fault": 11, "Aborted": 6, "Bus error": 7, "User defined signal 1": 10, "User defined signal 2": 12, "Floating point exception": 8, "Illegal instruction": 4, "Hangup": 1, "Interrupt": 2}  # fmt: skip
 _BY_OTHERS = frozenset((9, 15))  # signals by which srun ends those that are left over
@@ -43,10 +45,19 @@ def failing(log: str, checks: list[Preflight]) -> Failing | None:
         node, status = next(((node, status) for rank, node, status in ends if rank == first.rank), (None, None))
         return Failing(rank=first.rank, node=node, exit=status, error=_words_of(log, first.rank) or first.said)
     if not own:
-        return None
+        return _of_host(log)
     rank, node, status = own[0]
     memory = _MEMORY.search(log)
     return Failing(rank=rank, node=node, exit=status, error=_words_of(log, rank) or (memory[0] if memory else ""))
+
+
+def _of_host(log: str) -> Failing | None:
+    """The machine that ended first, with the last lines before that was said."""
+    host = _HOST.search(log)
+    if host is None:
+        return None
+    lines = [line[:_LONGEST] for line in log[: host.start()].splitlines() if line.strip()]
+    return Failing(rank=None, node=host["node"], exit=int(host["exit"]), error="\n".join(lines[-_LINES:]))
 
 
 def _status(end: str) -> int | None:

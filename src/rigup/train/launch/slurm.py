@@ -4,9 +4,10 @@ import re
 from typing import NamedTuple
 
 from rigup.machine.host import Host
+from rigup.machine.slurm.reading import read_answer
+from rigup.machine.slurm.values import Job
 from rigup.schemas.launch import State
 
-_FIELD = re.compile(r"(?:^| )(?P<name>[A-Z][A-Za-z:/]{1,40})=(?P<value>.*?)(?= [A-Z][A-Za-z:/]{1,40}=|$)", re.MULTILINE)
 _STATES: dict[str, State] = {
     "PENDING": "pending", "CONFIGURING": "running", "RUNNING": "running", "COMPLETING": "running", "STAGE_OUT": "running", "SUSPENDED": "running",
     "STOPPED": "running", "SIGNALING": "running", "RESIZING": "running", "REQUEUED": "requeued", "REQUEUE_HOLD": "requeued",
@@ -36,7 +37,6 @@ class JobFacts(NamedTuple):
     reason: str = ""
     exit: int | None = None
     row: int = -1
-    nodes: str = ""
 
 
 def ask(host: Host, job: int) -> list[JobFacts]:
@@ -47,27 +47,28 @@ def ask(host: Host, job: int) -> list[JobFacts]:
 
 
 def jobs_of(text: str) -> list[JobFacts]:
-    """Of `scontrol -o show job`, a line a job."""
-    found: list[JobFacts] = []
-    for line in text.splitlines():
-        fields = {match["name"]: match["value"].strip() for match in _FIELD.finditer(line)}
-        if "JobState" in fields:
-            found += _rows(fields)
-    return found
+    """Of what `scontrol show job` or `sacct` prints: a job is one; of an array, runs that still wait share one."""
+    dump = read_answer(text)
+    if dump is None:
+        return []
+    found = [facts for job in dump.jobs or () if job.state for facts in _rows(job)]
+    return found or [
+        JobFacts(
+            state, "", record.exit if state in ENDED else None, -1 if record.array_task is None else record.array_task
+        )
+        for record in dump.records or ()
+        for state in [_STATES.get(record.state, "unknown")]
+    ]
 
 
-def _rows(fields: dict[str, str]) -> list[JobFacts]:
-    """A line is one job; of an array, runs that still wait share one."""
-    restarts = int(fields.get("Restarts", "0")) if fields.get("Restarts", "0").isdigit() else 0
-    state = _STATES.get(fields["JobState"].split("+")[0].split(",")[0], "unknown")
-    if state == "pending" and restarts:
+def _rows(job: Job) -> list[JobFacts]:
+    state = _STATES.get(job.state, "unknown")
+    if state == "pending" and job.restarts:
         state = "requeued"
-    reason = fields.get("Reason", "")
-    facts = JobFacts(
-        state=state, reason="" if reason == "None" else reason.partition("_")[0] if reason.startswith("ReqNode") else reason,
-        exit=status_of(fields.get("ExitCode", "")) if state in ENDED else None, nodes=fields.get("NodeList", ""),
-    )  # fmt: skip
-    return [facts._replace(row=row) for row in numbers_of(fields.get("ArrayTaskId", ""))] or [facts]
+    reason = job.reason.partition("_")[0] if job.reason.startswith("ReqNode") else job.reason
+    facts = JobFacts(state, "" if reason == "None" else reason, job.exit if state in ENDED else None)
+    rows = numbers_of(job.array_tasks) if job.array_task is None else [job.array_task]
+    return [facts._replace(row=row) for row in rows] or [facts]
 
 
 def numbers_of(text: str, most: int = 10_000) -> list[int]:
@@ -84,24 +85,7 @@ def numbers_of(text: str, most: int = 10_000) -> list[int]:
     return numbers
 
 
-def status_of(text: str) -> int | None:
-    """Slurm's STATUS:SIGNAL as a shell tells it."""
-    match = re.fullmatch(r"(\d{1,5}):(\d{1,3})", text, re.ASCII)
-    if match is None:
-        return None
-    return 128 + int(match[2]) if int(match[2]) else int(match[1])
-
-
 def _accounted(host: Host, job: int) -> list[JobFacts]:
     """Of the accounting, where there is one."""
-    answer = host.run(("sacct", "-n", "-P", "-X", "-j", str(job), "-o", "JobID,State,ExitCode,NodeList"), SECONDS)
-    found = []
-    for line in (answer.body or "").splitlines() if answer.exit == 0 else ():
-        words = line.split("|")
-        if len(words) == 4 and words[0].partition("_")[0] == str(job):
-            row = numbers_of(words[0].partition("_")[2].strip("[]"))
-            state = _STATES.get(words[1].split(" ")[0], "unknown")
-            found.append(
-                JobFacts(state, "", status_of(words[2]) if state in ENDED else None, row[0] if row else -1, words[3])
-            )
-    return found
+    answer = host.run(("sacct", "-P", "-X", "-j", str(job), "-o", "JobID,State,ExitCode,NodeList"), SECONDS)
+    return jobs_of(answer.body or "") if answer.exit == 0 else []

@@ -76,7 +76,8 @@ class ResumableLoader:
         count = len(self.dataset)
         order = list(range(count))
         if self.shuffle:
-            order = torch.randperm(count, generator=torch.Generator().manual_seed(self.seed + self.epoch)).tolist()
+            generator = torch.Generator().manual_seed(self.seed + self.epoch)
+            order = torch.randperm(count, generator=generator, device="cpu").tolist()
         rank, world = self.place()
         lacking = -count % world
         order += (order * (lacking // max(1, count) + 1))[:lacking]

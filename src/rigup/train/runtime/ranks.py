@@ -15,12 +15,13 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from .allocation import Allocation, AllocationError, allocation
+from .anywhere import Anywhere, Nothing
 
 _PORTS = (20_000, 10_000)  # the first for a rendezvous, and how many
 _OWN = ("module", "device_ids")
 
 
-class Ranks:
+class Ranks(Anywhere):
     """What a program asks of the processes that it is one of; alone it is the first of one.
 
     Attributes:
@@ -31,7 +32,8 @@ class Ranks:
     """
 
     def __init__(self, device: torch.device, rank: int = 0, world_size: int = 1) -> None:
-        self.device, self.rank, self.world_size = device, rank, world_size
+        super().__init__(device)
+        self.rank, self.world_size = rank, world_size
 
     @property
     def first(self) -> bool:
@@ -55,7 +57,9 @@ class Ranks:
         inner = self.bare(model)
         if self.world_size == 1 or not any(weight.requires_grad for weight in inner.parameters()):
             return inner
-        on_gpu = self.device.type in ("cuda", "xpu")
+        on_gpu = self.device.type in ("cuda", "xpu") and all(
+            weight.device == self.device for weight in inner.parameters()
+        )
         return _Parallel(inner, device_ids=[self.device] if on_gpu else None)
 
     def bare(self, model: Any) -> Any:
@@ -76,8 +80,27 @@ class Ranks:
         if self.first:
             print(*values, **options)
 
-    def save(self, state: Any, path: Any, **options: Any) -> None:
-        """torch.save by the first process, for which the others wait; a file of before stays whole until the new one is."""
+    def on_first(self, make: Any) -> Any:
+        """What makes something on the first process; elsewhere what takes all calls and does nothing."""
+        return make if self.first else Nothing()
+
+    def save(self, state: Any, path: Any, *, wait: bool = True, **options: Any) -> None:
+        """torch.save by the first process, for which the others wait; a file of before stays whole until the new one is.
+
+        Args:
+            state: what is saved; a model is saved as it was written.
+            path: or a file.
+            wait: False where not every process comes here: then a failure is told by the first alone.
+            options: of torch.save.
+
+        Raises:
+            OSError: it could not be written, on all that wait.
+
+        """
+        if not wait:
+            if self.first:
+                _saved(self.bare(state), path, options)
+            return
         failed = ""
         if self.first:
             try:
@@ -106,6 +129,15 @@ class _Parallel(DistributedDataParallel):  # type: ignore[misc,unused-ignore]
                 raise
             return getattr(super().__getattr__("module"), name)
 
+    def __getitem__(self, place: Any) -> Any:
+        return self.module[place]
+
+    def named_parameters(self, *given: Any, **options: Any) -> Any:
+        return self.module.named_parameters(*given, **options)
+
+    def named_buffers(self, *given: Any, **options: Any) -> Any:
+        return self.module.named_buffers(*given, **options)
+
     def state_dict(self, *given: Any, **options: Any) -> Any:
         return self.module.state_dict(*given, **options)
 
@@ -133,8 +165,8 @@ def join(device: str | None = None, *, variables: Mapping[str, str] | None = Non
     job = allocation(given)
     if job.world_size == 1:
         return Ranks(found)
-    if found.type == "cuda":
-        torch.cuda.set_device(found)
+    if found.type in ("cuda", "xpu"):
+        getattr(torch, found.type).set_device(found)  # where a program names the kind alone, it means this one
     if not torch.distributed.is_initialized():
         for name, value in _rendezvous(job, given).items():
             os.environ.setdefault(name, value)

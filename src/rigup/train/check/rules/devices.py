@@ -68,7 +68,10 @@ def _is_first_card(value: Value, how: str) -> bool:
 @rule
 def fixed_card(case: Case) -> Iterator[Found]:
     """hard-coded-device."""
-    if not case.several_on_node or case.is_foreign or case.family == "lightning" or case.on_cpu or _one_card_each(case):
+    alone = not case.several_on_node  # a rank on each of several nodes has that card to itself
+    if not case.several or case.is_foreign or case.family == "lightning" or case.on_cpu or _one_card_each(case):
+        return
+    if alone and case.ranks_per_node != 1:
         return
     fix = (
         'device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))',
@@ -80,12 +83,12 @@ def fixed_card(case: Case) -> Iterator[Found]:
         for value, line, how in device_values(site)
         if _is_first_card(value, how) and not case.program.guard(site.node, site.module)
     ]
-    if not found and case.family in ("ddp", "spawn", ""):
+    if not found and not alone and case.family in ("ddp", "spawn", ""):
         found = list(_bare_cards(case))
     for file, line in found[:1]:
         yield Found(
             cause="hard-coded-device",
-            severity="error",
+            severity="note" if alone else "error",
             file=file,
             line=line,
             fixes=fix,

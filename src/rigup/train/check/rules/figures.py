@@ -194,7 +194,7 @@ def _told(site: Site, names: list[str], case: Case) -> int | None:
 @rule
 def state_of_prepare_data(case: Case) -> Iterator[Found]:
     """prepare-data-sets-state."""
-    if case.family != "lightning" or not _several_devices(case):
+    if case.family != "lightning":
         return
     for module in case.program.modules:
         for owner, attributes in module.attributes.items():
@@ -208,7 +208,7 @@ def state_of_prepare_data(case: Case) -> Iterator[Found]:
                     line = places[0][1].lineno  # type: ignore[attr-defined]
                     yield Found(
                         cause="prepare-data-sets-state",
-                        severity="error",
+                        severity="error" if _several_devices(case) else "note",
                         file=module.file,
                         line=line,
                         fixes=(f"def setup(self, stage=None): {module.lines[line - 1].strip()}",),

@@ -1,0 +1,240 @@
+"""Data loaders: those that train read each process's own part, in batches that make up the one that was asked for."""
+
+import ast
+import re
+
+from rigup.train.port.flow import Flow, arguments, last
+from rigup.train.port.output import appended
+from rigup.train.port.script import Piece, Script
+
+_LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
+_SAMPLER = ("torch.utils.data.distributed.DistributedSampler", "torch.utils.data.DistributedSampler")
+_EVAL = re.compile(r"test|val(?!ue)|eval|dev(?!ice)|infer|predict|holdout", re.IGNORECASE | re.ASCII)
+_TRAIN = re.compile(r"train|(?<![a-z])trn", re.IGNORECASE | re.ASCII)
+_SIZED = re.compile(
+    r"torchvision\.datasets\.|torch\.utils\.data\.(?:dataset\.)?(?:TensorDataset|Subset|ConcatDataset|random_split)"
+)
+
+
+def ported_loaders(script: Script, flow: Flow) -> None:
+    """Note what is changed of loaders, and what stops it."""
+    training: set[ast.Call] = set()
+    judging: set[ast.Call] = set()
+    for loop, found in flow.iterated():
+        if flow.trains(loop):
+            training |= found
+        else:
+            judging |= found
+    count = 0
+    for call in script.calls:
+        if script.called(call) in _LOADER and not script.gone(call):
+            count += _ported(script, flow, call, call in training, call in judging)
+    if not count and not any(remark.stops == "ranks" for remark in script.remarks):
+        script.remark("no-loader", flow.loops[0] if flow.loops else script.module.tree, stops="ranks")
+
+
+def _ported(script: Script, flow: Flow, call: ast.Call, trains: bool, judges: bool) -> int:
+    """One loader; 1 where it was changed."""
+    words = {word.arg: word.value for word in call.keywords if word.arg}
+    shuffle = words.get("shuffle", call.args[2] if len(call.args) > 2 else None)
+    shuffled = isinstance(shuffle, ast.Constant) and shuffle.value is True
+    hint = _hint(script, call)
+    judged = _EVAL.search(hint) is not None and _TRAIN.search(hint) is None
+    if not trains and (judged or judges or not (shuffled or _TRAIN.search(hint))):
+        if shuffle is not None and not isinstance(shuffle, ast.Constant) and not judged:
+            script.remark("loader-both", call, hint, stops="ranks")
+        return 0
+    if trains and judged:
+        script.remark("loader-both", call, hint, stops="ranks")
+        return 0
+    stop = _stop(script, flow, call, words, shuffle)
+    if stop:
+        script.remark(stop, call, hint, stops="ranks")
+        return 0
+    _shared(script, flow, call, words)
+    if trains and judges:
+        script.remark("metrics-of-part", call, hint)
+    return 1
+
+
+def _stop(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], shuffle: ast.expr | None) -> str:
+    """Why a loader that trains cannot be shared out as it stands; "" where it can."""
+    for name in ("sampler", "batch_sampler"):
+        if name in words and not (isinstance(words[name], ast.Constant) and words[name].value is None):  # type: ignore[attr-defined]
+            return "sampler"
+    starred = any(word.arg is None for word in call.keywords) or any(
+        isinstance(given, ast.Starred) for given in call.args
+    )
+    if starred or len(call.args) > 3 or not (call.args or "dataset" in words):
+        return "loader-words"
+    if any(
+        isinstance(here, ast.DictComp | ast.ListComp | ast.GeneratorExp)
+        for here, _child in script.module.ancestors(call)
+    ):
+        return "loader-both"
+    if shuffle is not None and not isinstance(shuffle, ast.Constant):
+        return "loader-both"
+    shuffled = shuffle is not None and getattr(shuffle, "value", None) is True
+    return (
+        ""
+        if shuffled or _sized(script, flow, words.get("dataset", call.args[0] if call.args else call))
+        else "loader-stream"
+    )
+
+
+def _sized(script: Script, flow: Flow, dataset: ast.expr) -> bool:
+    """Whether a dataset is seen to have a length: without `shuffle` it may be a stream."""
+    names = {script.called(call) for call in script.calls if _SIZED.match(script.called(call))}
+    if flow.origins(dataset, frozenset(names)):
+        return True
+    classes = {node.name: node for node in script.module.nodes if isinstance(node, ast.ClassDef)}
+    made = dataset if isinstance(dataset, ast.Call) else None
+    if isinstance(dataset, ast.Name):
+        made = next((value for value, _path in flow.bound(dataset) if isinstance(value, ast.Call)), None)
+    node = classes.get(last(made.func)) if made is not None else None
+    return node is not None and any(isinstance(each, ast.FunctionDef) and each.name == "__len__" for each in node.body)
+
+
+def _shared(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr]) -> None:
+    pieces = [Piece(script.start(call.func), script.end(call.func), script.loader)]
+    size = words.get("batch_size", call.args[1] if len(call.args) > 1 else None)
+    if size is None:
+        script.remark("batch-of-one", call)
+    else:
+        used = _elsewhere(script, flow, size)
+        if (once := _once(script, size)) is None or not used:
+            pieces += _share(script, size)
+            for node in used:
+                script.remark("batch-size", node, ast.unparse(size), stops="ranks" if flow.in_training(node) else "")
+        elif not any(change.kind == "batch-size" and change.line == once.lineno for change in script.changes):
+            script.change("batch-size", once, *_share(script, once), name=ast.unparse(size), ranks=True)
+    if len(call.args) > 2:
+        place = script.start(call.args[2])
+        pieces.append(Piece(place, place, "shuffle="))
+    others = sum(change.kind == "loader" for change in script.changes)
+    if others and "seed" not in words:  # each its own order, as they had
+        pieces.append(appended(script, call, f"seed={others}"))
+    if not any(remark.kind == "learning-rate" for remark in script.remarks):
+        script.remark("learning-rate", call)
+    script.change(
+        "loader", call, *sorted(pieces, key=lambda piece: piece.start), name=script.source(call.func), ranks=True
+    )
+
+
+def _share(script: Script, size: ast.expr) -> tuple[Piece, Piece]:
+    return Piece(script.start(size), script.start(size), f"{script.ranks}.share("), Piece(
+        script.end(size), script.end(size), ")"
+    )
+
+
+def _once(script: Script, size: ast.expr) -> ast.expr | None:
+    """The number that a name is given, if once in the whole script."""
+    if not isinstance(size, ast.Name):
+        return None
+    found = [binding for names in script.module.bindings.values() for binding in names.get(size.id, [])]
+    value = found[0].value if len(found) == 1 and found[0].kind == "assign" else None
+    return value if isinstance(value, ast.Constant) and type(value.value) is int else None
+
+
+def _elsewhere(script: Script, flow: Flow, size: ast.expr) -> list[ast.AST]:
+    """Where the program counts on the batch size besides its loaders, also under the name that a caller has for it."""
+    if not isinstance(size, ast.Name | ast.Attribute):
+        return []
+    function = script.function(size)
+    own = (
+        isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        and isinstance(size, ast.Name)
+        and size.id in arguments(function)
+    )
+    given = (
+        list(flow.given(function, size.id))
+        if own and isinstance(function, ast.FunctionDef) and isinstance(size, ast.Name)
+        else []
+    )
+    found = [node for node in _same(script, size) if not own or script.function(node) is function]
+    for value in given:
+        if isinstance(value, ast.Name | ast.Attribute):
+            found += [
+                node
+                for node in _same(script, value)
+                if script.function(node) is not function or isinstance(value, ast.Attribute)
+            ]
+    return found
+
+
+def _same(script: Script, size: ast.Name | ast.Attribute) -> list[ast.AST]:
+    """Other uses of a name, but for what is printed or makes a loader."""
+    text = ast.unparse(size)
+    found: list[ast.AST] = []
+    for node in script.module.nodes:
+        if (
+            not isinstance(node, ast.Name | ast.Attribute)
+            or node is size
+            or not isinstance(node.ctx, ast.Load)
+            or ast.unparse(node) != text
+        ):
+            continue
+        around = [here for here, _child in script.module.ancestors(node) if isinstance(here, ast.Call)]
+        said = any(
+            script.called(here) in (*_LOADER, "print") or last(here.func) in ("info", "update", "format", "log")
+            for here in around
+        )
+        if not said and not script.quoted(node) and not any(last(here.func) in script.functions for here in around[:1]):
+            found.append(node)
+    return found
+
+
+def _hint(script: Script, call: ast.Call) -> str:
+    """What a loader is called: the name it is given, a key, or the function that makes it."""
+    child: ast.AST = call
+    for here, inner in script.module.ancestors(call):
+        if isinstance(here, ast.Assign):
+            return script.source(here.targets[0])
+        if isinstance(here, ast.Dict):
+            key = next((key for key, value in zip(here.keys, here.values, strict=True) if value is inner), None)
+            if key is not None:
+                return script.source(key)
+        if isinstance(here, ast.keyword) and here.arg:
+            return here.arg
+        if isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef):
+            return here.name
+        child = here
+    return script.source(child)[:40] if isinstance(child, ast.stmt) else ""
+
+
+def set_epochs(script: Script) -> None:
+    """`sampler.set_epoch(epoch)` where a DistributedSampler is there and never told."""
+    if any(last(call.func) == "set_epoch" for call in script.calls):
+        return
+    for call in script.calls:
+        target = script.module.parents[call]
+        if (
+            script.called(call) not in _SAMPLER
+            or not isinstance(target, ast.Assign)
+            or not isinstance(target.targets[0], ast.Name)
+        ):
+            continue
+        loop = _epochs(script, target)
+        if loop is None:
+            script.remark("set-epoch", call)
+            continue
+        line = script.before(loop.body[0], f"{target.targets[0].id}.set_epoch({ast.unparse(loop.target)})")
+        if line is not None:
+            script.change("set-epoch", loop, line)
+
+
+def _epochs(script: Script, made: ast.Assign) -> ast.For | None:
+    """The loop over epochs in the function that makes a sampler."""
+    root: ast.AST = script.function(made) or script.module.tree
+    for node in sorted(
+        (each for each in script.own_nodes(root) if isinstance(each, ast.For)), key=lambda each: each.lineno
+    ):
+        if (
+            isinstance(node.target, ast.Name)
+            and "epoch" in node.target.id
+            and node.lineno > made.lineno
+            and isinstance(node.iter, ast.Call)
+            and last(node.iter.func) in ("range", "trange")
+        ):
+            return node
+    return None
