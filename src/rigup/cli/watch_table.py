@@ -1,7 +1,5 @@
 """`rigup watch --once`: GPUs, processes and findings as a table for a terminal of any width."""
 
-from collections.abc import Iterable
-
 from msgspec import UNSET
 
 from rigup.cli.guard import style
@@ -13,14 +11,16 @@ from rigup.watch.history import memory_of, memory_used
 
 _DASH = "–"
 _MOST_PROCESSES = 40
-_COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
 
 
 def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
     """The sample for a person."""
     lines = _gpu_lines(sample, color)
     lines += ["", *_process_lines(sample, most)] if sample.processes else []
-    lines += ["", *_finding_lines(sample, color)] if sample.findings else []
+    if sample.findings:
+        from rigup.cli.watch_findings import finding_lines
+
+        lines += ["", *finding_lines(sample.findings, color)]
     for error in sample.errors:
         what = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
         lines += wrapped(
@@ -95,13 +95,6 @@ def _process_cells(process: WatchedProcess) -> list[str]:
         visible(process.user) if process.user is not UNSET else _DASH, _share(max(shares) if shares else None),
         f"{held / 1024**3:.1f} GiB" if held else _DASH, _share(process.cpu), " ".join(filter(None, (job, box))), command,
     ]  # fmt: skip
-
-
-def _finding_lines(sample: Watch, color: bool) -> Iterable[str]:
-    for finding in sample.findings:
-        line = finding.title + "."
-        yield from wrapped(style(line, fg=_COLORS[finding.severity]) if color else line)
-        yield from wrapped(finding.mends, "  ")
 
 
 def aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:

@@ -9,6 +9,7 @@ from rigup.schemas.watch import Watch
 from rigup.watch.findings import findings
 from rigup.watch.history import History
 from rigup.watch.sampler import Sampler
+from rigup.watch.ways import ELSEWHERE, here
 
 
 class Watcher:
@@ -16,13 +17,14 @@ class Watcher:
 
     def __init__(self, tree: str | None = None, anonymous: bool = False) -> None:
         self.sampler, self.history = Sampler(tree, anonymous), History()
+        self.surroundings = here(self.sampler.files) if tree is None else ELSEWHERE
 
     def sample(self) -> Watch:
         """One sample with its findings."""
         self.history.add(self.sampler.sample())
         if self.history.last is None:
             raise AssertionError
-        answer = structs.replace(self.history.last, findings=findings(self.history))
+        answer = structs.replace(self.history.last, findings=findings(self.history, self.surroundings))
         self.history.last = answer
         return answer
 

@@ -7,6 +7,7 @@ from rigup.cli.live.gpus import gpu_head, gpu_line, host_line, tile
 from rigup.cli.live.spans import Line, Span, fitted, harmless
 from rigup.cli.live.view import METRICS, Frame, View, position, shown
 from rigup.language import _
+from rigup.watch.ways import first_way
 
 _TILE = 38  # columns of a graph at least
 _LEAST_TILE, _MOST_TILE = 3, 8  # lines with its head
@@ -96,7 +97,8 @@ def _findings(picture: Picture, frame: Frame, high: int) -> None:
     for at, finding in enumerate(found[:most]):
         mark, role = _MARKS[finding.severity]
         more = _("  (+{count}, f shows all)").format(count=len(found) - most) if at == most - 1 < len(found) - 1 else ""
-        picture.add([Span(mark + harmless(finding.title), role), Span(more, "dim")], ("finding", at))
+        way = f" [{finding.cause}]  {harmless(first_way(finding)[0])}"
+        picture.add([Span(mark + harmless(finding.title), role), Span(more + way, "dim")], ("finding", at))
 
 
 def _processes(picture: Picture, frame: Frame, view: View, wide: int, high: int) -> None:

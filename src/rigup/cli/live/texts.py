@@ -71,13 +71,17 @@ def process_text(process: WatchedProcess) -> str:
 def findings_text(frame: Frame) -> str:
     """What is wrong, what it means and what mends it."""
     from rigup.cli.layout import wrapped
+    from rigup.watch.ways import commands_of
 
-    lines = []
+    lines, mend, more = [], _("Mend:"), _("More:")
     for finding in frame.sample.findings:
-        lines += wrapped(harmless(finding.title) + ".", most=_WIDE)
-        for sentence in (finding.because, finding.mends):
-            lines += wrapped(harmless(sentence), "  ", "  ", _WIDE) if sentence else []
-        lines.append("")
+        lines += wrapped(f"{harmless(finding.title)}. [{finding.cause}]", most=_WIDE)
+        lines += wrapped(harmless(finding.because), "  ", "  ", _WIDE)
+        for number, fix in enumerate(finding.fixes):
+            lines += wrapped(harmless(fix.title), "  " + (mend if number == 0 else _("or:")) + " ", "  ", _WIDE)
+            lines += [f"    $ {harmless(command)}" for command in commands_of(fix)]
+        lines += wrapped(harmless(finding.mends), f"  {mend} ", "  ", _WIDE) if finding.mends else []
+        lines += [f"  {more} rigup explain {finding.cause}", ""]
     for error in frame.sample.errors:
         lines += wrapped(harmless(f"{error.what}: {error.because}"), most=_WIDE)
     return "\n".join(lines).strip() or _("Nothing is wrong, as far as this tells.")

@@ -112,7 +112,7 @@ const show = (at) => {
     const list = made("ul");
     for (const finding of sample.findings) {
       const entry = made("li", undefined, finding.severity), fold = made("details");
-      fold.append(made("summary", (finding.severity === "error" ? "✖ " : "▲ ") + finding.title), made("p", finding.because + " " + finding.mends));
+      fold.append(made("summary", ({ error: "✖ ", warning: "▲ " }[finding.severity] || "• ") + finding.title + "  [" + finding.cause + "]"), made("p", finding.because), made("p", finding.way), made("pre", finding.commands.join("\n")));
       fold.open = open.includes(fold.firstChild.textContent);
       entry.append(fold);
       list.append(entry);
