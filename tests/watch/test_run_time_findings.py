@@ -201,3 +201,12 @@ def _rows(line: str):
     from rigup.knowledge.doctor_tables import signatures_of
 
     return signatures_of({symptom.values()["id"] for symptom, _facts in match(Text("kernel", line))})
+
+
+def test_two_ways_to_know_the_same_are_one_finding() -> None:
+    (both,) = found(
+        sample(gpus=[gpu(vendor="nvidia", errors={"xid": [{"code": 63, "time": 990.0}], "ecc_uncorrected": 1})])
+    )
+    assert both.severity == "error"
+    assert both.explains == ["xid"]
+    assert {line.fact for line in both.evidence} == {"errors.xid", "errors.ecc_uncorrected"}

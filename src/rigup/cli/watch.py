@@ -229,6 +229,8 @@ def _samples(options: dict[str, Any], count: int | None) -> "Generator[Watch, No
         yield from itertools.islice(replayed(options["replay"]), count)
         return
     with contextlib.closing(Watcher(options["tree"], options["anonymous"])) as watcher:
+        if options["once"] and options["tree"] is None:
+            watcher.prime()
         samples = watcher.samples(options["interval"], count)
         if options["record"]:
             from rigup.cli.watch_record import recorded

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from rigup.schemas.watch import Clock, Utilisation, Watch, WatchedGpu
+from rigup.schemas.watch import Watch
+from rigup.schemas.watch_gpu import Clock, Utilisation, WatchedGpu
 from rigup.version import __version__
 from rigup.watch.history import key_of
 

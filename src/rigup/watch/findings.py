@@ -7,6 +7,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from msgspec import structs
+
 from rigup.schemas.shared import Evidence, Finding, Severity
 from rigup.schemas.watch import Watch
 from rigup.watch.history import History
@@ -74,7 +76,18 @@ def findings(history: History, surroundings: Surroundings = ELSEWHERE) -> list[F
     if sample is None:
         return []
     found = [_finding(match, surroundings) for _causes, function in _rules() for match in function(sample, history)]
-    return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
+    found.sort(key=lambda finding: _ORDER.index(finding.severity))
+    return list(_merged(found))
+
+
+def _merged(found: list[Finding]) -> Iterator[Finding]:
+    """Ways to know the same of one subject are one finding, as bad as the worst."""
+    for finding in found:
+        twins = [other for other in found if (other.cause, other.subject) == (finding.cause, finding.subject)]
+        if twins[0] is finding:
+            evidence = dict.fromkeys(line for twin in twins for line in twin.evidence)
+            folded = dict.fromkeys(cause for twin in twins for cause in twin.explains)
+            yield structs.replace(finding, evidence=list(evidence), explains=list(folded)) if twins[1:] else finding
 
 
 def _finding(match: Match, surroundings: Surroundings) -> Finding:

@@ -14,23 +14,18 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from rigup.schemas.shared import Finding
-from rigup.schemas.watch import (
+from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, Took, Watch, WatchedProcess
+from rigup.schemas.watch_gpu import (
     Clock,
     GpuMemories,
     GpuMemory,
     GpuState,
     Pcie,
     Power,
-    ProcessGpu,
-    ProcessMemory,
-    ProcessUtilisation,
     Temperature,
     Throttle,
-    Took,
     Utilisation,
-    Watch,
     WatchedGpu,
-    WatchedProcess,
 )
 from rigup.watch.history import key_of, mark_of, memory_used
 from rigup.watch.ways import first_way

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+from rigup.schemas.watch import Watch, WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.schemas.watch_report import FoundThen, GpuSummary, JobSummary, ProcessSummary, WatchReport
 from rigup.watch.history import key_of, mark_of, memory_of, numbers
 from rigup.watch.recording import NoRecording, Recording

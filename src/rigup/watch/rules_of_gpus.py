@@ -6,7 +6,8 @@ from msgspec import UNSET
 
 from rigup.language import N_, _
 from rigup.schemas.shared import Severity
-from rigup.schemas.watch import Throttle, Watch, WatchedGpu
+from rigup.schemas.watch import Watch
+from rigup.schemas.watch_gpu import Throttle, WatchedGpu
 from rigup.watch.findings import Match, rule
 from rigup.watch.history import History, key_of, memory_of, memory_share
 
@@ -120,6 +121,8 @@ def _throttled(sample: Watch, history: History) -> Iterator[Match]:
         if not harmful or not _steady(history, gpu):
             continue
         evidence = [_seen(gpu, "throttle", ", ".join(harmful))]
+        if len(harmful) > 1 and "hardware" in harmful:
+            harmful.remove("hardware")  # the others tell why
         if (hot := _hottest(gpu)) is not None:
             evidence.append(_seen(gpu, "temperature." + hot[0], f"{hot[1]:g}"))
         is_hot, by_nvidia = "temperature" in harmful or "hardware" in harmful, gpu.vendor == "nvidia"

@@ -86,6 +86,8 @@ def _explanation(
     from rigup.knowledge.doctor_tables import causes, texts
 
     row, text, known = causes()[cause], texts(language)[cause], dict(words)
+    if known.get("address") and known.get("card"):
+        known["address"] = f"{known['address']} [{known['card']}]"
     fill = {name: word for name, word in words if word is not None}
     return Explanation(
         row.severity, fullest(text.title, known) or cause, text.meaning, text.in_vain, text.mends,

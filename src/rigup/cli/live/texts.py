@@ -7,7 +7,8 @@ import msgspec
 from rigup.cli.live.spans import harmless
 from rigup.cli.live.view import Frame, words_of
 from rigup.language import _
-from rigup.schemas.watch import WatchedGpu, WatchedProcess
+from rigup.schemas.watch import WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
 
 _WIDE = 66
 
@@ -18,7 +19,7 @@ def help_text(replay: bool) -> str:
         ("q, Ctrl-C", _("quit")), ("↑ ↓ PgUp PgDn Home End", _("choose a process")), ("Tab, Shift-Tab", _("choose a GPU")),
         ("s, S", _("sort by the next column, by the one before")), ("r", _("turn the order round")),
         ("/", _("show processes with these words: of command, user, PID, job, container")), ("Esc", _("show all processes, choose none")),
-        ("t", _("children below their parents")), ("i", _("all that is known of the chosen GPU, with where it is from")),
+        ("t", _("children below their parents")), ("a", _("all processes that use the processors, not those on GPUs alone")), ("i", _("all that is known of the chosen GPU, with where it is from")),
         ("Enter", _("all that is known of the chosen process")), ("f", _("what is wrong, and what mends it")),
         ("m", _("graphs of use, memory, power or temperature")), ("g", _("with or without graphs")), ("T", _("other colours")),
         ("p", _("pause")), ("+ -", _("faster, slower")),
