@@ -11,7 +11,7 @@ import click
 
 from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.env_group import Environments
-from rigup.language import choose
+from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.schemas.watch import Watch
@@ -58,11 +58,19 @@ class _Watch(BehindDashes, Environments):
 @click.option("--exporter", is_flag=True, help="Serve the samples to Prometheus.")
 @click.option("--web", is_flag=True, help="Serve a page that shows the samples in a browser.")
 @click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="[USER@]HOST",
+    help="With --web: another machine that has rigup, by your own ssh. May be repeated.",
+)
+@click.option(
     "--node",
+    "--scrape",
     "nodes",
     multiple=True,
     metavar="HOST[:PORT]",
-    help="With --web: another machine, by its exporter. May be repeated.",
+    help="With --web: another machine, by its exporter or the address of one. May be repeated.",
 )
 @click.option(
     "--node-token-file",
@@ -124,6 +132,10 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
             from rigup.cli.watch_web import serve
 
             return serve(options)
+        if options["hosts"] or options["nodes"]:
+            raise click.UsageError(
+                _("--host and --node are shown by --web; `rigup watch cluster` asks exporters in a table.")
+            )
         if options["exporter"]:
             from rigup.cli.watch_export import export
 

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from rigup.machine.outward import outward
 from rigup.schemas.shared import Finding
-from rigup.watch.nodes import Node
+from rigup.watch.nodes import Node, Replayed
 from rigup.watch.ways import first_way
 
 SERIES = ("gpu", "memory", "power", "temperature")
@@ -129,7 +129,7 @@ def _of(node: Node) -> dict[str, Any]:
         for gpu in plain["gpus"]:
             gpu.pop("source", None)
             gpu.pop("not_available", None)
-    return {"name": node.name, "trouble": trouble, "sample": plain}
+    return {"name": node.name, "recorded": isinstance(node, Replayed), "trouble": trouble, "sample": plain}
 
 
 def _found(finding: Finding) -> dict[str, Any]:
