@@ -87,6 +87,12 @@ class _Watch(BehindDashes, Environments):
 )
 @click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
 @click.option(
+    "--names",
+    type=click.Choice(["rigup", "dcgm"]),
+    default="rigup",
+    help="With --exporter: dcgm adds the series of NVIDIA's DCGM exporter that dashboards ask for.",
+)
+@click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
     default=None,
@@ -139,7 +145,7 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
         if options["exporter"]:
             from rigup.cli.watch_export import export
 
-            return export(options["listen"], options["interval"], options["per_process"], options["token_file"])
+            return export(options)
         return _stream(context, options, "csv" if as_csv else "json" if as_json or jsonl else "table")
 
 
