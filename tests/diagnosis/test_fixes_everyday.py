@@ -57,5 +57,5 @@ def test_an_extension_is_brought_to_the_torch_that_is_there(mended):
 
 def test_a_hot_card_is_not_given_another_supply(mended):
     active = "            HW {} Slowdown           : Active\n"
-    assert "clean fans" in mended("gpu-slowed-down", active.format("Thermal"))[0]
-    assert "power cables" in mended("gpu-slowed-down", active.format("Power Brake"))[0]
+    assert "clean fans" in mended("throttled", active.format("Thermal"))[0]
+    assert "power cables" in mended("throttled", active.format("Power Brake"))[0]

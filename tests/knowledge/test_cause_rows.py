@@ -13,6 +13,7 @@ from rigup.diagnosis.wording import holes
 from rigup.knowledge.doctor_tables import causes, elsewhere, layers, signatures, texts
 from rigup.machine.facts import kinds
 from rigup.steps import KINDS, parse
+from rigup.watch.findings import causes_of_rules
 
 load_all()
 CAUSES = causes()
@@ -67,6 +68,7 @@ def test_some_fix_can_always_be_told(cause):
         or cause in MENDS
         or any(rule.cause == cause for rule in (*RULES, *rules_of_rows()))
         or any(row.means == cause for row in signatures())
+        or cause in causes_of_rules()  # with ways or, where none holds, sentences
     )
 
 
@@ -80,8 +82,8 @@ def test_what_explains_has_no_circle():
 
 
 def test_every_cause_can_be_found():
-    """By a rule, or by a message that decides alone."""
-    ways = {rule.cause for rule in (*RULES, *rules_of_rows())} | {row.means for row in signatures()}
+    """By a rule, by a message that decides alone, or by a watch."""
+    ways = {rule.cause for rule in (*RULES, *rules_of_rows())} | {row.means for row in signatures()} | causes_of_rules()
     assert set(CAUSES) <= ways, set(CAUSES) - ways
 
 

@@ -11,6 +11,8 @@ _OF_FORMS = {
     "index": "https://mirror.example/simple",
     "builder": "dkms autoinstall",
     "assignments": "A=x",
+    "address": "0000:01:00.0",
+    **dict.fromkeys(("watts", "former", "microwatts", "job"), "300"),
 }
 
 

@@ -7,7 +7,7 @@ import pytest
 from test_gpu_metrics import table
 from watched_cards import Card
 
-from rigup.schemas.watch import WatchedGpu
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.watch.sampler import Sampler
 
 

@@ -234,3 +234,49 @@ def test_the_board_is_of_series_that_there_are() -> None:
     }
     assert names
     assert names <= set(FAMILIES)
+
+
+def test_dcgm_names_are_added_with_their_units_and_labels() -> None:
+    card = gpu(
+        0, vendor="nvidia", uuid="GPU-1", name="H100", utilisation={"gpu": 0.25}, memory={"vram": {"total": 2**30, "used": 2**29, "reserved": 2**28}},
+        energy=2.5, clock={"graphics": 1.41e9}, errors={"xid": [{"code": 31, "time": 1.0}, {"code": 79, "time": 2.0}]},
+    )  # fmt: skip
+    text = Exposition(dcgm_host="node7").text(
+        sample(gpus=[card, gpu(1, state="lost"), gpu(2, utilisation={}, temperature={}, power={})])
+    )
+    labels = 'gpu="0",UUID="GPU-1",pci_bus_id="0000:00:00.0",device="nvidia0",modelName="H100",Hostname="node7"'
+    for line in ("GPU_UTIL{%s} 25", "FB_USED{%s} 512", "FB_FREE{%s} 256", "TOTAL_ENERGY_CONSUMPTION{%s} 2500", "SM_CLOCK{%s} 1410", "XID_ERRORS{%s} 79", "POWER_USAGE{%s} 100"):  # fmt: skip
+        assert "DCGM_FI_DEV_" + line % labels in text, line
+    assert "DCGM_FI_DEV_MEMORY_TEMP{" not in text  # nobody told it
+    assert not [
+        line
+        for line in text.splitlines()
+        if line.startswith("DCGM") and ('gpu="1"' in line or 'GPU_UTIL{gpu="2"' in line)
+    ]
+    assert "# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter" in text
+    assert "rigup_gpu_up" in text
+    assert "DCGM" not in Exposition().text(sample(gpus=[card]))
+    assert "Hostname" not in Exposition(dcgm_host="").text(sample(gpus=[card]))
+
+
+def test_an_exporter_that_has_both_names_is_read_as_one_set_of_gpus() -> None:
+    from rigup.watch.scrape import sample_of
+
+    text = Exposition(dcgm_host="node7").text(sample(gpus=[gpu(0), gpu(1)]))
+    assert [card.pci_address for card in sample_of(text, 1.0).gpus] == ["0000:00:00.0", "0000:01:00.0"]
+
+
+@pytest.mark.prometheus
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="no promtool")
+def test_promtool_finds_no_fault_in_either_set_of_names() -> None:
+    text = Exposition(dcgm_host="node7").text(sample(gpus=[gpu(0, energy=1.0, clock={"graphics": 1e9, "memory": 1e9})]))
+    own = "".join(line + "\n" for line in text.splitlines() if "DCGM" not in line)
+    assert (
+        subprocess.run(
+            ["promtool", "check", "metrics"], input=own, text=True, capture_output=True, check=False
+        ).returncode
+        == 0
+    )
+    parsed = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True, check=False)
+    assert "error while linting" not in parsed.stderr
+    assert all("DCGM" in line for line in parsed.stderr.splitlines())  # what it says of their style is not ours to mend

@@ -1,6 +1,7 @@
 """The live view in a real terminal: its first picture, a recording, Ctrl-C, SIGTERM, another size, a GPU that falls off."""
 
 import fcntl
+import itertools
 import os
 import pty
 import select
@@ -9,6 +10,7 @@ import struct
 import sys
 import termios
 import time
+from pathlib import Path
 
 import pyte
 import pytest
@@ -122,7 +124,7 @@ def test_a_gpu_that_falls_off_and_another_size(scene) -> None:
     terminal.wait("use 40%")
     with scene[0].open("a") as values:
         values.write("0.lost 1\n")
-    assert "✖ GPU 0" in terminal.wait("answers no more")
+    assert "✖ gpu-fell-off-bus  The GPU at 0000:" in terminal.wait("gpu-fell-off-bus")
     terminal.screen.resize(40, 110)
     terminal.resize(110, 40)
     assert "lost  NVML: GPU is lost" in terminal.wait("T colours")
@@ -168,3 +170,20 @@ def test_without_textual_the_plain_table_is_drawn(scene) -> None:
     terminal = watching(scene, "--plain", "--count", "3")
     assert "help" not in terminal.wait("NVIDIA Stand-In")
     assert terminal.end() == 0
+
+
+def test_it_ends_with_its_terminal_although_nobody_read_what_it_wrote(scene) -> None:
+    terminal = watching(scene, "--interval", "0.1")
+    terminal.wait("use 40%")
+    until = time.monotonic() + WAIT
+    for width in itertools.cycle(range(150, 190)):  # pictures of other sizes fill what the terminal holds
+        terminal.resize(width, 50)
+        if any("wait_woken" in path.read_text() for path in Path(f"/proc/{terminal.pid}/task").glob("*/wchan")):
+            break
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    os.close(terminal.handle)
+    until = time.monotonic() + WAIT
+    while os.waitpid(terminal.pid, os.WNOHANG) == (0, 0):
+        assert time.monotonic() < until
+        time.sleep(0.05)

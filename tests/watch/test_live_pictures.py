@@ -128,7 +128,7 @@ def test_the_chosen_process_stays_in_sight() -> None:
 
 def test_a_head_sorts_by_its_column() -> None:
     for wide in (60, 80, 120, 200):
-        text = "".join(span.text for span in table.head(View(), wide))
+        text = "".join(span.text for span in table.head(View(), "memory", wide))
         for word, sort in (("PID", "pid"), ("Command", "command"), ("Memory", "memory")):
             assert table.sort_at(text.index(word), wide) == sort
 
@@ -136,7 +136,7 @@ def test_a_head_sorts_by_its_column() -> None:
 def test_no_colour_takes_no_colour_and_still_marks() -> None:
     watch = sample(findings=[FINDING])
     text = text_of(frame(watch), View(), 80, 24, theme_of({"NO_COLOR": "1"}))
-    assert "▲ GPU 0 is slowed down" in text
+    assert "▲ throttled  GPU 0 is slowed down" in text
     codes = {code for piece in text.split("\x1b[")[1:] if "m" in piece for code in piece.split("m")[0].split(";") if "H" not in piece.split("m")[0]}  # fmt: skip
     assert codes <= {"", "0", "1", "4", "7"}
 

@@ -78,7 +78,7 @@ def test_one_that_is_lost_stays_and_the_others_go_on(nvidia) -> None:
     sample = nvidia(SAMPLE.format(between=between), ONE | second | {"sys.gpus": 2})
     assert [gpu["state"] for gpu in sample["gpus"]] == ["lost", "active"]
     assert sample["gpus"][0]["because"] == "NVML: GPU is lost"
-    assert sample["findings"][0]["cause"] == "gpu-lost"
+    assert sample["findings"][0]["cause"] == "gpu-fell-off-bus"
     assert sample["gpus"][1]["utilisation"]["gpu"] == 0.4
 
 
@@ -110,7 +110,7 @@ def test_one_that_hangs_costs_itself_only(nvidia) -> None:
 def test_an_xid_is_told_as_long_as_the_watch_runs(nvidia) -> None:
     sample = nvidia(SAMPLE.format(between=MOVE + "\nmove('sys.xid', 79)\nwatcher.sample()\nwatcher.sample()"), ONE)
     assert [xid["code"] for xid in sample["gpus"][0]["errors"]["xid"]] == [79]
-    assert "xid" in [finding["cause"] for finding in sample["findings"]]
+    assert "gpu-fell-off-bus" in [finding["cause"] for finding in sample["findings"]]
 
 
 def test_instances_of_mig(nvidia) -> None:

@@ -1,11 +1,16 @@
-"""What is told of samples, and where nothing is."""
+"""What is told of samples, and where nothing is; each by a cause that `rigup explain` knows, with ways that hold for that card."""
 
 import pytest
 from watch_samples import gpu, process, sample
 
-from rigup.watch.finding_texts import TEXTS
-from rigup.watch.findings import RULES, findings
+from rigup.knowledge.doctor_tables import causes, texts
+from rigup.knowledge.xids import meaning_of_xid
+from rigup.machine.matcher import match
+from rigup.machine.texts import Text
+from rigup.watch.findings import causes_of_rules, findings
 from rigup.watch.history import LENGTH, History
+from rigup.watch.ways import Surroundings, first_way
+from rigup.workflows.explaining import explained
 
 
 def told(*samples) -> list[str]:
@@ -27,8 +32,20 @@ def over(seconds: int, memory, **parts):
     ]
 
 
-def test_each_rule_has_a_text_and_each_text_a_rule() -> None:
-    assert set(RULES) == set(TEXTS)
+def found(*samples, surroundings=Surroundings()):
+    history = History()
+    for each in samples:
+        history.add(each)
+    return findings(history, surroundings)
+
+
+def test_each_cause_is_one_that_explain_tells_in_every_language() -> None:
+    assert causes_of_rules() <= set(causes())
+    assert {row.id for row in causes().values() if row.family == "running"} <= causes_of_rules()
+    for cause in causes_of_rules():
+        (entry,) = explained(cause).causes
+        assert all((entry.meaning, entry.recognise, entry.mends, entry.in_vain))
+        assert all(texts(language)[cause].language == language for language in ("ru", "zh_CN", "zh_TW")), cause
 
 
 def test_a_healthy_gpu_is_silent() -> None:
@@ -39,11 +56,16 @@ def test_a_healthy_gpu_is_silent() -> None:
     ("part", "cause"),
     [
         ({"throttle": ["temperature"]}, "throttled"),
+        ({"throttle": ["external"]}, "throttled"),
+        ({"throttle": ["reliability"]}, "throttled"),
         ({"throttle": ["power"], "power": {"draw": 200, "limit": 200, "limit_default": 300}}, "power-limit-lowered"),
-        ({"state": "lost", "because": "GPU is lost"}, "gpu-lost"),
-        ({"errors": {"xid": [{"code": 79, "time": 1.0}]}}, "xid"),
-        ({"errors": {"ecc_uncorrected": 1}}, "memory-errors"),
-        ({"errors": {"remap_pending": True}}, "memory-remap-pending"),
+        ({"state": "lost", "because": "GPU is lost"}, "gpu-fell-off-bus"),
+        ({"state": "lost", "vendor": "nvidia", "because": "NVML: Driver Not Loaded"}, "nvidia-module-not-loaded"),
+        ({"errors": {"xid": [{"code": 79, "time": 990.0}]}}, "gpu-fell-off-bus"),
+        ({"errors": {"xid": [{"code": 62, "time": 990.0}]}}, "xid"),
+        ({"errors": {"ras": {"umc": {"corrected": 0, "uncorrected": 1}}}}, "gpu-memory-ecc-error"),
+        ({"errors": {"ecc_uncorrected": 1}}, "gpu-memory-ecc-error"),
+        ({"errors": {"remap_pending": True}}, "gpu-memory-ecc-error"),
         ({"pcie": {"width": 4, "width_max": 16}}, "link-narrower-than-card"),
         ({"memory": {"vram": {"total": 100, "used": 90, "reserved": 9}}}, "memory-almost-full"),
     ],
@@ -60,6 +82,8 @@ def test_what_is_wrong_with_a_gpu(part, cause) -> None:
             "power": {"draw": 300, "limit": 300, "limit_default": 300},
         },  # every GPU that works arrives there
         {"throttle": ["sync"]},
+        {"errors": {"xid": [{"code": 79, "time": -4000.0}]}},  # more than an hour ago
+        {"errors": {"ras": {"umc": {"corrected": 5, "uncorrected": 0}}}},
         {"errors": {"xid": [], "ecc_uncorrected": 0, "ecc_corrected": 4, "remap_pending": False}},
         {"pcie": {"width": 16, "width_max": 16, "speed": 2.5e9, "speed_max": 16e9}},  # once, as an idle link is
         {"pcie": {"width": 4, "width_max": 16}, "integrated": True},
@@ -118,3 +142,71 @@ def test_history_does_not_grow_without_end() -> None:
     assert {len(values) for series in history.series.values() for values in series.values()} == {50}
     assert len(history.lives) < 20
     assert LENGTH >= 3600
+
+
+@pytest.mark.parametrize(
+    ("vendor", "part", "way", "command"),
+    [
+        ("nvidia", {"throttle": ["temperature"]}, "clean fans", "nvidia-smi -q -d TEMPERATURE,POWER"),
+        ("amd", {"throttle": ["temperature"]}, "clean fans", "/hwmon/hwmon*/temp*' sh 0000:00:00.0"),
+        ("intel", {"throttle": ["external"]}, "power cables", ""),
+        ("amd", {"throttle": ["reliability"]}, "Against heat", ""),  # no step holds, so that sentences tell
+        ("nvidia", {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}}, "to 300 W", "sudo nvidia-smi -i 0000:00:00.0 -pl 300"),
+        ("amd", {"throttle": ["power"], "power": {"limit": 200, "limit_default": 300}}, "card's own", "power1_cap_default"),
+        ("nvidia", {"errors": {"ecc_uncorrected": 1}}, "reset it", "sudo nvidia-smi --gpu-reset -i 0000:00:00.0"),
+        ("amd", {"errors": {"ecc_uncorrected": 1}}, "restart the machine", "sudo systemctl reboot"),
+        ("nvidia", {"errors": {"xid": [{"code": 62, "time": 990.0}]}}, "Xid 62", "journalctl -k -b --grep Xid"),
+        ("amd", {"pcie": {"width": 4, "width_max": 16}}, "all its lanes", "lspci -vv -s 0000:00:00.0"),
+    ],
+)  # fmt: skip
+def test_the_first_way_holds_for_that_card(vendor, part, way, command) -> None:
+    (finding,) = found(sample(gpus=[gpu(vendor=vendor, **part)]))
+    title, commands = first_way(finding)
+    assert way in title
+    assert command in "\n".join(commands)
+    assert bool(commands) == bool(command)
+    others = {"nvidia-smi"} if vendor != "nvidia" else {"hwmon"}
+    assert not [word for word in others if any(word in line for line in commands)]
+    assert bool(finding.mends) != bool(finding.fixes)
+
+
+def test_a_job_is_ended_by_its_scheduler_and_a_process_looked_at() -> None:
+    (of_slurm,) = found(*over(400, lambda _at: 2**30, busy=0.0, cpu=0.0))
+    assert first_way(of_slurm)[1] == ["scancel 77"]
+    (alone,) = found(*over(400, lambda _at: 2**30, busy=0.0, cpu=0.0, slurm_job=""))
+    assert "ps -o" in first_way(alone)[1][0]
+
+
+def test_in_a_container_what_is_done_to_a_kernel_is_done_at_its_owners() -> None:
+    part = gpu(vendor="nvidia", throttle=["power"], power={"limit": 200, "limit_default": 300})
+    (inside,) = found(sample(gpus=[part]), surroundings=Surroundings("container"))
+    assert inside.fixes[0].steps[0].where == "host-of-container"
+    (windows,) = found(sample(gpus=[part]), surroundings=Surroundings(wsl=True))
+    assert windows.fixes[0].steps[0].where == "windows-host"
+    assert first_way(windows)[1] == ["nvidia-smi -i 0000:00:00.0 -pl 300"]
+
+
+def test_a_number_of_the_driver_means_the_same_as_its_line_means_to_the_doctor() -> None:
+    """One id for one thing: whichever heard of it."""
+    for code in range(1, 200):
+        line = f"[ 12.5] NVRM: Xid (PCI:0000:01:00): {code}, pid=1234, name=python"
+        decided = {row.means for row in _rows(line) if row.means}
+        cause, _severity = meaning_of_xid(code)
+        assert decided <= {cause}, code
+    (lost,) = found(sample(gpus=[gpu(vendor="nvidia", errors={"xid": [{"code": 79, "time": 990.0}]})]))
+    assert lost.explains == ["xid"]
+
+
+def _rows(line: str):
+    from rigup.knowledge.doctor_tables import signatures_of
+
+    return signatures_of({symptom.values()["id"] for symptom, _facts in match(Text("kernel", line))})
+
+
+def test_two_ways_to_know_the_same_are_one_finding() -> None:
+    (both,) = found(
+        sample(gpus=[gpu(vendor="nvidia", errors={"xid": [{"code": 63, "time": 990.0}], "ecc_uncorrected": 1})])
+    )
+    assert both.severity == "error"
+    assert both.explains == ["xid"]
+    assert {line.fact for line in both.evidence} == {"errors.xid", "errors.ecc_uncorrected"}

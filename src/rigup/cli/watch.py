@@ -11,7 +11,7 @@ import click
 
 from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.groups import CommandGroup
-from rigup.language import choose
+from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.schemas.watch import Watch
@@ -58,11 +58,19 @@ class _Watch(BehindDashes, CommandGroup):
 @click.option("--exporter", is_flag=True, help="Serve the samples to Prometheus.")
 @click.option("--web", is_flag=True, help="Serve a page that shows the samples in a browser.")
 @click.option(
+    "--host",
+    "hosts",
+    multiple=True,
+    metavar="[USER@]HOST",
+    help="With --web: another machine that has rigup, by your own ssh. May be repeated.",
+)
+@click.option(
     "--node",
+    "--scrape",
     "nodes",
     multiple=True,
     metavar="HOST[:PORT]",
-    help="With --web: another machine, by its exporter. May be repeated.",
+    help="With --web: another machine, by its exporter or the address of one. May be repeated.",
 )
 @click.option(
     "--node-token-file",
@@ -78,6 +86,12 @@ class _Watch(BehindDashes, CommandGroup):
     help="Where the exporter (127.0.0.1:9836) or the page (127.0.0.1:9837) listens.",
 )
 @click.option("--per-process", is_flag=True, help="With --exporter: series of each process, too.")
+@click.option(
+    "--names",
+    type=click.Choice(["rigup", "dcgm"]),
+    default="rigup",
+    help="With --exporter: dcgm adds the series of NVIDIA's DCGM exporter that dashboards ask for.",
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
@@ -124,10 +138,14 @@ def command(context: click.Context, /, as_json: bool, jsonl: bool, as_csv: bool,
             from rigup.cli.watch_web import serve
 
             return serve(options)
+        if options["hosts"] or options["nodes"]:
+            raise click.UsageError(
+                _("--host and --node are shown by --web; `rigup watch cluster` asks exporters in a table.")
+            )
         if options["exporter"]:
             from rigup.cli.watch_export import export
 
-            return export(options["listen"], options["interval"], options["per_process"], options["token_file"])
+            return export(options)
         return _stream(context, options, "csv" if as_csv else "json" if as_json or jsonl else "table")
 
 
@@ -229,6 +247,8 @@ def _samples(options: dict[str, Any], count: int | None) -> "Generator[Watch, No
         yield from itertools.islice(replayed(options["replay"]), count)
         return
     with contextlib.closing(Watcher(options["tree"], options["anonymous"])) as watcher:
+        if options["once"] and options["tree"] is None:
+            watcher.prime()
         samples = watcher.samples(options["interval"], count)
         if options["record"]:
             from rigup.cli.watch_record import recorded

@@ -3,7 +3,8 @@
 import csv
 import io
 
-from rigup.schemas.watch import Watch, WatchedGpu
+from rigup.schemas.watch import Watch
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.visible import visible
 
 COLUMNS = (

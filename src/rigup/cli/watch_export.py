@@ -4,6 +4,7 @@ import contextlib
 import ipaddress
 import os
 import signal
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -26,17 +27,18 @@ def address_of(listen: str) -> tuple[str, int]:
     return host, int(port)
 
 
-def export(listen: str, interval: float, per_process: bool, token_file: str | None) -> int:
+def export(words: dict[str, Any]) -> int:
     """Serve until somebody ends it."""
     from rigup.watch.exporter import Exporter, Server
     from rigup.watch.watcher import Watcher
 
-    host, port = address_of(listen)
-    token = token_in(token_file)
+    host, port = address_of(words["listen"])
+    token = token_in(words["token_file"])
     if not token and not is_loopback(host):
         raise click.UsageError(_("Other machines are let in with a token alone: name its file with --token-file."))
     watcher = Watcher(anonymous=True)
-    exporter = Exporter(watcher.sample, interval, per_process)
+    name = None if words["names"] != "dcgm" else "" if words["anonymous"] else socket.gethostname()
+    exporter = Exporter(watcher.sample, words["interval"], words["per_process"], name)
     with contextlib.closing(watcher), Server(exporter, host, port, token) as serving:
         bound = serving.server_address[1]
         shown = f"[{host}]" if ":" in host else host
@@ -96,4 +98,6 @@ def _argv(words: dict[str, Any]) -> tuple[str, ...]:
     """The exporter's command line, with whole paths."""
     argv = [sys.executable, "-m", "rigup", "watch", "--exporter", "--listen", words["listen"], "--interval", str(words["interval"])]  # fmt: skip
     argv += ["--per-process"] if words["per_process"] else []
+    argv += ["--names", words["names"]] if words["names"] != "rigup" else []
+    argv += ["--anonymous"] if words["anonymous"] else []
     return (*argv, *(["--token-file", os.path.abspath(words["token_file"])] if words["token_file"] else []))

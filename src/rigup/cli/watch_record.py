@@ -91,7 +91,8 @@ def report_text(report: WatchReport) -> str:
             lines += ["", *_columns([heads(), *([visible(cell)[:60] for cell in cells(row)] for row in rows)])]
     lines += [""] if report.findings else []
     for finding in report.findings[:40]:
-        lines += wrapped(visible(finding.title) + ".", "- ")
+        lines += wrapped(f"{visible(finding.title)}. [{visible(finding.cause)}]", "- ")
+        lines += wrapped(visible(finding.way), "    ", "    ") if finding.way is not UNSET else []
     return "\n".join(lines)
 
 

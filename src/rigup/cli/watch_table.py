@@ -1,26 +1,34 @@
 """`rigup watch --once`: GPUs, processes and findings as a table for a terminal of any width."""
 
-from collections.abc import Iterable
-
 from msgspec import UNSET
 
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import _
-from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+from rigup.schemas.watch import Watch, WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.visible import visible
 from rigup.watch.history import memory_of, memory_used
 
 _DASH = "–"
-_MOST_PROCESSES = 40
-_COLORS = {"error": "red", "warning": "yellow", "note": "cyan"}
+_MOST_PROCESSES, _MOST_OTHERS = 40, 12
 
 
 def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
     """The sample for a person."""
-    lines = _gpu_lines(sample, color)
-    lines += ["", *_process_lines(sample, most)] if sample.processes else []
-    lines += ["", *_finding_lines(sample, color)] if sample.findings else []
+    lines = [*_host_lines(sample, color), *_gpu_lines(sample, color)]
+    lines += ["", *_process_lines(sample.processes, most)] if sample.processes else []
+    users = {process.pid for process in sample.processes}
+    others = (
+        [process for process in sample.host_processes if process.pid not in users]
+        if sample.host_processes is not UNSET
+        else []
+    )
+    lines += ["", *_other_lines(others[:_MOST_OTHERS])] if others else []
+    if sample.findings:
+        from rigup.cli.watch_findings import finding_lines
+
+        lines += ["", *finding_lines(sample.findings, color)]
     for error in sample.errors:
         what = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
         lines += wrapped(
@@ -74,13 +82,51 @@ def _share(value: object) -> str:
     return f"{value:.0%}" if isinstance(value, int | float) else _DASH
 
 
-def _process_lines(sample: Watch, most: int) -> list[str]:
-    shown = sorted(sample.processes, key=memory_of, reverse=True)[:most]
+def _host_lines(sample: Watch, color: bool) -> list[str]:
+    """The machine, a line for each part of it."""
+    if sample.host is UNSET:
+        return []
+    from rigup.cli.watch_host import host_rows
+
+    rows = host_rows(sample.host)
+    wide = max((columns(name) for name, _text in rows), default=0)
+    name = [visible(sample.host.name)] if sample.host.name is not UNSET else []
+    return [
+        *(style(word, bold=True) if color else word for word in name),
+        *(line for head, text in rows for line in wrapped(text, padded(head, wide) + "  ")), "",
+    ]  # fmt: skip
+
+
+def _other_lines(processes: list[WatchedProcess]) -> list[str]:
+    """Processes that use no GPU, those that use most of the processors first."""
+    heads = ["PID", _("User"), "CPU", "RAM", _("Job"), _("Command")]
+    rows = [_other_cells(process) for process in processes]
+    return aligned(_without_jobs([heads, *rows], 4), shrink=-1, right=(0, 2, 3))
+
+
+def _other_cells(process: WatchedProcess) -> list[str]:
+    pid, _gpus, user, _use, _memory, cpu, job, command = _process_cells(process)
+    return [pid, user, cpu, _rss(process), job, command]
+
+
+def _rss(process: WatchedProcess) -> str:
+    from rigup.cli.watch_host import size
+
+    return size(process.rss) if process.rss is not UNSET else _DASH
+
+
+def _process_lines(processes: list[WatchedProcess], most: int) -> list[str]:
+    shown = sorted(processes, key=memory_of, reverse=True)[:most]
     heads = ["PID", "GPU", _("User"), _("Use"), _("Memory"), "CPU", _("Job"), _("Command")]
-    lines = aligned([heads, *map(_process_cells, shown)], shrink=7, right=(0, 3, 4, 5))
-    if len(sample.processes) > most:
-        lines.append(_("… and {count} more").format(count=len(sample.processes) - most))
+    lines = aligned(_without_jobs([heads, *map(_process_cells, shown)], 6), shrink=-1, right=(0, 3, 4, 5))
+    if len(processes) > most:
+        lines.append(_("… and {count} more").format(count=len(processes) - most))
     return lines
+
+
+def _without_jobs(rows: list[list[str]], column: int) -> list[list[str]]:
+    """The rows without the column of jobs and containers where nobody is in one."""
+    return rows if any(row[column] for row in rows[1:]) else [[*row[:column], *row[column + 1 :]] for row in rows]
 
 
 def _process_cells(process: WatchedProcess) -> list[str]:
@@ -97,16 +143,10 @@ def _process_cells(process: WatchedProcess) -> list[str]:
     ]  # fmt: skip
 
 
-def _finding_lines(sample: Watch, color: bool) -> Iterable[str]:
-    for finding in sample.findings:
-        line = finding.title + "."
-        yield from wrapped(style(line, fg=_COLORS[finding.severity]) if color else line)
-        yield from wrapped(finding.mends, "  ")
-
-
 def aligned(rows: list[list[str]], shrink: int, right: tuple[int, ...]) -> list[str]:
     """Columns beside each other, the one that may shrink cut so that lines fit."""
     widths = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]
+    shrink %= len(widths)
     over = sum(widths) + 2 * (len(widths) - 1) - width()
     widths[shrink] = max(widths[shrink] - max(over, 0), 8)
     lines = []

@@ -20,7 +20,7 @@ from rigup.cli.watch_export import is_loopback, token_in
 from rigup.language import _, current
 from rigup.schemas.watch import Watch
 from rigup.visible import visible
-from rigup.watch.nodes import Node
+from rigup.watch.nodes import Node, Replayed
 from rigup.watch.scrape import NoAnswer, address_of, scrape
 
 _MOST_NODES = 256
@@ -34,16 +34,12 @@ def serve(options: dict[str, Any]) -> int:
         from rigup.watch.web.app import Page
     except ImportError as error:
         raise click.UsageError(_("The page needs Starlette and uvicorn: pip install 'rigup[web]'.")) from error
-    from rigup.watch.watcher import Watcher
 
     host, port = listening_at(options["listen"] or "127.0.0.1:0")
     token = token_in(options["token_file"]) or secrets.token_urlsafe(24)
     if not is_loopback(host) and not options["token_file"]:
         raise click.UsageError(_("Other machines are let in with a token alone: name its file with --token-file."))
-    watcher = Watcher(anonymous=options["anonymous"])
-    name = _("this machine") if options["anonymous"] else socket.gethostname()
-    nodes = [Node(name, watcher.sample, options["interval"], judges=False)]
-    nodes += [Node(word, partial(scrape, address_of(word), token_in(options["node_token_file"])), max(options["interval"], 1.0)) for word in options["nodes"][:_MOST_NODES]]  # fmt: skip
+    nodes = _nodes(options)
     page = Page(nodes, token, page_words(), current().replace("_", "-"))
     config = uvicorn.Config(page.app, log_level="error", access_log=False, lifespan="off", timeout_graceful_shutdown=2, server_header=False, limit_concurrency=64)  # fmt: skip
     try:
@@ -70,6 +66,35 @@ def serve(options: dict[str, Any]) -> int:
     return 0
 
 
+def _nodes(options: dict[str, Any]) -> list[Node]:
+    """This machine or a recording, then others by ssh, then others by their exporters."""
+    from rigup.cli.watch_record import recording_errors
+    from rigup.watch.remote import NoSample, Remote
+    from rigup.watch.watcher import Watcher
+
+    if options["replay"]:
+        with recording_errors():
+            nodes: list[Node] = [Replayed(options["replay"])]
+    else:
+        name = _("this machine") if options["anonymous"] else socket.gethostname()
+        nodes = [Node(name, Watcher(anonymous=options["anonymous"]).sample, options["interval"], judges=False)]
+    slow = max(options["interval"], 1.0)
+    if len(options["hosts"]) + len(options["nodes"]) > _MOST_NODES:
+        raise click.UsageError(
+            _("There are {count} nodes; {most} can be watched at once.").format(
+                count=len(options["hosts"]) + len(options["nodes"]), most=_MOST_NODES
+            )
+        )
+    for host in options["hosts"]:
+        try:
+            remote = Remote(host, slow)
+        except NoSample as error:
+            raise click.UsageError(_("{why}.").format(why=error)) from error
+        nodes.append(Node(host, remote.sample, slow, judges=False, end=remote.stop))
+    token = token_in(options["node_token_file"])
+    return nodes + [Node(word, partial(scrape, address_of(word), token), slow) for word in options["nodes"]]
+
+
 def _close_with(server: Any, page: Any) -> None:
     """Streams of events end when the server shall."""
     while not server.should_exit:
@@ -82,7 +107,7 @@ def page_words() -> dict[str, str]:
     return {
         "gpu": _("Use"), "memory": _("Memory"), "power": _("Power"), "temperature": _("Temp"), "user": _("User"), "job": _("Job"),
         "command": _("Command"), "asleep": _("asleep"), "lost": _("lost"), "error": _("error"), "slowed": _("Slowed by"), "graph": _("Graph"),
-        "range": _("Time"), "live": _("live"), "broken": _("The connection is lost; it is tried again."), "none": _("There is no GPU here that can be watched."),
+        "range": _("Time"), "live": _("live"), "broken": _("The connection is lost; it is tried again."), "none": _("There is no GPU here that can be watched."), "all": _("all"), "load": _("load"),
         "refused": _("Open the address that `rigup watch --web` printed: it holds a token."),
     }  # fmt: skip
 

@@ -85,6 +85,7 @@ class FoundThen(Struct, frozen=True, kw_only=True):
         cause: its id.
         severity: how bad it is.
         title: one line.
+        way: the way to mend it that needs least; left out by recordings that were made without it.
 
     """
 
@@ -92,6 +93,7 @@ class FoundThen(Struct, frozen=True, kw_only=True):
     cause: str
     severity: str
     title: str
+    way: str | UnsetType = UNSET
 
 
 class WatchReport(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.watch-report/1"):

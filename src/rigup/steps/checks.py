@@ -57,6 +57,7 @@ KINDS: dict[str, Kind] = {
     "see-speed": _check(
         _("it worked if no slowdown is Active in this while the card works"), ("nvidia-smi", "-q", "-d", "PERFORMANCE"),
     ),
+    "see-watch": _check(_("it worked if this, while the work runs, no longer tells of it"), ("rigup", "watch", "--once")),
     "see-memory": _check(
         _("it worked if this shows room for the work before it starts, and the work runs through"),
         ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),

@@ -1,6 +1,6 @@
 """The kinds of steps, by name. A new kind is one row in its family's file."""
 
-from rigup.steps import checks, installing, kernel, software, starters, surroundings
+from rigup.steps import checks, installing, kernel, running, software, starters, surroundings
 from rigup.steps.step import Kind
 
 KINDS: dict[str, Kind] = {
@@ -9,5 +9,6 @@ KINDS: dict[str, Kind] = {
     **software.KINDS,
     **surroundings.KINDS,
     **starters.KINDS,
+    **running.KINDS,
     **checks.KINDS,
 }

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from rigup.schemas.watch import Clock, Utilisation, Watch, WatchedGpu
+from rigup.schemas.watch import Watch
+from rigup.schemas.watch_gpu import Clock, Utilisation, WatchedGpu
 from rigup.version import __version__
 from rigup.watch.history import key_of
 
@@ -79,8 +80,9 @@ Row = tuple[str, dict[str, str], float]
 class Exposition:
     """Writes samples; counts over samples what is a counter."""
 
-    def __init__(self, per_process: bool = False) -> None:
-        self.per_process = per_process
+    def __init__(self, per_process: bool = False, dcgm_host: str | None = None) -> None:
+        """`dcgm_host` adds the series that DCGM's exporter has, with this name of the host ("" for none); None adds none."""
+        self.per_process, self.dcgm_host = per_process, dcgm_host
         self._throttled: dict[tuple[str, str], float] = {}
         self._read_errors: dict[str, int] = {}
         self._xids: dict[tuple[str, int], tuple[int, float]] = {}
@@ -88,14 +90,15 @@ class Exposition:
     def text(self, sample: Watch) -> str:
         """All series of a sample, one family after another."""
         self._count(sample)
-        families: dict[str, list[str]] = {name: [] for name in FAMILIES}
+        known = FAMILIES if self.dcgm_host is None else FAMILIES | _dcgm_families()
+        families: dict[str, list[str]] = {name: [] for name in known}
         for name, labels, value in self._rows(sample):
             words = ",".join(f'{label}="{_escaped(word)}"' for label, word in labels.items())
             families[name].append(f"{name}{{{words}}} {_number(value)}" if words else f"{name} {_number(value)}")
         lines = []
         for name, series in families.items():
             if series:
-                lines += [f"# HELP {name} {FAMILIES[name].help}", f"# TYPE {name} {FAMILIES[name].kind}", *series]
+                lines += [f"# HELP {name} {known[name].help}", f"# TYPE {name} {known[name].kind}", *series]
         return "\n".join(lines) + "\n"
 
     def _count(self, sample: Watch) -> None:
@@ -129,6 +132,10 @@ class Exposition:
             yield from _values(gpu, identity)
             yield from self._counted(gpu, identity)
         yield from self._processes(sample)
+        if self.dcgm_host is not None:
+            from rigup.watch.dcgm_names import dcgm_rows
+
+            yield from dcgm_rows(sample, self.dcgm_host)
 
     def _counted(self, gpu: WatchedGpu, identity: dict[str, str]) -> Iterator[Row]:
         if gpu.throttle is not UNSET:
@@ -157,6 +164,12 @@ class Exposition:
                     yield "rigup_gpu_process_memory_bytes", labels, count
         for (key, user, job), count in held.items():
             yield "rigup_gpu_user_memory_bytes", {"gpu": key, "user": user, "job": job}, count
+
+
+def _dcgm_families() -> dict[str, Metric]:
+    from rigup.watch.dcgm_names import NAMES
+
+    return {name: Metric(series.kind, series.help) for name, series in NAMES.items()}
 
 
 def _command(process: Any) -> str:

@@ -7,15 +7,18 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+from rigup.schemas.watch import Watch, WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
+from rigup.schemas.watch_host import WatchedHost
 
 LENGTH = 3600  # samples of a series
 _EVERY = 10.0  # seconds between two points of a process
 _POINTS = 180  # points of a process: half an hour
 _GONE = 120.0  # seconds after which a process that went is forgotten
 SERIES = ("gpu", "memory", "power", "temperature", "rx", "tx", "throttled")
+HOST_SERIES = ("cpu", "ram", "network", "disk")
 
 
 class Point(NamedTuple):
@@ -43,6 +46,7 @@ class History:
         self.length = length
         self.times: deque[float] = deque(maxlen=length)
         self.series: dict[str, dict[str, deque[float | None]]] = {}
+        self.host: dict[str, deque[float | None]] = {name: deque(maxlen=length) for name in HOST_SERIES}
         self.lives: dict[tuple[int, float], Life] = {}
         self._at = 0.0
 
@@ -57,6 +61,8 @@ class History:
                 of_gpu = self.series[key_of(gpu)] = {name: deque(maxlen=self.length) for name in SERIES}
             for name, value in zip(SERIES, numbers(gpu), strict=True):
                 of_gpu[name].append(value)
+        for name, number in zip(HOST_SERIES, host_numbers(sample.host), strict=True):
+            self.host[name].append(number)
         busy = {gpu.index: _known(gpu.utilisation.gpu) for gpu in sample.gpus}
         for process in sample.processes:
             self._add_process(process, busy)
@@ -108,6 +114,17 @@ def numbers(gpu: WatchedGpu) -> Iterator[float | None]:
     yield _known(gpu.pcie.rx)
     yield _known(gpu.pcie.tx)
     yield None if gpu.throttle is UNSET else float(bool(gpu.throttle))
+
+
+def host_numbers(host: WatchedHost | UnsetType) -> Iterator[float | None]:
+    """The machine's values in the order of HOST_SERIES: shares, and bytes a second both ways; None where it gives none."""
+    if host is UNSET:
+        yield from [None] * len(HOST_SERIES)
+        return
+    yield _known(host.cpu.utilisation) if host.cpu is not UNSET else None
+    yield host.memory.used / max(host.memory.total, 1) if host.memory is not UNSET else None
+    yield host.network.rx + host.network.tx if host.network is not UNSET else None
+    yield host.disk_traffic.read + host.disk_traffic.written if host.disk_traffic is not UNSET else None
 
 
 def memory_share(gpu: WatchedGpu) -> float | None:

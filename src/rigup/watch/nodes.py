@@ -3,12 +3,14 @@
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import UNSET, structs
 
 from rigup.schemas.watch import Watch
 from rigup.watch.findings import findings
 from rigup.watch.history import History, key_of
+from rigup.watch.recording import NoRecording, Recording
 
 POINTS = 3600
 _OLD = 5.0  # seconds beside three intervals after which a sample is no longer one of now
@@ -22,14 +24,22 @@ class Node:
         sample: gives a sample; raises where there is none.
         interval: seconds between two.
         judges: whether findings are worked out here.
+        end: called when the node is no longer wanted.
 
     """
 
-    def __init__(self, name: str, sample: Callable[[], Watch], interval: float, judges: bool = True) -> None:
+    def __init__(
+        self,
+        name: str,
+        sample: Callable[[], Watch],
+        interval: float,
+        judges: bool = True,
+        end: Callable[[], None] | None = None,
+    ) -> None:
         self.name, self.interval, self.trouble = name, interval, ""
         self.history, self.version = History(POINTS), 0
         self.times: list[float] = []
-        self._sample, self._judges, self._at = sample, judges, -1.0
+        self._sample, self._judges, self._at, self._end = sample, judges, -1.0, end
         self._stop, self.lock = threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._work, daemon=True, name="rigup node")
 
@@ -40,6 +50,8 @@ class Node:
     def stop(self) -> None:
         """End after the sample that is being made."""
         self._stop.set()
+        if self._end is not None:
+            self._end()
 
     def take(self) -> None:
         """One sample; where there is none, why."""
@@ -71,7 +83,8 @@ class Node:
         with self.lock:
             last = self.history.last
             gpus = last.gpus if last else []
-            return {"times": self.times, "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus}}  # fmt: skip
+            host = {name: list(self.history.host[name]) for name in ("cpu", "ram")}
+            return {"times": self.times, "host": host, "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus}}  # fmt: skip
 
     def _work(self) -> None:
         due = time.monotonic()
@@ -79,3 +92,34 @@ class Node:
             self.take()
             due = max(due + self.interval, time.monotonic())
             self._stop.wait(due - time.monotonic())
+
+
+class Replayed(Node):
+    """A recording in the place of a machine: all of its time at once, of many samples each so-many-th. Raises NoRecording."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(Path(path).name, self._no_more, 1.0)
+        recording = Recording(path)
+        try:
+            step = -(-recording.count() // POINTS) or 1
+            for number, sample in enumerate(recording.samples()):
+                if number % step == 0:
+                    self.history.add(sample)
+                    self.times.append(sample.time)
+                last = sample
+            if not self.times:
+                raise NoRecording(f"{path}: it holds no sample")
+            self.history.last = structs.replace(last, findings=findings(self.history))
+        finally:
+            recording.close()
+        self.version = 1
+
+    def _no_more(self) -> Watch:
+        raise NoRecording("a recording has no more samples")
+
+    def start(self) -> None:
+        """There is nothing to wait for."""
+
+    def last(self) -> tuple[Watch | None, str]:
+        """The last sample of the recording."""
+        return self.history.last, ""

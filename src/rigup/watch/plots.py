@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import UNSET
 
 from rigup.language import _
-from rigup.schemas.watch_report import JobSummary, ProcessSummary, Summary, WatchReport
+from rigup.schemas.watch_report import FoundThen, JobSummary, ProcessSummary, Summary, WatchReport
 from rigup.watch.reporting import PLOTTED, Read, Series
 
 # Okabe and Ito's palette, which the colour-blind can tell apart; dashes tell them apart without colour.
@@ -87,8 +87,13 @@ def _tables(report: WatchReport) -> Iterator[str]:
     if report.processes:
         yield "<h2>" + html.escape(_("Processes")) + "</h2>" + _table(report.processes[:_MOST_ROWS])
     if report.findings:
-        items = "".join(f"<li>{html.escape(finding.title)}</li>" for finding in report.findings[:_MOST_ROWS])
+        items = "".join(map(_found, report.findings[:_MOST_ROWS]))
         yield "<h2>" + html.escape(_("Findings")) + f"</h2><ul>{items}</ul>"
+
+
+def _found(finding: FoundThen) -> str:
+    way = f"<br><small>{html.escape(finding.way)}</small>" if finding.way is not UNSET else ""
+    return f"<li>{html.escape(finding.title)} <code>{html.escape(finding.cause)}</code>{way}</li>"
 
 
 def heads() -> list[str]:

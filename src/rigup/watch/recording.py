@@ -13,25 +13,22 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
-from rigup.schemas.watch import (
+from rigup.schemas.shared import Finding
+from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, Took, Watch, WatchedProcess
+from rigup.schemas.watch_gpu import (
     Clock,
     GpuMemories,
     GpuMemory,
     GpuState,
     Pcie,
     Power,
-    ProcessGpu,
-    ProcessMemory,
-    ProcessUtilisation,
     Temperature,
     Throttle,
-    Took,
     Utilisation,
-    Watch,
     WatchedGpu,
-    WatchedProcess,
 )
 from rigup.watch.history import key_of, mark_of, memory_used
+from rigup.watch.ways import first_way
 
 FORM = 1
 _PROCESSES_EVERY = 10.0  # seconds
@@ -62,7 +59,7 @@ CREATE TABLE process (id INTEGER PRIMARY KEY, pid INTEGER, start REAL, name TEXT
 CREATE TABLE use (
   sample INTEGER, process INTEGER, gpu INTEGER, memory_mib INTEGER, busy_permille INTEGER, cpu_percent INTEGER,
   PRIMARY KEY (sample, process, gpu)) WITHOUT ROWID;
-CREATE TABLE finding (sample INTEGER, cause TEXT, subject TEXT, severity TEXT, title TEXT);
+CREATE TABLE finding (sample INTEGER, cause TEXT, subject TEXT, severity TEXT, title TEXT, way TEXT);
 INSERT INTO meta VALUES ('form', 1);
 COMMIT;
 """
@@ -86,6 +83,8 @@ class Recorder:
             if not self._base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 self._base.executescript(_BEGINNING)
             _check(self._base, path)
+            if not _has_ways(self._base):
+                self._base.execute("ALTER TABLE finding ADD COLUMN way TEXT")
         except sqlite3.Error as error:
             raise NoRecording(f"{path}: {error}") from error
         self._gpus: dict[str, int] = dict(self._base.execute("SELECT key, id FROM gpu"))
@@ -134,8 +133,8 @@ class Recorder:
         holding = {(finding.cause, finding.subject) for finding in sample.findings}
         for finding in sample.findings:
             if (finding.cause, finding.subject) not in self._findings:
-                row = (number, finding.cause, finding.subject, finding.severity, finding.title)
-                self._base.execute("INSERT INTO finding VALUES (?, ?, ?, ?, ?)", row)
+                row = (number, finding.cause, finding.subject, finding.severity, finding.title, _way(finding))
+                self._base.execute("INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?)", row)
         self._findings = holding
 
     def _gpu(self, gpu: WatchedGpu) -> int:
@@ -222,6 +221,16 @@ def _check(base: sqlite3.Connection, path: str) -> None:
         raise NoRecording(f"{path}: not a recording of this form")
 
 
+def _has_ways(base: sqlite3.Connection) -> bool:
+    """Whether findings are kept with what mends them: recordings of before are without."""
+    return any(column[1] == "way" for column in base.execute("PRAGMA table_info(finding)"))
+
+
+def _way(finding: Finding) -> str:
+    title, commands = first_way(finding)
+    return " ".join([title, *(f"$ {command}" for command in commands)])
+
+
 class Recording:
     """A recording that is read. Raises NoRecording."""
 
@@ -249,6 +258,12 @@ class Recording:
             return int(self.base.execute("SELECT count(*) FROM sample").fetchone()[0])
         except (sqlite3.Error, TypeError) as error:
             raise NoRecording(f"{self.path}: {error}") from error
+
+    def findings(self) -> list[tuple[float, str, str, str, str | None]]:
+        """Time, cause, severity, title and way of each, in the order of time. Raises sqlite3.Error."""
+        way = "way" if _has_ways(self.base) else "NULL"
+        query = f"SELECT time, cause, severity, title, {way} FROM finding JOIN sample ON sample.id = finding.sample ORDER BY time"  # noqa: S608  # words of ours
+        return list(self.base.execute(query))
 
     def samples(self, first: int = 0, most: int = -1) -> Iterator[Watch]:
         """Each sample as it was, as far as it is kept: from a position on, so many (-1: all). Raises NoRecording where a row is none."""

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
-from rigup.schemas.watch import Watch, WatchedGpu, WatchedProcess
+from rigup.schemas.watch import Watch, WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.schemas.watch_report import FoundThen, GpuSummary, JobSummary, ProcessSummary, WatchReport
 from rigup.watch.history import key_of, mark_of, memory_of, numbers
 from rigup.watch.recording import NoRecording, Recording
@@ -82,12 +83,15 @@ def read(path: str) -> Read:
         work = _Work(max(count // _POINTS, 1))
         for number, sample in enumerate(recording.samples()):
             work.add(number, sample)
-        rows = recording.base.execute(
-            "SELECT time, cause, severity, title FROM finding JOIN sample ON sample.id = finding.sample ORDER BY time"
-        )
         found = [
-            FoundThen(time=float(time), cause=str(cause), severity=str(severity), title=str(title))
-            for time, cause, severity, title in rows
+            FoundThen(
+                time=float(time),
+                cause=str(cause),
+                severity=str(severity),
+                title=str(title),
+                way=str(way) if way else UNSET,
+            )
+            for time, cause, severity, title, way in recording.findings()
         ]
     except (sqlite3.Error, TypeError, ValueError, OverflowError) as error:
         raise NoRecording(f"{path}: {error}") from error

@@ -4,24 +4,16 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
-from msgspec import UNSET, structs
+from msgspec import UNSET, UnsetType, structs
 
-from rigup.schemas.watch import (
-    ProcessGpu,
-    ProcessMemory,
-    ProcessUtilisation,
-    ReadError,
-    Took,
-    Watch,
-    WatchedGpu,
-    WatchedProcess,
-    Xid,
-)
+from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, ReadError, Took, Watch, WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu, Xid
 from rigup.watch.amd import AmdGpu
 from rigup.watch.devices import on_the_bus, power_state
 from rigup.watch.files import Files, LiveFiles, TreeFiles
 from rigup.watch.holders import Holders
 from rigup.watch.host import HostSampler
+from rigup.watch.host_processes import HostProcesses
 from rigup.watch.intel import IntelGpu
 from rigup.watch.library import Library
 from rigup.watch.nvidia import GpuProcess
@@ -56,6 +48,8 @@ class Sampler:
         self.live = tree is None
         self.library = Library() if self.live else None
         self.host = HostSampler(self.files, anonymous) if self.live else None
+        self.host_processes = HostProcesses(self.files) if self.live else None
+        self.all_processes = False
         self.programs, self.holders = Programs(self.files), Holders(self.files)
         self.rounds = Rounds(late)
         self.known: dict[str, Identity] = {}
@@ -63,6 +57,18 @@ class Sampler:
         self._xids: dict[str, list[Xid]] = {}
         self._looked, self._before = -_AGAIN, -1.0
         self._mac = _mac(self.live)
+
+    def prime(self) -> None:
+        """Begin what rates are counted from, so that a sample a little later has them, and open the drivers' libraries meanwhile.
+
+        The sample after it tells of all processes of the machine.
+        """
+        now = time.monotonic()
+        if self.host is not None and self.host_processes is not None:
+            self.host.read(now)
+            self.host_processes.look(now)
+            self.all_processes = True
+        self._look(now)
 
     def sample(self) -> Watch:
         """One sample."""
@@ -79,14 +85,19 @@ class Sampler:
         self._hear(values)
         gpus = [values[key].gpu(index, self.known[key]) for index, key in enumerate(sorted(self.known))]
         processes = self._processes(began, {gpu.pci_address or "": gpu for gpu in gpus}, failed)
+        busiest = self._busiest(processes, began, bool(gpus))
+        host = self.host.read(began) if self.host else UNSET
+        if host is not UNSET and self.host_processes is not None and busiest is not UNSET:
+            host = structs.replace(host, running=self.host_processes.count)
         errors = [*_errors(gpus, values, sorted(self.known)), *self._library_error()]
         answer = Watch(
             time=time.time(),
             interval=UNSET if interval is None else interval,
             took=Took(wall=0.0, cpu=0.0),
-            host=self.host.read(began) if self.host else UNSET,
+            host=host,
             gpus=gpus,
             processes=processes,
+            host_processes=busiest,
             findings=[],
             errors=errors,
         )
@@ -197,6 +208,12 @@ class Sampler:
         answer = [self._process(pid, rows, numbers, now) for pid, rows in sorted(by_pid.items())]
         self.programs.next(by_pid)
         return answer
+
+    def _busiest(self, users: list[WatchedProcess], now: float, has_gpus: bool) -> list[WatchedProcess] | UnsetType:
+        """Where somebody asked for them, or there is nothing else to show: a look costs a file for each process."""
+        if self.host_processes is None or (has_gpus and not self.all_processes):
+            return UNSET
+        return self.host_processes.most(now, {process.pid: process for process in users}) or UNSET
 
     def _awake(self, gpus: dict[str, WatchedGpu], key: str) -> bool:
         gpu = gpus.get(key)

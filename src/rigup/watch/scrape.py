@@ -73,6 +73,8 @@ def sample_of(text: str, now: float) -> Watch:
     ours = False
     for name, labels, value in series_of(text):
         ours = ours or name.startswith("rigup_")
+        if ours and name.startswith("DCGM_FI_"):
+            continue  # the same once more, for dashboards that know these names
         key = labels.get("gpu", labels.get("UUID", ""))[:200]
         if not name.startswith(("rigup_gpu_", "DCGM_FI_")) or not key or (key not in gpus and len(gpus) >= _MOST_GPUS):
             continue

@@ -1,6 +1,6 @@
 """Throttle reasons of each maker in the words of rigup.watch/1."""
 
-from rigup.schemas.watch import Throttle
+from rigup.schemas.watch_gpu import Throttle
 
 _NVML: tuple[tuple[int, Throttle], ...] = (
     (0x4, "power"), (0x8, "hardware"), (0x10, "sync"), (0x20, "temperature"), (0x40, "temperature"), (0x80, "external"),

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from rigup.schemas.shared import BoundDriver
-from rigup.schemas.watch import GpuState, WatchedGpu
+from rigup.schemas.watch_gpu import GpuState, WatchedGpu
 
 _KINDS = ("vram", "gtt", "unified", "visible_vram")
 _GROUPS: dict[str, tuple[str, ...]] = {

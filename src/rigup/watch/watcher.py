@@ -9,6 +9,9 @@ from rigup.schemas.watch import Watch
 from rigup.watch.findings import findings
 from rigup.watch.history import History
 from rigup.watch.sampler import Sampler
+from rigup.watch.ways import ELSEWHERE, here
+
+_PRIMED = 0.1  # seconds; a tick of /proc/stat is 0.01
 
 
 class Watcher:
@@ -16,13 +19,20 @@ class Watcher:
 
     def __init__(self, tree: str | None = None, anonymous: bool = False) -> None:
         self.sampler, self.history = Sampler(tree, anonymous), History()
+        self.surroundings = here(self.sampler.files) if tree is None else ELSEWHERE
+
+    def prime(self, seconds: float = _PRIMED) -> None:
+        """Let the one sample that is wanted have rates of the host: they are counted over so many seconds."""
+        began = time.monotonic()
+        self.sampler.prime()
+        time.sleep(max(seconds - (time.monotonic() - began), 0.0))
 
     def sample(self) -> Watch:
         """One sample with its findings."""
         self.history.add(self.sampler.sample())
         if self.history.last is None:
             raise AssertionError
-        answer = structs.replace(self.history.last, findings=findings(self.history))
+        answer = structs.replace(self.history.last, findings=findings(self.history, self.surroundings))
         self.history.last = answer
         return answer
 

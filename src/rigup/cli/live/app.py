@@ -18,13 +18,13 @@ from textual.widget import Widget
 
 from rigup.cli.live import table, texts
 from rigup.cli.live.feed import FASTEST, SLOWEST, Feed, ReplayFeed
-from rigup.cli.live.gpus import metric_name
 from rigup.cli.live.picture import Picture, compose
 from rigup.cli.live.screens import SignalScreen, TextScreen
 from rigup.cli.live.signals import send
 from rigup.cli.live.spans import Line
 from rigup.cli.live.themes import THEMES
-from rigup.cli.live.view import METRICS, SORTS, Frame, View, position, shown
+from rigup.cli.live.tiles import metric_name
+from rigup.cli.live.view import METRICS, OF_GPUS, SORTS, Frame, View, position, shown, sort_of
 from rigup.language import _
 from rigup.schemas.watch import WatchedProcess
 from rigup.watch.history import mark_of
@@ -212,13 +212,16 @@ class LiveApp(App[int]):
 
     def sort(self, by: int) -> None:
         """Sort by another column."""
-        self.view.sort = SORTS[(SORTS.index(self.view.sort) + by) % len(SORTS)]
+        sorts = [sort for sort in SORTS if self.frame.sample.gpus or sort not in OF_GPUS]
+        at = sorts.index(sort_of(self.frame.sample, self.view))
+        self.view.sort = sorts[(at + by) % len(sorts)]
 
     def toggle(self, name: str) -> None:
         """Turn a choice round."""
         setattr(self.view, name, not getattr(self.view, name))
-        if name == "tree":
-            self.feed.tree = self.view.tree
+        self.feed.tree, self.feed.others = self.view.tree, self.view.others
+        if name == "others" and self.view.sort in (*OF_GPUS, "cpu"):  # by what tells those apart that are shown
+            self.view.sort = "cpu" if self.view.others else "memory"
         if isinstance(self.feed, ReplayFeed) and name == "paused":
             self.feed.paused = self.view.paused
             self.feed.wake()
@@ -304,8 +307,9 @@ class LiveApp(App[int]):
         elif kind == "finding":
             self.wrong()
         elif kind == "head":
-            name = table.sort_at(event.screen_x, self.canvas.size.width)
-            self.view.reverse = name == self.view.sort and not self.view.reverse
+            sample = self.frame.sample
+            name = table.sort_at(event.screen_x, self.canvas.size.width, bool(sample.gpus))
+            self.view.reverse = name == sort_of(sample, self.view) and not self.view.reverse
             self.view.sort = name or self.view.sort
         elif kind == "process" and at < len(rows := self.rows()):
             self.view.chosen = mark_of(rows[at][1])
@@ -335,7 +339,7 @@ _KEYS: dict[str, Callable[[LiveApp], Any]] = {
     "home": lambda app: app.move(-10**6), "end": lambda app: app.move(10**6),
     "tab": lambda app: app.next_gpu(1), "shift+tab": lambda app: app.next_gpu(-1),
     "s": lambda app: app.sort(1), "S": lambda app: app.sort(-1), "r": lambda app: app.toggle("reverse"),
-    "/": lambda app: app.toggle("typing"), "escape": LiveApp.escape, "t": lambda app: app.toggle("tree"),
+    "/": lambda app: app.toggle("typing"), "escape": LiveApp.escape, "t": lambda app: app.toggle("tree"), "a": lambda app: app.toggle("others"),
     "i": LiveApp.details, "enter": LiveApp.enter, "f": LiveApp.wrong, "m": LiveApp.metric, "g": lambda app: app.toggle("graphs"),
     "T": LiveApp.colour, "p": lambda app: app.toggle("paused"), "space": lambda app: app.toggle("paused"),
     "+": lambda app: app.pace(0.5), "-": lambda app: app.pace(2.0), "k": LiveApp.ask_signal,

@@ -25,6 +25,7 @@ class Feed(Protocol):
 
     interval: float
     tree: bool
+    others: bool
 
     def start(self, post: Callable[[Frame | None], object]) -> None:
         """Begin: each frame is handed to `post`, and None when there is no more."""
@@ -37,7 +38,7 @@ class _Thread:
     """A loop in a thread that ends when it is told to."""
 
     def __init__(self, interval: float) -> None:
-        self.interval, self.tree = interval, False
+        self.interval, self.tree, self.others = interval, False, False
         self._stop, self._thread = threading.Event(), threading.Thread(target=self._guard, daemon=True)
         self._post: Callable[[Frame | None], object] = lambda _frame: None
         self._wake = threading.Event()
@@ -80,7 +81,11 @@ class LiveFeed(_Thread):
 
     def first(self) -> Frame:
         """The first sample, in the thread that asks."""
-        return self._frame(self._watcher.sample())
+        return self._frame(self._sample())
+
+    def _sample(self) -> Watch:
+        self._watcher.sampler.all_processes = self.others
+        return self._watcher.sample()
 
     def _frame(self, sample: Watch) -> Frame:
         note = ""
@@ -91,7 +96,11 @@ class LiveFeed(_Thread):
             trouble = self._recorder.trouble
             note = _("recording waits: {why}").format(why=trouble) if trouble else _("recording")
         parents = (
-            self._watcher.sampler.programs.parents(process.pid for process in sample.processes) if self.tree else {}
+            self._watcher.sampler.programs.parents(
+                process.pid for process in (*sample.processes, *(sample.host_processes or ()))
+            )
+            if self.tree
+            else {}
         )
         return frame_of(sample, self._watcher.history, parents, note)
 
@@ -103,7 +112,7 @@ class LiveFeed(_Thread):
                 break
             taken += 1
             try:
-                self._post(self._frame(self._watcher.sample()))
+                self._post(self._frame(self._sample()))
             except Exception as error:  # the next one may succeed
                 if self._watcher.history.last is not None:
                     self._post(

@@ -4,12 +4,13 @@ import time
 
 from msgspec import UNSET
 
-from rigup.cli.live.graphs import bar, graph
+from rigup.cli.live.graphs import bar
 from rigup.cli.live.spans import Line, Span, cell, harmless
 from rigup.cli.live.view import Frame, View
 from rigup.language import _
-from rigup.schemas.watch import WatchedGpu, WatchedHost
-from rigup.watch.history import key_of, memory_share, memory_used
+from rigup.schemas.watch_gpu import WatchedGpu
+from rigup.schemas.watch_host import WatchedHost
+from rigup.watch.history import memory_share, memory_used
 
 DASH = "–"
 _GIB = 1024**3
@@ -137,26 +138,3 @@ def _power(gpu: WatchedGpu, with_limit: bool) -> str:
 def _clock(gpu: WatchedGpu) -> str:
     clock = _number(gpu.clock.graphics)
     return DASH if clock is None else f"{clock / 1e6:.0f} MHz"
-
-
-def metric_name(metric: str) -> str:
-    """What a graph shows."""
-    return {"gpu": _("use"), "memory": _("memory"), "power": _("power"), "temperature": _("temperature")}[metric]
-
-
-def tile(frame: Frame, gpu: WatchedGpu, metric: str, wide: int, high: int) -> list[Line]:
-    """A graph of one GPU under a line that names it: `high` lines in all."""
-    values = frame.graphs.get(key_of(gpu), {}).get(metric, [])
-    known = [value for value in values[-2 * (wide - 1) :] if value is not None]
-    tops = {"gpu": 1.0, "memory": 1.0, "power": _number(gpu.power.limit) or 0.0, "temperature": 100.0}
-    top = max([tops[metric], *known]) or 1.0
-    now = values[-1] if values else None
-    units = {"power": ("{:.0f} W", top), "temperature": ("{:.0f} °C", top)}
-    form, most = units.get(metric, ("{:.0%}", 1.0))
-    text = DASH if now is None else form.format(now)
-    head: Line = [
-        Span(f"GPU {gpu.index} ", "strong"), Span(metric_name(metric) + " ", "dim"), Span(text),
-        Span(f"  ≤ {form.format(most)}" if metric in units else "", "dim"),
-    ]  # fmt: skip
-    role = {"gpu": "use", "memory": "memory", "power": "power", "temperature": "heat"}[metric]
-    return [head, *([Span(row, role)] for row in graph(values, wide - 1, high - 1, top))]

@@ -4,18 +4,21 @@ import contextlib
 import importlib.util
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
 from rigup.cli.guard import unguarded
-from rigup.cli.live.feed import LiveFeed, ReplayFeed
+from rigup.cli.live.feed import Feed, LiveFeed, ReplayFeed
 from rigup.cli.live.picture import compose
 from rigup.cli.live.themes import THEMES, escapes, theme_of
 from rigup.cli.live.view import Frame, View
 from rigup.language import _
 
+_ORDERLY = 3.0  # seconds
 _ALTERNATE, _BACK = "\x1b[?1049h\x1b[?25l\x1b[2J", "\x1b[?25h\x1b[?1049l"
 
 
@@ -46,9 +49,27 @@ def live(options: Mapping[str, Any]) -> int:
         from rigup.cli.live.app import LiveApp
 
         app = LiveApp(feed, frame, view, theme)
+        threading.Thread(target=_end_with_terminal, args=(feed,), daemon=True).start()
         app.run()
         return app.return_code or 0
     return 0
+
+
+def _end_with_terminal(feed: Feed) -> None:
+    """End the process some seconds after its terminal went, if it has not ended by then.
+
+    textual's writer dies of the first write to a terminal that is gone, and the view then waits for ever for room in its queue.
+    """
+    import select
+
+    if not hasattr(select, "poll"):
+        return
+    gone = select.poll()
+    gone.register(sys.stdin.fileno(), 0)  # nothing but that the other end was closed
+    gone.poll()
+    time.sleep(_ORDERLY)
+    feed.stop()
+    os._exit(129)  # as a shell calls what SIGHUP ended
 
 
 def _live_feed(options: Mapping[str, Any]) -> LiveFeed:

@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from rigup.cli.live.gpus import DASH, percent
 from rigup.cli.live.spans import Line, Span, cell, harmless
-from rigup.cli.live.view import View, use_of, words_of
+from rigup.cli.live.view import OF_GPUS, View, use_of, words_of
 from rigup.language import _
 from rigup.schemas.watch import WatchedProcess
 from rigup.watch.history import memory_of
@@ -24,40 +24,44 @@ class Column(NamedTuple):
     least: int
 
 
-def columns_at(wide: int) -> list[Column]:
-    """The columns that a picture of that width has; the last takes what is left."""
+def columns_at(wide: int, with_gpus: bool = True) -> list[Column]:
+    """The columns that a picture of that width has, without those of GPUs where there is none; the last takes what is left."""
     every = [
         Column("pid", "PID", 8, True, 0), Column("gpu", "GPU", 4, False, 0), Column("user", _("User"), 9, False, 50),
         Column("use", _("Use"), 5, True, 0), Column("memory", _("Memory"), 9, True, 0), Column("cpu", "CPU", 6, True, 66),
         Column("rss", "RAM", 9, True, 100), Column("time", _("Time"), 8, True, 90), Column("job", _("Job"), 10, False, 110),
     ]  # fmt: skip
-    chosen = [column for column in every if wide >= column.least]
+    chosen = [column for column in every if with_gpus and wide >= column.least]
+    if not with_gpus:
+        chosen = [
+            column for column in every if column.sort not in OF_GPUS and (wide >= column.least or column.sort == "rss")
+        ]
     left = wide - sum(column.wide + 1 for column in chosen)
     return [*chosen, Column("command", _("Command"), max(left, 6), False, 0)]
 
 
-def head(view: View, wide: int) -> Line:
+def head(view: View, sort: str, wide: int, with_gpus: bool = True) -> Line:
     """The heads; that by which rows stand has a mark."""
     line: Line = []
-    for column in columns_at(wide):
-        mark = ("▲" if view.reverse else "▼") if column.sort == view.sort else ""
+    for column in columns_at(wide, with_gpus):
+        mark = ("▲" if view.reverse else "▼") if column.sort == sort else ""
         line += [Span(cell(column.head + mark, column.wide, column.right), "head"), Span(" ")]
     return line[:-1]
 
 
-def sort_at(x: int, wide: int) -> str:
+def sort_at(x: int, wide: int, with_gpus: bool = True) -> str:
     """Whose head is at a column of the picture; "" for none by which rows can stand."""
     begin = 0
-    for column in columns_at(wide):
+    for column in columns_at(wide, with_gpus):
         begin += column.wide + 1
         if x < begin:
             return "" if column.sort == "job" else column.sort
     return ""
 
 
-def row(process: WatchedProcess, depth: int, now: float, wide: int, chosen: bool) -> Line:
+def row(process: WatchedProcess, depth: int, now: float, wide: int, chosen: bool, with_gpus: bool = True) -> Line:
     """One process."""
-    words = {column.sort: column for column in columns_at(wide)}
+    words = {column.sort: column for column in columns_at(wide, with_gpus)}
     cells = _cells(process, depth, now)
     text = " ".join(cell(cells[sort], column.wide, column.right) for sort, column in words.items())
     if chosen:
@@ -81,7 +85,9 @@ def _cells(process: WatchedProcess, depth: int, now: float) -> dict[str, str]:
 
 def size(amount: int) -> str:
     """Bytes in few letters."""
-    return f"{amount / _GIB:.1f} GiB" if amount >= _GIB / 10 else f"{amount / 1024**2:.0f} MiB"
+    if amount >= _GIB / 10:
+        return f"{amount / _GIB:.1f} GiB"
+    return f"{amount / 1024**2:.0f} MiB" if amount >= 1024**2 or not amount else f"{amount / 1024:.0f} KiB"
 
 
 def duration(seconds: float) -> str:

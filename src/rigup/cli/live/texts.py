@@ -7,7 +7,8 @@ import msgspec
 from rigup.cli.live.spans import harmless
 from rigup.cli.live.view import Frame, words_of
 from rigup.language import _
-from rigup.schemas.watch import WatchedGpu, WatchedProcess
+from rigup.schemas.watch import WatchedProcess
+from rigup.schemas.watch_gpu import WatchedGpu
 
 _WIDE = 66
 
@@ -18,7 +19,7 @@ def help_text(replay: bool) -> str:
         ("q, Ctrl-C", _("quit")), ("↑ ↓ PgUp PgDn Home End", _("choose a process")), ("Tab, Shift-Tab", _("choose a GPU")),
         ("s, S", _("sort by the next column, by the one before")), ("r", _("turn the order round")),
         ("/", _("show processes with these words: of command, user, PID, job, container")), ("Esc", _("show all processes, choose none")),
-        ("t", _("children below their parents")), ("i", _("all that is known of the chosen GPU, with where it is from")),
+        ("t", _("children below their parents")), ("a", _("all processes that use the processors, not those on GPUs alone")), ("i", _("all that is known of the chosen GPU, with where it is from")),
         ("Enter", _("all that is known of the chosen process")), ("f", _("what is wrong, and what mends it")),
         ("m", _("graphs of use, memory, power or temperature")), ("g", _("with or without graphs")), ("T", _("other colours")),
         ("p", _("pause")), ("+ -", _("faster, slower")),
@@ -71,13 +72,17 @@ def process_text(process: WatchedProcess) -> str:
 def findings_text(frame: Frame) -> str:
     """What is wrong, what it means and what mends it."""
     from rigup.cli.layout import wrapped
+    from rigup.watch.ways import commands_of
 
-    lines = []
+    lines, mend, more = [], _("Mend:"), _("More:")
     for finding in frame.sample.findings:
-        lines += wrapped(harmless(finding.title) + ".", most=_WIDE)
-        for sentence in (finding.because, finding.mends):
-            lines += wrapped(harmless(sentence), "  ", "  ", _WIDE) if sentence else []
-        lines.append("")
+        lines += wrapped(f"{harmless(finding.title)}. [{finding.cause}]", most=_WIDE)
+        lines += wrapped(harmless(finding.because), "  ", "  ", _WIDE)
+        for number, fix in enumerate(finding.fixes):
+            lines += wrapped(harmless(fix.title), "  " + (mend if number == 0 else _("or:")) + " ", "  ", _WIDE)
+            lines += [f"    $ {harmless(command)}" for command in commands_of(fix)]
+        lines += wrapped(harmless(finding.mends), f"  {mend} ", "  ", _WIDE) if finding.mends else []
+        lines += [f"  {more} rigup explain {finding.cause}", ""]
     for error in frame.sample.errors:
         lines += wrapped(harmless(f"{error.what}: {error.because}"), most=_WIDE)
     return "\n".join(lines).strip() or _("Nothing is wrong, as far as this tells.")

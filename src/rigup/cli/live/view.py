@@ -10,8 +10,10 @@ from rigup.schemas.watch import Watch, WatchedProcess
 from rigup.watch.history import History, key_of, mark_of, memory_of
 
 POINTS = 400  # samples of a graph
+HOST = "host"  # whose graphs are no GPU's
 METRICS = ("gpu", "memory", "power", "temperature")
 SORTS = ("memory", "use", "cpu", "pid", "user", "gpu", "rss", "time", "command")
+OF_GPUS = ("memory", "use", "gpu")  # sorts that tell nothing apart where there is no GPU
 _TEXTS = ("user", "command")
 
 
@@ -40,6 +42,7 @@ class View:
         sort: by what processes stand, of SORTS.
         reverse: the other way round.
         words: processes that hold these are shown.
+        others: all processes of the machine that use most of its processors are shown, not those on GPUs alone.
         tree: children stand below their parents.
         metric: what graphs show where there are several GPUs.
         graphs: whether there are graphs.
@@ -57,6 +60,7 @@ class View:
     sort: str = "memory"
     reverse: bool = False
     words: str = ""
+    others: bool = False
     tree: bool = False
     metric: str = "gpu"
     graphs: bool = True
@@ -73,6 +77,7 @@ class View:
 def frame_of(sample: Watch, history: History, parents: dict[int, int] | None = None, note: str = "") -> Frame:
     """A frame of the last sample of a history."""
     graphs = {key_of(gpu): {name: history.recent(gpu, name, POINTS) for name in METRICS} for gpu in sample.gpus}
+    graphs[HOST] = {name: list(values)[-POINTS:] for name, values in history.host.items()}
     return Frame(sample, graphs, parents or {}, note)
 
 
@@ -91,12 +96,27 @@ def words_of(process: WatchedProcess) -> str:
 
 def shown(frame: Frame, view: View) -> list[tuple[int, WatchedProcess]]:
     """The processes in the order of the view, each with its depth in the tree."""
-    found = [process for process in frame.sample.processes if _holds(process, view.words)]
-    descending = (view.sort not in _TEXTS and view.sort not in ("pid", "gpu")) != view.reverse
-    found.sort(key=lambda process: _key(process, view.sort, frame.sample.time), reverse=descending)
+    found = [process for process in processes_of(frame.sample, view) if _holds(process, view.words)]
+    sort = sort_of(frame.sample, view)
+    descending = (sort not in _TEXTS and sort not in ("pid", "gpu")) != view.reverse
+    found.sort(key=lambda process: _key(process, sort, frame.sample.time), reverse=descending)
     if view.tree:
         return list(_nested(found, frame.parents))
     return [(0, process) for process in found]
+
+
+def processes_of(sample: Watch, view: View) -> list[WatchedProcess]:
+    """Those on GPUs; where somebody asked for all, or there is no GPU, those too that use most of the processors."""
+    others = sample.host_processes if sample.host_processes is not UNSET else []
+    if not (view.others or not sample.gpus):
+        return list(sample.processes)
+    users = {process.pid for process in sample.processes}
+    return [*sample.processes, *(process for process in others if process.pid not in users)]
+
+
+def sort_of(sample: Watch, view: View) -> str:
+    """By what processes stand."""
+    return "cpu" if not sample.gpus and view.sort in OF_GPUS else view.sort
 
 
 def _holds(process: WatchedProcess, words: str) -> bool:

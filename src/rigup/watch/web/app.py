@@ -23,7 +23,9 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from rigup.machine.outward import outward
-from rigup.watch.nodes import Node
+from rigup.schemas.shared import Finding
+from rigup.watch.nodes import Node, Replayed
+from rigup.watch.ways import first_way
 
 SERIES = ("gpu", "memory", "power", "temperature")
 _LOOK = 0.25  # seconds between two looks for news
@@ -123,10 +125,20 @@ def _of(node: Node) -> dict[str, Any]:
     plain = outward(msgspec.to_builtins(sample)) if sample is not None else None
     if isinstance(plain, dict):
         plain["processes"] = plain["processes"][:_MOST_PROCESSES]
+        plain["findings"] = [_found(finding) for finding in sample.findings] if sample else []
         for gpu in plain["gpus"]:
             gpu.pop("source", None)
             gpu.pop("not_available", None)
-    return {"name": node.name, "trouble": trouble, "sample": plain}
+    return {"name": node.name, "recorded": isinstance(node, Replayed), "trouble": trouble, "sample": plain}
+
+
+def _found(finding: Finding) -> dict[str, Any]:
+    """What the page shows of a finding: the way that needs least, and who tells more."""
+    way, commands = first_way(finding)
+    return {
+        "cause": finding.cause, "severity": finding.severity, "title": finding.title, "because": finding.because, "way": way,
+        "commands": [*commands, "rigup explain " + finding.cause],
+    }  # fmt: skip
 
 
 def _refused() -> Response:

@@ -2,8 +2,9 @@
 const words = JSON.parse(document.body.dataset.words);
 const place = (id) => document.getElementById(id);
 const nodes = [];
-const GIB = 2 ** 30, MOST = 3600;
+const GIB = 2 ** 30, MOST = 3600, MOST_OTHERS = 12;
 let metric = "gpu", range = 300;
+const OF_HOST = { gpu: "cpu", memory: "ram" };
 
 const made = (kind, text, name) => {
   const element = document.createElement(kind);
@@ -36,9 +37,9 @@ const draw = (canvas, times, series, limit) => {
   canvas.height = high * scale;
   const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
   pen.scale(scale, scale);
-  const end = times.length ? times[times.length - 1] : 0;
+  const end = times.length ? times[times.length - 1] : 0, span = range || Math.max(end - (times[0] || 0), 1);
   const shown = [];
-  for (let at = times.length - 1; at >= 0 && end - times[at] <= range; at--) shown.push(at);
+  for (let at = times.length - 1; at >= 0 && end - times[at] <= span; at--) shown.push(at);
   const known = shown.map((at) => series[at]).filter((value) => value !== null && value !== undefined);
   const top = metric === "gpu" || metric === "memory" ? 1 : Math.max(metric === "temperature" ? 100 : limit || 0, ...known, 1);
   pen.strokeStyle = style.getPropertyValue("--line");
@@ -54,8 +55,8 @@ const draw = (canvas, times, series, limit) => {
   for (const at of shown) {
     const value = series[at];
     if (value === null || value === undefined) { before = null; continue; }
-    const x = wide - ((end - times[at]) / range) * wide, y = high - 2 - (Math.min(value, top) / top) * (high - 4);
-    if (before === null || before - times[at] > range / 10 + 5) { pen.moveTo(x, y); pen.lineTo(x + 0.5, y); } else pen.lineTo(x, y);
+    const x = wide - ((end - times[at]) / span) * wide, y = high - 2 - (Math.min(value, top) / top) * (high - 4);
+    if (before === null || before - times[at] > span / 10 + 5) { pen.moveTo(x, y); pen.lineTo(x + 0.5, y); } else pen.lineTo(x, y);
     before = times[at];
   }
   pen.stroke();
@@ -82,17 +83,54 @@ const card = (gpu, node) => {
   return box;
 };
 
-const table = (processes) => {
-  const heads = [["PID"], ["GPU"], [words.user, "optional"], [words.gpu], [words.memory], ["CPU", "optional"], [words.job, "optional"], [words.command]];
+const size = (bytes) => (bytes >= GIB / 10 ? (bytes / GIB).toFixed(1) + " GiB" : Math.round(bytes / 2 ** 20) + " MiB");
+// The machine in one line; what nobody told is left out.
+const ofHost = (host) => {
+  const parts = [];
+  if (host.cpu?.utilisation !== undefined) parts.push("CPU " + percent(host.cpu.utilisation) + (host.cpu.temperature === undefined ? "" : " " + number(host.cpu.temperature, "°C")));
+  if (host.memory) parts.push("RAM " + size(host.memory.used) + "/" + size(host.memory.total));
+  if (host.load?.length) parts.push(words.load + " " + host.load[0].toFixed(1));
+  for (const disk of (host.disk || []).slice(0, 2)) parts.push(disk.mount + " " + percent(disk.used / Math.max(disk.total, 1)));
+  if (host.network) parts.push("↓ " + size(host.network.rx) + "/s ↑ " + size(host.network.tx) + "/s");
+  return parts.join(" · ");
+};
+const hostCard = (node) => {
+  const name = OF_HOST[metric], box = made("article", undefined, "card"), canvas = made("canvas");
+  const series = node.host?.[name];
+  if (!series || !series.some((value) => value !== null)) return null;
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", name.toUpperCase());
+  box.append(made("h3", name.toUpperCase()), canvas);
+  requestAnimationFrame(() => draw(canvas, node.times, series));
+  return box;
+};
+
+const held = (process) => process.gpus.reduce((sum, part) => sum + (part.memory?.vram || 0) + (part.memory?.gtt || 0), 0);
+const used = (process) => {
+  const shares = process.gpus.map((part) => part.utilisation?.gpu).filter((share) => share !== undefined);
+  return shares.length ? percent(Math.max(...shares)) : "–";
+};
+// Columns: head, class, and what a process has there; a narrow screen leaves out what is optional.
+const OF_GPUS = [
+  ["GPU", "", (process) => process.gpus.map((part) => part.index).join(",")], [words.user, "optional", (process) => process.user || "–"],
+  [words.gpu, "", used], [words.memory, "", (process) => (held(process) ? (held(process) / GIB).toFixed(1) + " GiB" : "–")], ["CPU", "optional", (process) => percent(process.cpu)],
+  [words.job, "optional", (process) => process.slurm_job || ""],
+];
+const OF_OTHERS = [
+  [words.user, "optional", (process) => process.user || "–"], ["CPU", "", (process) => percent(process.cpu)],
+  ["RAM", "", (process) => (process.rss === undefined ? "–" : size(process.rss))], [words.job, "optional", (process) => process.slurm_job || ""],
+];
+const table = (processes, columns) => {
   const whole = made("table"), head = made("tr");
-  for (const [word, name] of heads) head.append(made("th", word, name));
+  for (const [word, name] of [["PID", ""], ...columns, [words.command, ""]]) head.append(made("th", word, name));
   whole.append(head);
-  const held = (process) => process.gpus.reduce((sum, part) => sum + (part.memory?.vram || 0) + (part.memory?.gtt || 0), 0);
-  for (const process of [...processes].sort((first, second) => held(second) - held(first))) {
-    const shares = process.gpus.map((part) => part.utilisation?.gpu).filter((share) => share !== undefined);
-    const cells = [process.pid, process.gpus.map((part) => part.index).join(","), process.user || "–", shares.length ? percent(Math.max(...shares)) : "–", held(process) ? (held(process) / GIB).toFixed(1) + " GiB" : "–", percent(process.cpu), process.slurm_job || "", process.command || process.name || process.because || ""];
-    const row = made("tr");
-    cells.forEach((cell, at) => row.append(made("td", cell, heads[at][1])));
+  for (const process of processes) {
+    const row = made("tr"), command = made("td"), text = process.command || process.name || process.because || "";
+    row.append(made("td", process.pid));
+    for (const [_word, name, cell] of columns) row.append(made("td", cell(process), name));
+    command.append(made("span", text, "command"));
+    command.title = text;
+    row.append(command);
     whole.append(row);
   }
   const box = made("div", undefined, "scroll");
@@ -112,15 +150,22 @@ const show = (at) => {
     const list = made("ul");
     for (const finding of sample.findings) {
       const entry = made("li", undefined, finding.severity), fold = made("details");
-      fold.append(made("summary", (finding.severity === "error" ? "✖ " : "▲ ") + finding.title), made("p", finding.because + " " + finding.mends));
+      fold.append(made("summary", ({ error: "✖ ", warning: "▲ " }[finding.severity] || "• ") + finding.title + "  [" + finding.cause + "]"), made("p", finding.because), made("p", finding.way), made("pre", finding.commands.join("\n")));
       fold.open = open.includes(fold.firstChild.textContent);
       entry.append(fold);
       list.append(entry);
     }
     const cards = made("div", undefined, "cards");
     for (const gpu of sample.gpus) cards.append(card(gpu, node));
-    parts.push(list, sample.gpus.length ? cards : made("p", words.none));
-    if (sample.processes.length) parts.push(table(sample.processes));
+    if (sample.host) parts.push(made("p", ofHost(sample.host), "host"));
+    const own = sample.gpus.length ? null : hostCard(node);
+    if (own) cards.append(own);
+    parts.push(list);
+    if (!sample.gpus.length) parts.push(made("p", words.none));
+    if (cards.children.length) parts.push(cards);
+    const users = [...sample.processes].sort((first, second) => held(second) - held(first));
+    if (users.length) parts.push(table(users, OF_GPUS));
+    else if (sample.host_processes?.length) parts.push(table(sample.host_processes.slice(0, MOST_OTHERS), OF_OTHERS));
   }
   section.replaceChildren(...parts);
 };
@@ -138,6 +183,11 @@ const add = (event) => {
         series[name].push(value === undefined ? null : value);
         if (series[name].length > MOST) series[name].shift();
       }
+    }
+    const host = event.sample.host, ram = host?.memory;
+    for (const [name, value] of [["cpu", host?.cpu?.utilisation], ["ram", ram ? ram.used / Math.max(ram.total, 1) : undefined]]) {
+      node.host[name].push(value === undefined ? null : value);
+      if (node.host[name].length > MOST) node.host[name].shift();
     }
     if (node.times.length > MOST) node.times.shift();
   }
@@ -157,6 +207,7 @@ const begin = async () => {
   const answer = await fetch("/history");
   if (!answer.ok) { place("state").textContent = words.refused; return; }
   nodes.splice(0, nodes.length, ...(await answer.json()));
+  if (nodes[0]?.recorded) { range = 0; place("range").value = "0"; }
   nodes.forEach((_node, at) => show(at));
   const events = new EventSource("/events");
   let broken = false;
@@ -167,6 +218,6 @@ const begin = async () => {
 place("metric-word").textContent = words.graph;
 place("range-word").textContent = words.range;
 choose("metric", ["gpu", "memory", "power", "temperature"].map((name) => [name, words[name]]), (value) => { metric = value; });
-choose("range", [[300, "5 min"], [1200, "20 min"], [3600, "1 h"]], (value) => { range = Number(value); });
+choose("range", [[300, "5 min"], [1200, "20 min"], [3600, "1 h"], [0, words.all]], (value) => { range = Number(value); });
 window.addEventListener("resize", () => nodes.forEach((_node, at) => show(at)));
 begin();
