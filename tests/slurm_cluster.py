@@ -159,7 +159,7 @@ class Cluster:
         """Run a program that asks this cluster."""
         variables = self.environment | dict(env or {})
         return subprocess.run(
-            argv, env=variables, cwd=cwd, capture_output=True, text=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL
+            argv, env=variables, cwd=cwd or self.folder, capture_output=True, text=True, timeout=seconds, check=False, stdin=subprocess.DEVNULL
         )  # fmt: skip
 
     def job(self, job: str | int) -> dict[str, str]:
