@@ -1,18 +1,21 @@
 #!/usr/bin/env python3
 """What the live view costs: first picture, CPU time a second, and how long a key waits; beside another program.
 
-    benchmarks/watch_live.py [--beside "nvitop --interval 1"] [--size 160x60]
+    benchmarks/watch_live.py [--beside "nvitop --interval 1"]… [--size 160x60] [--runs N]
 
 Figures are of this machine's GPUs, or of a library that stands in for NVIDIA's (LD_LIBRARY_PATH). CPU time is that of 14
-seconds of a view less that of 4, so that starting is not in it.
+seconds of a view less that of 4, so that starting is not in it; medians of N runs. A key waits from its press to the first byte that follows, in runs apart.
 """
 
 import argparse
+import contextlib
 import fcntl
 import os
 import pty
 import select
 import shlex
+import signal
+import statistics
 import struct
 import sys
 import termios
@@ -32,7 +35,9 @@ def view(argv: list[str], size: tuple[int, int], seconds: float, key: bytes = b"
             os.write(handle, key)
         if select.select([handle], [], [], 0.005)[0]:
             content = os.read(handle, 65536)
-            first = first or (passed if b"GPU" in content else 0.0)
+            if b"\x1b[6n" in content:  # where the cursor is: gpustat waits for the answer of a terminal
+                os.write(handle, b"\x1b[1;1R")
+            first = first or (passed if b"GPU" in content or b"[0]" in content else 0.0)
             answered = answered or (time.monotonic() - asked if asked else 0.0)
     os.write(handle, b"\x03")
     until = time.monotonic() + 3
@@ -41,6 +46,8 @@ def view(argv: list[str], size: tuple[int, int], seconds: float, key: bytes = b"
             os.read(handle, 65536)
         except OSError:
             break
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
     used = os.wait4(pid, 0)[2]
     return used.ru_utime + used.ru_stime, first, answered
 
@@ -48,17 +55,24 @@ def view(argv: list[str], size: tuple[int, int], seconds: float, key: bytes = b"
 def main() -> None:
     """Print a line for each program."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--beside", default="")
+    parser.add_argument("--beside", action="append", default=[])
+    parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--size", default="160x60")
     asked = parser.parse_args()
     wide, high = (int(number) for number in asked.size.split("x"))
-    programs = [[sys.executable, "-m", "rigup", "watch"], *([shlex.split(asked.beside)] if asked.beside else [])]
+    programs = [[sys.executable, "-m", "rigup", "watch"], *map(shlex.split, asked.beside)]
     for argv in programs:
-        short, long = view(argv, (wide, high), 4), view(argv, (wide, high), 14, b"?" if argv == programs[0] else b"")
-        key = f", a key answered in {long[2] * 1000:.0f} ms" if long[2] else ""
-        print(
-            f"{argv[-1] if argv == programs[0] else argv[0]:20} {(long[0] - short[0]) * 100:6.1f} ms of CPU a second, first picture {short[1]:.2f} s{key}"
-        )
+        runs = [(view(argv, (wide, high), 4), view(argv, (wide, high), 14)) for _run in range(asked.runs)]
+        costs, firsts = [long[0] - short[0] for short, long in runs], [short[1] for short, _long in runs]
+        name = "rigup watch" if argv == programs[0] else os.path.basename(argv[0])
+        line = f"{name:12} {statistics.median(costs) * 100:6.1f} ms of CPU a second, first picture {statistics.median(firsts):.2f} s"
+        if argv == programs[0]:  # of a run apart: answers cost time of their own
+            waits = sorted(
+                view([*argv, "--interval", "60"], (wide, high), 5, key)[2] * 1000
+                for key in (b"s", b"m", b"g", b"\t", b"T")
+            )
+            line += f", keys answered in {waits[2]:.0f} ms (longest {waits[-1]:.0f})"
+        print(line)
 
 
 if __name__ == "__main__":

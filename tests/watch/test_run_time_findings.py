@@ -1,6 +1,8 @@
 """What is told of samples, and where nothing is; each by a cause that `rigup explain` knows, with ways that hold for that card."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from watch_samples import gpu, process, sample
 
 from rigup.knowledge.doctor_tables import causes, texts
@@ -8,7 +10,7 @@ from rigup.knowledge.xids import meaning_of_xid
 from rigup.machine.matcher import match
 from rigup.machine.texts import Text
 from rigup.watch.findings import causes_of_rules, findings
-from rigup.watch.history import LENGTH, History
+from rigup.watch.history import LENGTH, History, Ring
 from rigup.watch.ways import Surroundings, first_way
 from rigup.workflows.explaining import explained
 
@@ -210,3 +212,17 @@ def test_two_ways_to_know_the_same_are_one_finding() -> None:
     assert both.severity == "error"
     assert both.explains == ["xid"]
     assert {line.fact for line in both.evidence} == {"errors.xid", "errors.ecc_uncorrected"}
+
+
+@given(
+    st.lists(st.one_of(st.none(), st.floats(allow_nan=False, allow_infinity=False)), max_size=40),
+    st.integers(1, 12),
+    st.integers(0, 15),
+)
+def test_a_ring_holds_the_last_values_as_a_list_would(values, length, count) -> None:
+    ring = Ring(length)
+    for value in values:
+        ring.append(value)
+    kept = values[-length:]
+    assert len(ring) == len(kept)
+    assert ring.last(count) == (kept[-count:] if count else [])

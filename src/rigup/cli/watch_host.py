@@ -58,7 +58,9 @@ def _disks(host: WatchedHost) -> str:
 
 
 def _network(host: WatchedHost) -> str:
-    return f"↓ {size(host.network.rx)}/s{_BETWEEN}↑ {size(host.network.tx)}/s" if host.network is not UNSET else ""
+    if host.network is UNSET:
+        return ""
+    return _("↓ {received}/s · ↑ {sent}/s").format(received=size(host.network.rx), sent=size(host.network.tx))
 
 
 def size(amount: float) -> str:

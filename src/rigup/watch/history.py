@@ -3,6 +3,8 @@
 Memory is bounded: a series has a fixed length, and what went is forgotten with the time that is looked back on.
 """
 
+import math
+from array import array
 from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -30,6 +32,30 @@ class Point(NamedTuple):
     cpu: float | None
 
 
+class Ring:
+    """The last values of a series, None where one was not known. Its memory is taken at once, so that a watch does not grow."""
+
+    def __init__(self, length: int) -> None:
+        self._values, self._next, self._count = array("d", [math.nan]) * length, 0, 0
+
+    def append(self, value: float | None) -> None:
+        """One more value; the oldest goes where there are as many as have room."""
+        self._values[self._next] = math.nan if value is None else value
+        self._next = (self._next + 1) % len(self._values)
+        self._count = min(self._count + 1, len(self._values))
+
+    def last(self, count: int) -> list[float | None]:
+        """The last values, the oldest first."""
+        wanted = min(count, self._count)
+        begin = self._next - wanted
+        values = self._values[begin : self._next] if begin >= 0 else self._values[begin:] + self._values[: self._next]
+        return [None if value != value else value for value in values]  # only NaN differs from itself
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return self._count
+
+
 class Life:
     """A process while it was watched."""
 
@@ -44,9 +70,8 @@ class History:
     def __init__(self, length: int = LENGTH) -> None:
         self.last: Watch | None = None
         self.length = length
-        self.times: deque[float] = deque(maxlen=length)
-        self.series: dict[str, dict[str, deque[float | None]]] = {}
-        self.host: dict[str, deque[float | None]] = {name: deque(maxlen=length) for name in HOST_SERIES}
+        self.series: dict[str, dict[str, Ring]] = {}
+        self.host = {name: Ring(length) for name in HOST_SERIES}
         self.lives: dict[tuple[int, float], Life] = {}
         self._at = 0.0
 
@@ -54,11 +79,10 @@ class History:
         """Keep a sample. Its place in time is the sum of the intervals, which no change of the clock moves."""
         self._at += sample.interval if sample.interval is not UNSET else 0.0
         self.last = sample
-        self.times.append(self._at)
         for gpu in sample.gpus:
             of_gpu = self.series.get(key_of(gpu))
             if of_gpu is None:
-                of_gpu = self.series[key_of(gpu)] = {name: deque(maxlen=self.length) for name in SERIES}
+                of_gpu = self.series[key_of(gpu)] = {name: Ring(self.length) for name in SERIES}
             for name, value in zip(SERIES, numbers(gpu), strict=True):
                 of_gpu[name].append(value)
         for name, number in zip(HOST_SERIES, host_numbers(sample.host), strict=True):
@@ -80,8 +104,8 @@ class History:
 
     def recent(self, gpu: WatchedGpu, name: str, count: int) -> list[float | None]:
         """The last values of one series, the oldest first."""
-        values = self.series.get(key_of(gpu), {}).get(name, ())
-        return list(values)[-count:]
+        ring = self.series.get(key_of(gpu), {}).get(name)
+        return ring.last(count) if ring is not None else []
 
     def life(self, process: WatchedProcess) -> list[Point]:
         """The points of a process."""

@@ -83,7 +83,7 @@ class Node:
         with self.lock:
             last = self.history.last
             gpus = last.gpus if last else []
-            host = {name: list(self.history.host[name]) for name in ("cpu", "ram")}
+            host = {name: self.history.host[name].last(POINTS) for name in ("cpu", "ram")}
             return {"times": self.times, "host": host, "gpus": {key_of(gpu): {name: self.history.recent(gpu, name, POINTS) for name in names} for gpu in gpus}}  # fmt: skip
 
     def _work(self) -> None:

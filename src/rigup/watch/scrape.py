@@ -135,7 +135,8 @@ def scrape(address: str, token: str = "") -> Watch:
     except urllib.error.HTTPError as error:
         raise NoAnswer(f"it answers with HTTP {error.code}") from error
     except (OSError, ValueError) as error:
-        raise NoAnswer(str(getattr(error, "reason", "") or error) or type(error).__name__) from error
+        reason = getattr(error, "reason", "") or error
+        raise NoAnswer(getattr(reason, "strerror", None) or str(reason) or type(error).__name__) from error
     if len(content) > _MOST_BYTES:
         raise NoAnswer("its answer is longer than 8 MiB")
     try:

@@ -77,7 +77,7 @@ class View:
 def frame_of(sample: Watch, history: History, parents: dict[int, int] | None = None, note: str = "") -> Frame:
     """A frame of the last sample of a history."""
     graphs = {key_of(gpu): {name: history.recent(gpu, name, POINTS) for name in METRICS} for gpu in sample.gpus}
-    graphs[HOST] = {name: list(values)[-POINTS:] for name, values in history.host.items()}
+    graphs[HOST] = {name: ring.last(POINTS) for name, ring in history.host.items()}
     return Frame(sample, graphs, parents or {}, note)
 
 
