@@ -40,6 +40,8 @@ def new_project(
 
 def _vacant(path: Path) -> None:
     try:
+        if "\0" in str(path):
+            raise ValueError("embedded null byte")
         held = path.is_symlink() or (path.exists() and (not path.is_dir() or any(path.iterdir())))
     except ValueError as error:  # a name with a null character
         raise RequestError(_("{path}: {why}.").format(path=path, why=error)) from error
