@@ -121,6 +121,11 @@ def _program(words: Words) -> "tuple[Program, str]":
     from rigup.workflows.environments import environment_if_any
 
     path = os.path.abspath(words.script)
+    for name in (os.getcwd(), path, *words.arguments):
+        if any("\ud800" <= letter <= "\udfff" for letter in name):
+            raise RequestError(
+                _("{name} is no text in UTF-8, which a batch script has to be: name it otherwise.").format(name=name)
+            )
     if not os.path.isfile(path):
         raise RequestError(_("{path} is no file: name the script that every rank runs.").format(path=words.script))
     found = None if words.container or words.python else environment_if_any(words.env)

@@ -173,6 +173,7 @@ SILENT = {
     "an unseen helper": ("from mine import train\ntrain()\n", batch("python train.py", options=("--gres=gpu:4",))),
     "mpirun": (DDP.replace('"LOCAL_RANK"', '"OMPI_COMM_WORLD_LOCAL_RANK"').replace('"nccl")', '"nccl", rank=int(os.environ["OMPI_COMM_WORLD_RANK"]))'), batch("mpirun -np 4 python train.py", options=TASKS)),
     "no batch script": (DDP, ""),
+    "transformers on the CPU": ("from transformers import Trainer, TrainingArguments\nTrainer(model, TrainingArguments('out', use_cpu=True)).train()\n", batch("srun python train.py", options=("--ntasks=1", "--constraint=a100"))),
     "unknown options": (LIGHTNING.replace("devices=4", "devices=int(input())"), batch(SRUN, options=TASKS)),
 }  # fmt: skip
 

@@ -228,6 +228,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         accelerator = self.trainer.value("accelerator") if self.trainer is not None else None
         cpu = self.launcher is not None and self.launcher.option("cpu") is not None
         given = [site.argument("accelerator") for site in self.program.sites if site.name == "rigup.train.trainer_args"]
+        named = [told.value(name) for told in self.huggingface for name in ("use_cpu", "no_cuda")]
+        if any(value is not None and value.const is True for value in named):
+            return True
         return cpu or any(value is not None and value.const in ("cpu", "mps", "tpu") for value in (accelerator, *given))
 
     # -- ranks
