@@ -219,3 +219,32 @@ def test_an_ssh_that_is_an_option_is_refused():
 
     with pytest.raises(Failure):
         by_ssh(["-oProxyCommand=x"], "python3")
+
+
+def test_the_real_program_measures_a_disk_and_leaves_nothing_though_it_is_stopped_in_the_middle(tmp_path, monkeypatch):
+    from rigup.workflows.cluster_talk import _BEGIN, _SHELL
+
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with Talk({"n1": ["sh", "-c", _SHELL, "rigup", sys.executable, _BEGIN, "n1"]}) as talk:
+        assert talk.begun(["n1"], 60) == {"n1"}
+        talk.say(do="hello")
+        found = talk.hear(Hello, ["n1"], 60)["n1"]
+        assert not found.torch
+        talk.say(do="disk", folders=[str(tmp_path)], seconds=0.1)
+        (row,) = talk.hear(Disk, ["n1"], 60)["n1"].folders
+        assert row.write > 0 < row.read
+        assert [path.name[:11] for path in tmp_path.iterdir()] == ["rigup-node-"]
+        peers = {"n2": {"addresses": ["127.0.0.1"], "port": 9}}
+        talk.say(
+            do="link", pairs=[["n2", "n1"]], peers=peers, word="w", round=0, seconds=1, limit=5, backend="gloo", bytes=4
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_python_that_is_not_there_is_told():
+    from rigup.workflows.cluster_talk import _BEGIN, _SHELL
+
+    with Talk({"n1": ["sh", "-c", _SHELL, "rigup", "/no/python", _BEGIN, "n1"]}) as talk:
+        assert talk.begun(["n1"], 60) == {"n1"}
+        found = measured(talk, ["n1"], 1.0, [], lambda _text: None)
+    assert (found.proofs["n1"].state, found.silent) == ("unknown", {})

@@ -128,7 +128,7 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     """What the options ask of the cluster at hand. Raises click.UsageError and InputError."""
     from rigup.cluster.asking import kept_folder
     from rigup.train.advise import live
-    from rigup.train.advise.inputs import Question, Work, allocation
+    from rigup.train.advise.inputs import InputError, Question, Work, allocation
     from rigup.train.advise.recorded import as_rates, recorded, runs_of
 
     found = _WORK.fullmatch(wish["work"].strip())
@@ -139,6 +139,8 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     runs = [recorded(host, folder) for folder in wish["histories"]]
     if not runs and wish["script"] and wish["samples"]:
         runs = runs_of(host, Path(wish["script"]).resolve(), Path.cwd())
+        if not runs and not wish["rates"]:
+            raise InputError(_("{folder} has no history of a training run.").format(folder=wish["script"][:200]))
     measured = _measured(host, wish["rates"])
     asked = [allocation(words) for words in wish["allocations"]]
     state = live.now(host, live.you(host), kept_folder())

@@ -82,9 +82,13 @@ def _bar(span: Span, most: float, room: int) -> str:
 
 def _beside(answer: Advise) -> Iterator[str]:
     yield ""
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for gone in answer.never:
+        kind, _colon, shape = gone.allocation.rpartition(":")
+        alike.setdefault((kind, gone.reason, gone.because), []).append(shape)
+    for (kind, reason, because), shapes in alike.items():
         yield _("never {allocation} ({reason}): {because}").format(
-            allocation=visible(gone.allocation), reason=gone.reason, because=visible(gone.because)
+            allocation=visible(f"{kind}:{', '.join(shapes)}"), reason=reason, because=visible(because)
         )
     if flip := answer.flip:
         yield _("{first} stays first while it waits no longer than {wait}; then {other} is better.").format(

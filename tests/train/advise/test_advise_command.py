@@ -259,3 +259,18 @@ def test_the_labelled_scenarios(tmp_path):
         argv, capture_output=True, text=True, check=True, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)}
     ).stdout
     assert "15 scenarios: score 1.000; best right 15/15; never right 15/15" in told, told
+
+
+def test_what_never_runs_for_one_reason_is_told_in_one_line():
+    from rigup.cli.advise_report import shown
+    from rigup.schemas.advise import AdvisedWork, NeverRuns
+
+    work = AdvisedWork(epochs=1, startup=0, requeue=False, checkpoint=0, cpus_per_gpu=1, accept_preemption=False)
+    gone = [NeverRuns(allocation=f"p/a:{shape}", reason="gpu-memory", because="Too small.") for shape in ("1x1", "2x1")]
+    gone.append(NeverRuns(allocation="q/a:1x1", reason="gpu-memory", because="Too small."))
+    answer = Advise(
+        now=0, slurm="", job=work, allocations=[], best=[], ties=[], cheapest=None, never=gone, flip=None, second_opinion=[], poison=[],
+        next_measurement=None, assumed=[],
+    )  # fmt: skip
+    told = [line for line in shown(answer).splitlines() if line.startswith("never")]
+    assert told == ["never p/a:1x1, 2x1 (gpu-memory): Too small.", "never q/a:1x1 (gpu-memory): Too small."]

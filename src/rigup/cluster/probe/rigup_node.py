@@ -281,17 +281,26 @@ ORDERS = {"hello": hello, "verify": verify, "disk": disk, "link": link}
 
 def main() -> None:
     """Take orders until there are no more."""
-    for line in sys.stdin:
+    lines: queue.Queue[str] = queue.Queue()
+    threading.Thread(target=_take_in, args=(lines,), daemon=True).start()
+    while True:
         try:
-            order = json.loads(line)
+            order = json.loads(lines.get())
             if NAME in order.get("only", [NAME]):
                 ORDERS[order["do"]](order)
         except Exception as error:  # whatever it is, the node can still take the next order
             say("failed", error=f"{type(error).__name__}: {error}"[:300])
 
 
+def _take_in(lines: Any) -> None:
+    """At the end of the input nobody waits for an answer: what is being done ends, too."""
+    for line in sys.stdin:
+        lines.put(line)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 def _gone(*_told: Any) -> None:
-    sys.exit(1)  # through `finally`
+    sys.exit(0)  # through `finally`, which ends children and takes the folder away
 
 
 if __name__ == "__main__":
