@@ -4,7 +4,7 @@
 
 Each round asks the engine and the server alike, in changing order. Printed are medians over rounds: the time to the first
 piece of one stream, and tokens a second of all streams at once, with the share that the server costs; and the processor's
-time that the server takes for each piece that it passes on, which tells more than rates do where others use the machine too.
+time that engine and server take for each piece, which tells more than rates do where others use the machine too.
 """
 
 import argparse
@@ -66,17 +66,23 @@ def processor_time(pid: int) -> float:
     return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def measured(places: dict[str, tuple[str, str]], pid: int, streams: int, tokens: int, rounds: int) -> None:
-    """Ask both in turn, and print."""
+def measured(places: dict[str, tuple[str, str]], pids: tuple[int, int], streams: int, tokens: int, rounds: int) -> None:
+    """Ask both in turn, and print; `pids` are the engine's and the server's, `took` what each takes of processors for the server's pieces."""
     rates: dict[str, list[float]] = {name: [] for name in places}
     firsts: dict[str, list[float]] = {name: [] for name in places}
-    begun, pieces = 0.0, 0.0
+    took, pieces = [0.0, 0.0], 0
     for number in range(rounds + 1):
-        if number == 1:
-            begun = processor_time(pid)
         for name in sorted(places, reverse=bool(number % 2)):
+            before = [processor_time(pid) for pid in pids]
             rate, first, count = asyncio.run(many(*places[name], streams, tokens))
-            pieces += count if number and name == "server" else 0
+            if number and name == "server":
+                pieces += count
+                took = [
+                    sum(pair)
+                    for pair in zip(
+                        took, (processor_time(pid) - was for pid, was in zip(pids, before, strict=True)), strict=True
+                    )
+                ]
             if number:  # the first round warms both
                 rates[name].append(rate)
                 firsts[name].append(first)
@@ -86,7 +92,8 @@ def measured(places: dict[str, tuple[str, str]], pid: int, streams: int, tokens:
         f"{streams:3} streams: engine {statistics.median(rates['engine']):8.1f}/s  server {statistics.median(rates['server']):8.1f}/s  "
         f"ratio {statistics.median(pairs):.3f} ({min(pairs):.3f}..{max(pairs):.3f})  "
         f"first piece {1000 * statistics.median(firsts['engine']):.1f} ms, with the server {statistics.median(added):+.1f} ms ({min(added):+.1f}..{max(added):+.1f})"
-        f"  {1e6 * (processor_time(pid) - begun) / max(1, pieces):.0f} us of the server's for a piece",
+        f"  a piece takes {1e6 * took[0] / max(1, pieces):.0f} us of the engine's and {1e6 * took[1] / max(1, pieces):.0f} us of the server's"
+        f"  least first piece {1000 * min(firsts['engine']):.1f} and {1000 * min(firsts['server']):.1f} ms",
         flush=True,
     )
 
@@ -132,7 +139,7 @@ def main() -> None:
                 answer = json.loads(text)
                 places = {"engine": (engine.base_url, engine.key), "server": (answer["base_url"], answer["key"])}
                 for count in streams:
-                    measured(places, answer["pid"], count, told.tokens, told.rounds)
+                    measured(places, (engine.pid, answer["pid"]), count, told.tokens, told.rounds)
             finally:
                 server.terminate()
 
