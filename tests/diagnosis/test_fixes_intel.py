@@ -49,3 +49,12 @@ def test_script_that_is_not_there_is_named_by_its_file(titled):
         "./main: error while loading shared libraries: libsycl.so.8: cannot open shared object file: No such file or directory\n",
     )
     assert "which brings libsycl.so.8" in told[0]
+
+
+def test_who_misses_the_loader_gets_the_driver_behind_it_too(titled):
+    missed = "OSError: libze_loader.so.1: cannot open shared object file: No such file or directory\n2.9.0+xpu\n"
+    system = 'ID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04.1 LTS"\n'
+    told = titled("intel-oneapi-runtime-missing", system + missed)
+    assert "libze-intel-gpu1" in told[0]
+    assert not [way for way in told if "setvars" in way]
+    assert "libze1" in titled("intel-oneapi-runtime-missing", missed)[0]

@@ -78,7 +78,7 @@ KINDS: dict[str, Kind] = {
         writes=("/etc/modprobe.d/rigup-{module}-{name}.conf",),
     ),
     "enrol-module-key": Kind(
-        _("enrol the key that signs the module, and confirm it at the next start"), (), "kernel", root=True,
+        _("enrol the key that signs the module; at the next start choose Enroll MOK on the blue screen, and type the password that you chose for it"), (), "kernel", root=True,
         restart=True, tag="caution", commands=(("mokutil", "--import", "{key}"),),
         undo_because=_("a key is taken back with mokutil --delete and another restart"),
     ),

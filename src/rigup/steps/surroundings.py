@@ -44,7 +44,8 @@ KINDS: dict[str, Kind] = {
         _("ask the scheduler for as many tasks on each node as the program is told devices ({option})"), ("option",), undo=(),
     ),
     "attach-gpu": Kind(
-        _("use a machine with a supported GPU, or a build for the CPU: {command}"), ("command",), "by-hand", undo=(),
+        _("use a machine with a supported GPU, or a build for the CPU: {command}"), ("command",), "by-hand",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "torch", "--index-url", "{index}"),), undo=(),
     ),
     "use-other-backend": Kind(
         _("use another backend with this card: {backend}"), ("backend",), "by-hand", undo=(),

@@ -61,7 +61,7 @@ def a_build_that_serves_the_card(
     if not known.kind or not (known.isa or (known.have and known.driver) or known.kind == "xpu"):
         return {"wish": wish}
     if known.isa and known.kind == "cuda" and not _buildable(known):
-        return {"processor": _for_the_processor(), "wish": None}
+        return {"processor": _for_the_processor(), "cpu_index": index_url("cpu"), "wish": None}
     if (
         known.kind == "rocm"
         and (amd := of_amds_index(known.isa, known.system))

@@ -6,9 +6,9 @@ from rigup.diagnosis.fixes.amd_told import ids_in, system_of
 from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.intel import generation
 from rigup.knowledge.amd_ways import newest_of
-from rigup.knowledge.intel import newest_kit, part_of, release_of, runtime_of_torch, variables_script
+from rigup.knowledge.intel import compute_packages, newest_kit, part_of, release_of, runtime_of_torch, variables_script
 from rigup.knowledge.torch_builds import companions, index_url
-from rigup.machine.kinds import Package, Platform, Symptom, Toolkit, Torch
+from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Toolkit, Torch
 
 _ONEAPI = ("intel-oneapi-runtime-missing", "intel-oneapi-version-mismatch")
 _KITS = ("oneapi", "oneapi-compiler", "oneapi-mkl", "oneapi-ccl", "oneapi-dnnl")
@@ -67,6 +67,20 @@ def _torch_for_intel(torch: Torch | None) -> Params:
     return {"torch": wanted, "torchvision": beside and beside.torchvision, "index": index_url("xpu")} if wanted else {}
 
 
+@mends("intel-oneapi-runtime-missing")
+def all_of_level_zero(knew: Params, distribution: Distribution | None = None) -> Params:
+    """Who misses the loader misses the driver behind it too, without which no device is found: they come from one source."""
+    if not str(knew.get("brought") or "").startswith("libze") or distribution is None or not distribution.get("id"):
+        return {}
+    source = compute_packages(str(distribution.get("id")), str(distribution.get("version")))
+    if source is None:
+        return {}
+    packages = ", ".join(source.packages)
+    return (
+        {"provider": source.provider, "packages": packages, "brought": None} if source.setup else {"brought": packages}
+    )
+
+
 @mends("intel-oneapi-version-mismatch")
 def runtime_that_torch_pins(
     knew: Params, differs: Symptom | None = seen("runtime-of-oneapi-differs-from-what-is-pinned"), torch: Torch | None = None, part: Package | None = one(name=_RUNTIME)
@@ -85,7 +99,7 @@ def shell_that_has_its_variables(
     knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(tag="oneapi-there"), gone: Symptom | None = seen(_GONE)
 ) -> Params:  # fmt: skip
     """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
-    if knew.get("pinned") or knew.get("again") or knew.get("brought") or knew.get("owner"):
+    if any(knew.get(hole) for hole in ("pinned", "again", "brought", "owner", "packages")):
         return {"release": None, "lib": None}
     script = variables_script(str(knew.get("system")), str(knew.get("alone") or ""))
     if knew.get("alone"):
