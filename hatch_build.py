@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess  # noqa: TID251  (runs our own code, and learns nothing of the machine)
 import sys
+import tarfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,10 +15,11 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 KNOWLEDGE = Path("src", "rigup", "knowledge")
 LOCALES = Path("src", "rigup", "locales")
 INDEX = "rigup/diagnosis/files.msgpack"
+PACKED = "rigup/shipped.tar.xz"
 
 
 class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Writes ``compiled.msgpack`` and the catalogues beside their sources, and adds them to the wheel, which holds no sources."""
+    """Compiles the tables and the catalogues; the wheel holds them in one archive, and no sources (see ``rigup/shipped.py``)."""
 
     PLUGIN_NAME = "custom"
 
@@ -25,20 +27,37 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Compile before the files are collected; a malformed table stops the build. A checkout in use keeps what its tests read."""
         if self.target_name != "wheel":
             return
-        if version != "editable":  # before the tables: a checkout's own are compiled whole when they are read
-            build_data["force_include"][str(_indexed(Path(self.root), Path(self.directory)))] = INDEX
-        knowledge = Path(self.root) / KNOWLEDGE
-        _compiling(Path(self.root)).compile_tables(
-            knowledge / "data", knowledge / "compiled.msgpack", shipped=version != "editable"
-        )
-        build_data["artifacts"].append((KNOWLEDGE / "compiled.msgpack").as_posix())
-        for catalogue in sorted((Path(self.root) / LOCALES).glob("*/LC_MESSAGES/*.po")):
-            compiled = _catalogue(catalogue)
-            build_data["artifacts"].append(compiled.relative_to(self.root).as_posix())
+        root, editable = Path(self.root), version == "editable"
+        folder = root if editable else Path(self.directory)
+        if not editable:  # before the tables: a checkout's own are compiled whole when they are read
+            build_data["force_include"][str(_indexed(root, folder))] = INDEX
+        knowledge = root / KNOWLEDGE
+        tables = knowledge / "compiled.msgpack" if editable else folder / "compiled.msgpack"
+        _compiling(root).compile_tables(knowledge / "data", tables, shipped=not editable)
+        catalogues = [_catalogue(path) for path in sorted((root / LOCALES).glob("*/LC_MESSAGES/*.po"))]
+        if not editable:
+            weights = "knowledge/text_classifier.bin"
+            files = {tables: "knowledge/compiled.msgpack", knowledge.parent / weights: weights} | {
+                path: path.relative_to(root / LOCALES.parent).as_posix() for path in catalogues
+            }
+            build_data["force_include"][str(_packed(files, folder))] = PACKED
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Take away what stands in the wheel now."""
-        Path(self.directory, Path(INDEX).name).unlink(missing_ok=True)
+        for name in (INDEX, PACKED, "compiled.msgpack"):
+            Path(self.directory, Path(name).name).unlink(missing_ok=True)
+
+
+def _packed(files: dict[Path, str], folder: Path) -> Path:
+    """One archive of files under their names below the package, the same bytes for the same files."""
+    target = folder / Path(PACKED).name
+    with tarfile.open(target, "w:xz", preset=9) as archive:
+        for path, name in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = path.stat().st_size
+            with path.open("rb") as content:
+                archive.addfile(member, content)
+    return target
 
 
 def _indexed(root: Path, folder: Path) -> Path:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 SUPPORTED = ("en", "ru", "zh_CN", "zh_TW")
-_CATALOGUES = Path(__file__).parent / "locales"
+_CATALOGUES: Path | None = None  # where they are, if not where they came with the package
 _say: Callable[[str], str] | None = None
 _chosen = ""
 
@@ -76,7 +76,7 @@ def _translator(code: str) -> Callable[[str], str]:
 
     # click speaks through gettext's own functions, which ask the variables for the language.
     os.environ["LANGUAGE"] = code
-    gettext.bindtextdomain("rigup", str(_CATALOGUES))
+    gettext.bindtextdomain("rigup", _catalogues())
     gettext.textdomain("rigup")
     return spoken_in(code)
 
@@ -85,4 +85,14 @@ def spoken_in(code: str) -> Callable[[str], str]:
     """What translates into one language and changes nothing: for a reader who is not who started rigup."""
     import gettext
 
-    return gettext.translation("rigup", str(_CATALOGUES), languages=[code], fallback=True).gettext
+    return gettext.translation("rigup", _catalogues(), languages=[code], fallback=True).gettext
+
+
+def _catalogues() -> str:
+    """The folder of the catalogues."""
+    from rigup import shipped
+
+    try:
+        return str(_CATALOGUES or shipped.path("locales"))
+    except OSError:  # English is in the code
+        return ""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import msgspec
 
-from rigup import plugins
+from rigup import plugins, shipped
 from rigup.knowledge import compile as compiling
 from rigup.knowledge.compile import KnowledgeError, Table
 
@@ -326,7 +326,11 @@ def remembered(function: Callable[Given, Found]) -> Callable[Given, Found]:
 @remembered
 def default_store() -> Store:
     """The shipped tables with what packages bring, and with this machine's overlays above it."""
-    return Store(compiling.DATA, compiling.COMPILED, (*plugins.table_folders(), *overlay_folders()))
+    try:
+        compiled = shipped.path("knowledge/compiled.msgpack")
+    except OSError as error:
+        raise KnowledgeError(shipped.ARCHIVE, f"it can be unpacked nowhere: {error}") from error
+    return Store(compiling.DATA, compiled, (*plugins.table_folders(), *overlay_folders()))
 
 
 def forget() -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from rigup import shipped
 from rigup.knowledge import tables
 from rigup.knowledge.patterns import lazy_regex
 
@@ -129,7 +130,7 @@ def marks_of(heard: Iterable[str]) -> list[str]:
 @tables.remembered
 def _model() -> _Model:
     try:
-        packed = msgspec.msgpack.decode(WEIGHTS.read_bytes(), type=Packed)
+        packed = msgspec.msgpack.decode(shipped.path("knowledge/" + WEIGHTS.name).read_bytes(), type=Packed)
     except (OSError, msgspec.MsgspecError) as error:
         raise tables.KnowledgeError(WEIGHTS, str(error)) from error
     numbers = {term: number for number, term in enumerate(packed.terms.split("\n"))}
