@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rigup.language import _
+from rigup.machine.private_file import takes_a_stream
 
 
 def put(text: str, output: str, force: bool = False, quiet: bool = False) -> None:
@@ -22,6 +23,9 @@ def put(text: str, output: str, force: bool = False, quiet: bool = False) -> Non
         click.echo(text, nl=False)
         return
     path = free(output, force)
+    if takes_a_stream(path):
+        path.write_text(text, encoding="utf-8", newline="")
+        return
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".rigup-draft-")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
@@ -42,7 +46,7 @@ def free(output: str, force: bool = False) -> Path:
         raise click.ClickException(sentence.format(path=path.parent))
     if path.is_dir():
         raise click.ClickException(_("{path} is a folder. Name a file.").format(path=path))
-    if os.path.lexists(path) and not force:
+    if os.path.lexists(path) and not (force or takes_a_stream(path)):
         raise click.ClickException(_("{path} is there already. Name another file, or remove it.").format(path=path))
     return path
 

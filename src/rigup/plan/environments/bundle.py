@@ -25,7 +25,7 @@ from typing import IO, NamedTuple
 import msgspec
 
 from rigup.language import _
-from rigup.machine import unpacking
+from rigup.machine import private_file, unpacking
 from rigup.plan.environments import lockfile
 from rigup.plan.environments.bundle_script import install_script
 from rigup.plan.environments.lock_fields import LockError, Wheel
@@ -63,22 +63,28 @@ def write(lock: Lock, folder: Path, path: Path) -> int:
 
     """
     chosen = _packed(lock, folder)
+    if private_file.takes_a_stream(path):
+        with open(path, "wb") as file:
+            _fill(file, chosen, folder)
+        return path.stat().st_size
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".rigup-draft-")
     try:
-        with (
-            os.fdopen(handle, "wb") as file,
-            tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive,
-        ):
-            for name, body, mode in _texts(chosen):
-                archive.addfile(_entry(name, len(body), mode), io.BytesIO(body))
-            for wheel in chosen.wheels():
-                with open(folder / wheel.name, "rb") as source:
-                    archive.addfile(_entry(wheel.path, os.fstat(source.fileno()).st_size, 0o644), source)
+        with os.fdopen(handle, "wb") as file:
+            _fill(file, chosen, folder)
         os.chmod(draft, 0o644)
         os.replace(draft, path)
     finally:
         Path(draft).unlink(missing_ok=True)
     return path.stat().st_size
+
+
+def _fill(file: IO[bytes], lock: Lock, folder: Path) -> None:
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name, body, mode in _texts(lock):
+            archive.addfile(_entry(name, len(body), mode), io.BytesIO(body))
+        for wheel in lock.wheels():
+            with open(folder / wheel.name, "rb") as source:
+                archive.addfile(_entry(wheel.path, os.fstat(source.fileno()).st_size, 0o644), source)
 
 
 def _packed(lock: Lock, folder: Path) -> Lock:
