@@ -248,3 +248,16 @@ def test_a_python_that_is_not_there_is_told():
         assert talk.begun(["n1"], 60) == {"n1"}
         found = measured(talk, ["n1"], 1.0, [], lambda _text: None)
     assert (found.proofs["n1"].state, found.silent) == ("unknown", {})
+
+
+def test_an_error_that_is_no_number_is_still_heard():
+    events = [
+        *BEGUN,
+        event("begin", device="cpu", check="sorting"),
+        event("end", measured={"error": float("nan")}, seconds=0.1),
+        event("done"),
+    ]
+    with Talk({"n1": node({"say": "verified", "events": events, "said": ""})}) as talk:
+        assert talk.begun(["n1"], 20) == {"n1"}
+        heard = talk.hear(Verified, ["n1"], 20)["n1"]
+    assert str(heard.events[-2]["measured"]["error"]) == "nan"
