@@ -31,12 +31,12 @@ def memory(count: int) -> str:
     return _("{size} MiB").format(size=round(count / _MIB)) if count < _GIB else gibibytes(count, 0)
 
 
-def duration(seconds: float) -> str:
-    """`45 s`, `4.2 min`, `12 min`, `3.4 h`, `2.1 d`."""
+def duration(seconds: float, digits: int = 1) -> str:
+    """`45 s`, `4.2 min`, `12 min`, `3.4 h`, `2.1 d`; an estimate, of which no digit counts, without: `4 min`, `3 h`."""
     if seconds < 1.5 * _MINUTE:
         return _("{count} s").format(count=round(seconds))
     if seconds < 2 * _HOUR:
-        return _("{count} min").format(count=f"{seconds / _MINUTE:.{0 if seconds >= 10 * _MINUTE else 1}f}")
+        return _("{count} min").format(count=f"{seconds / _MINUTE:.{0 if seconds >= 10 * _MINUTE else digits}f}")
     if seconds < 2 * _DAY:
-        return _("{count} h").format(count=f"{seconds / _HOUR:.1f}")
-    return _("{count} d").format(count=f"{seconds / _DAY:.1f}")
+        return _("{count} h").format(count=f"{seconds / _HOUR:.{digits}f}")
+    return _("{count} d").format(count=f"{seconds / _DAY:.{digits}f}")

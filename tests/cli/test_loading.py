@@ -67,6 +67,7 @@ def test_what_uv_unpacks_is_seen_in_its_own_folder(tmp_path):
 
 def test_sizes_and_times_are_told_in_the_unit_that_a_person_would_take():
     assert [size(count) for count in (1, 26_000_000, 1_580_000_000)] == ["1 B", "26.0 MB", "1.6 GB"]
+    assert [duration(seconds, 0) for seconds in (40, 300, 9000)] == ["40 s", "5 min", "2 h"]
     assert [duration(seconds) for seconds in (40, 300, 9000)] == ["40 s", "5.0 min", "2.5 h"]
 
 

@@ -37,7 +37,8 @@ def judge(monkeypatch):
     explained.cache_clear()
 
     def use(facts, function, strength="certain"):
-        monkeypatch.setattr(runner, "RULES", [Rule("cause", function, needs_of(function), strength, function.__name__)])
+        rules = [Rule("cause", function, needs_of(function), strength, function.__name__)]
+        monkeypatch.setattr(runner, "rules_for", lambda *_given: rules)
         monkeypatch.setattr(runner, "rules_of_table", lambda _heard: ())
         return judged(facts)
 

@@ -92,16 +92,24 @@ def test_the_build_hook_compiles_and_ships(tmp_path):
     pytest.importorskip("hatchling")
     import importlib.util
     import shutil
+    import tarfile
 
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
     hook_module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(hook_module)
-    package = tmp_path / "src" / "rigup" / "knowledge"
-    (package / "data").mkdir(parents=True)
-    shutil.copy(ROOT / "src/rigup/knowledge/compile.py", package)
-    shutil.copy(ROOT / "src/rigup/knowledge/data/layers.toml", package / "data")
-    hook = hook_module.CustomBuildHook(str(tmp_path), {}, None, None, str(tmp_path), "wheel")
-    build_data = {"artifacts": []}
+    shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.msgpack", "*.mo"))
+    hook = hook_module.CustomBuildHook(str(tmp_path), {}, None, None, str(tmp_path / "dist"), "wheel")
+    build_data = {"artifacts": [], "force_include": {}}
     hook.initialize("standard", build_data)
-    assert build_data["artifacts"] == ["src/rigup/knowledge/compiled.msgpack"]
-    assert (package / "compiled.msgpack").stat().st_size > 100
+    included = {name: path for path, name in build_data["force_include"].items()}
+    assert included.keys() == {"rigup/shipped.tar.xz", "rigup/diagnosis/files.msgpack"}
+    with tarfile.open(included["rigup/shipped.tar.xz"]) as archive:
+        sizes = {member.name: member.size for member in archive}
+    assert {
+        "knowledge/compiled.msgpack",
+        "knowledge/text_classifier.bin",
+        "locales/ru/LC_MESSAGES/rigup.mo",
+    } <= sizes.keys()
+    assert min(sizes.values()) > 10_000
+    hook.finalize("standard", build_data, "")
+    assert not list((tmp_path / "dist").iterdir())

@@ -67,7 +67,7 @@ class Loading:
         if took < _SOON or done < self.total * _SURE or done >= self.total:
             return amount
         seconds = round(took * (self.total - done) / done)
-        return _("{amount}, {time} left").format(amount=amount, time=duration(seconds))
+        return _("{amount}, {time} left").format(amount=amount, time=duration(seconds, 0))
 
 
 class Emptying:
@@ -88,7 +88,7 @@ class Emptying:
         took = self._looked - self._began
         if took < _SOON or gone < self._total * _SURE or not self._left:
             return amount
-        return _("{amount}, {time} left").format(amount=amount, time=duration(round(took * self._left / gone)))
+        return _("{amount}, {time} left").format(amount=amount, time=duration(round(took * self._left / gone), 0))
 
 
 def _package(word: str) -> str:

@@ -117,7 +117,7 @@ def _bytes(cost: Cost) -> str:
         return sentence.format(about=about, disk=size(cost.disk_bytes))
     sentence = _("It takes {about}{download} to download").format(about=about, download=size(cost.download_bytes))
     if cost.seconds is not None:
-        sentence += _(" ({time} on this link)").format(time=duration(cost.seconds))
+        sentence += _(" ({time} on this link)").format(time=duration(cost.seconds, 0))
     if cost.disk_bytes:
         sentence += _(" and {disk} on the disk").format(disk=size(cost.disk_bytes))
     return _("{sentence}.").format(sentence=sentence)

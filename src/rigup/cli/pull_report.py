@@ -123,7 +123,7 @@ class Coming:
         if rate <= 0:
             return sentence
         sentence = _("{amount}, {rate}/s").format(amount=sentence, rate=size(int(rate)))
-        return _("{amount}, {time} left").format(amount=sentence, time=duration(round((total - done) / rate)))
+        return _("{amount}, {time} left").format(amount=sentence, time=duration(round((total - done) / rate), 0))
 
     def _says(self) -> None:
         while self._progress.said:
