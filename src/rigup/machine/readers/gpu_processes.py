@@ -67,7 +67,7 @@ def processes_of_nvml(text: Text) -> Statements:
 def processes_of_the_kernel(text: Text) -> Statements:
     """amdkfd tells the bytes that each process has of each card, whoever's it is; none are none that hold it."""
     pid, held = re.search(r"/proc/(\d{1,8})/vram_", text.source), text.body.strip()
-    if pid is not None and held.isdigit() and int(held):
+    if pid is not None and re.fullmatch(r"[1-9]\d{0,17}", held):
         draft = Draft(text, GpuProcess, 0)
         draft.add("pid", int(pid[1]))
         draft.add("memory", int(held))
