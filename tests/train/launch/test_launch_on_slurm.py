@@ -274,7 +274,7 @@ def text_of(path: str) -> str:
         return ""
 
 
-def wait_for(holds, seconds: float = 60) -> None:
+def wait_for(holds, seconds: float = 240) -> None:
     end = time.monotonic() + seconds
     while not holds() and time.monotonic() < end:
         time.sleep(0.1)
