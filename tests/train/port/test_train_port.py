@@ -131,6 +131,13 @@ def test_a_line_becomes(before, after):
     assert ported("x.py", result.text).text == result.text
 
 
+def test_a_long_receiver_is_named_by_what_is_called():
+    layers = ", ".join(["nn.Linear(4, 4)"] * 12)
+    result = ported("x.py", TRAINING + f"net = nn.Sequential({layers}).cuda()\nnet[0].weight.cuda()\n")
+    names = [change.name for change in result.changes if change.kind == "to-device"]
+    assert names[-2:] == ["nn.Sequential(…)", "net[0].weight"]
+
+
 @pytest.mark.parametrize("line", SILENT)
 def test_a_line_is_left_and_nothing_is_told(line):
     plain, result = ported("x.py", TRAINING), ported("x.py", TRAINING + line + "\n")

@@ -41,14 +41,14 @@ def _autocast(script: Script, call: ast.Call, order: tuple[str, ...], cuda: bool
         return
     if dtype is None or script.dotted(dtype) in _HALF:
         given.pop("dtype", None)
-        script.replace("amp", call, f"{script.ranks}.autocast({_words(script, given)})", name=script.source(call.func))
+        script.replace("amp", call, f"{script.ranks}.autocast({_words(script, given)})", name=script.label(call.func))
     elif device is not None:
-        script.replace("device", device, f"{script.ranks}.device.type", name=script.source(device))
+        script.replace("device", device, f"{script.ranks}.device.type", name=script.label(device))
     elif torch := script.name_of("torch"):
         words = ", ".join(filter(None, (f"{script.ranks}.device.type", _words(script, given))))
-        script.replace("amp", call, f"{torch}.autocast({words})", name=script.source(call.func))
+        script.replace("amp", call, f"{torch}.autocast({words})", name=script.label(call.func))
     else:
-        script.remark("cuda-only", call, script.source(call.func))
+        script.remark("cuda-only", call, script.label(call.func))
 
 
 def _scaler(script: Script, call: ast.Call, first: str) -> None:
@@ -59,7 +59,7 @@ def _scaler(script: Script, call: ast.Call, first: str) -> None:
         return
     words = words[1:] if first and call.args else words
     text = ", ".join(filter(None, (*words, _words(script, keywords))))
-    script.replace("scaler", call, f"{script.ranks}.scaler({text})", name=script.source(call.func))
+    script.replace("scaler", call, f"{script.ranks}.scaler({text})", name=script.label(call.func))
 
 
 def _words(script: Script, given: dict[str, ast.expr]) -> str:

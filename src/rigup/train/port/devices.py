@@ -153,18 +153,18 @@ def _call(script: Script, node: ast.Call, own: bool) -> None:
     name = script.called(node)
     if name == "torch.device":
         if _is_cuda(script, node):
-            script.replace("device", node, f"{script.ranks}.device", name=script.source(node))
+            script.replace("device", node, f"{script.ranks}.device", name=script.label(node))
     elif name.startswith("torch.cuda."):
         _cuda_call(script, node, name.removeprefix("torch.cuda."))
     elif is_cuda_text(node):
         _device(script, node)
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "cuda" and not name:
         if own:
-            script.remark("own-cuda", node, script.source(node))
+            script.remark("own-cuda", node, script.label(node))
         else:
             _moved(script, node, node.func)
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "to" and node.args and _is_card(node.args[0]):
-        script.replace("device", node.args[0], f"{script.ranks}.device", name=script.source(node.args[0]))
+        script.replace("device", node.args[0], f"{script.ranks}.device", name=script.label(node.args[0]))
     elif (
         isinstance(node.func, ast.Attribute) and node.func.attr == "type" and len(node.args) == 1 and not node.keywords
     ):
@@ -189,7 +189,7 @@ def _moved(script: Script, call: ast.Call, func: ast.Attribute) -> None:
         or any(word.arg is None for word in call.keywords)
         or len(call.args) > 2
     ):
-        script.remark("cuda-only", call, script.source(call))
+        script.remark("cuda-only", call, script.label(call))
         return
     name, here = script.end(func) - len("cuda"), f"{script.ranks}.device"
     pieces = [Piece(name, script.end(func), "to")]
@@ -203,7 +203,7 @@ def _moved(script: Script, call: ast.Call, func: ast.Attribute) -> None:
         pieces.append(Piece(script.start(call.args[1]), script.start(call.args[1]), "non_blocking="))
     if device is not None:
         script.takes(device)
-    script.change("to-device", call, *pieces, name=f"{script.source(func)[-60:]}()")
+    script.change("to-device", call, *pieces, name=script.label(func.value))
 
 
 def _typed(script: Script, call: ast.Call, func: ast.Attribute) -> None:
@@ -215,7 +215,7 @@ def _typed(script: Script, call: ast.Call, func: ast.Attribute) -> None:
         script.takes(given)
         script.change(
             "to-device", call, Piece(script.end(func) - len("type"), script.end(func), "to"),
-            Piece(script.start(given), script.end(given), f"{script.ranks}.device, {torch}.{_TENSORS[kind]}"), name=script.source(call),
+            Piece(script.start(given), script.end(given), f"{script.ranks}.device, {torch}.{_TENSORS[kind]}"), name=script.label(call),
         )  # fmt: skip
 
 
@@ -225,7 +225,7 @@ def _cuda_call(script: Script, node: ast.Call, name: str) -> None:
     elif name == "get_device_name":
         script.replace("twin", node, f"{script.ranks}.device_name()", name=f"torch.cuda.{name}")
     elif name == "current_device" and _context(script, node) == "device":
-        script.replace("device", node, f"{script.ranks}.device", name=script.source(node))
+        script.replace("device", node, f"{script.ranks}.device", name=script.label(node))
 
 
 def _device(script: Script, node: ast.expr) -> None:
@@ -234,11 +234,11 @@ def _device(script: Script, node: ast.expr) -> None:
     if context == "text" and isinstance(node, ast.IfExp) and isinstance(node.body, ast.Call):  # of torch.device
         context = "device"
     if context == "device":
-        script.replace("device", node, f"{script.ranks}.device", name=script.source(node))
+        script.replace("device", node, f"{script.ranks}.device", name=script.label(node))
     elif context == "text":
-        script.replace("device", node, f"{script.ranks}.device.type", name=script.source(node))
+        script.replace("device", node, f"{script.ranks}.device.type", name=script.label(node))
     elif context == "unknown" and not isinstance(node, ast.IfExp):
-        script.remark("cuda-text", node, script.source(node))
+        script.remark("cuda-text", node, script.label(node))
 
 
 def _context(script: Script, node: ast.AST) -> str:

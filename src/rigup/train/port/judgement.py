@@ -62,7 +62,7 @@ def kernels(script: Script) -> None:
             and node.arg in ("device_map", "load_in_8bit", "load_in_4bit")
             and not (isinstance(node.value, ast.Constant) and not node.value.value)
         ):
-            script.remark("device-map", node, script.source(node))
+            script.remark("device-map", node, script.label(node))
 
 
 def many(script: Script, flow: Flow) -> None:
@@ -72,9 +72,9 @@ def many(script: Script, flow: Flow) -> None:
         if _NORMS.fullmatch(name):
             script.remark("batchnorm", call, last(call.func))
         elif name == "torch.nn.DataParallel" or name.endswith("parallel.DataParallel"):
-            script.remark("data-parallel", call, script.source(call), stops="ranks")
+            script.remark("data-parallel", call, script.label(call), stops="ranks")
         elif name == "torch.autograd.grad":
-            script.remark("second-derivative", call, script.source(call.func), stops="ranks")
+            script.remark("second-derivative", call, script.label(call.func), stops="ranks")
         elif last(call.func) == "ReduceLROnPlateau":
             script.remark("plateau", call, last(call.func))
     _once(script, "batchnorm")
@@ -90,7 +90,7 @@ def _figures(script: Script, flow: Flow) -> None:
     for loop in [node for node, _found in flow.iterated() if flow.trains(node)]:
         for node in script.own_nodes(script.function(loop) or script.module.tree):
             if _figure(node) and not flow.without_gradient(node):
-                script.remark("metrics", node, script.source(node))
+                script.remark("metrics", node, script.label(node))
     _once(script, "metrics")
 
 

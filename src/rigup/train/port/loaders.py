@@ -117,7 +117,7 @@ def _shared(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.exp
     if not any(remark.kind == "learning-rate" for remark in script.remarks):
         script.remark("learning-rate", call)
     script.change(
-        "loader", call, *sorted(pieces, key=lambda piece: piece.start), name=script.source(call.func), ranks=True
+        "loader", call, *sorted(pieces, key=lambda piece: piece.start), name=script.label(call.func), ranks=True
     )
 
 

@@ -28,7 +28,7 @@ def ported_models(script: Script, flow: Flow) -> None:
     for statement, model in _trained(script, flow):
         root = _root(script, model)
         if root is None:
-            script.remark("model-unknown", statement, script.source(model), stops="ranks")
+            script.remark("model-unknown", statement, script.label(model), stops="ranks")
             continue
         text, scope = script.source(root), script.function(statement) or script.module.tree
         wrapped.setdefault((scope, text), statement)
@@ -296,11 +296,11 @@ def _attribute(script: Script, flow: Flow, node: ast.expr, parent: ast.Attribute
     above = script.module.parents[parent]
     if parent.attr == "module":
         script.replace(
-            "bare", parent, f"{script.ranks}.bare({script.source(node)})", name=script.source(parent), ranks=True
+            "bare", parent, f"{script.ranks}.bare({script.source(node)})", name=script.label(parent), ranks=True
         )
     elif isinstance(above, ast.Call) and above.func is parent and parent.attr not in _OWN:
         inside = flow.without_gradient(node)
-        script.remark("model-method", above, script.source(parent), stops="" if inside else "ranks")
+        script.remark("model-method", above, script.label(parent), stops="" if inside else "ranks")
 
 
 def _bare(script: Script, node: ast.expr) -> None:
@@ -308,4 +308,4 @@ def _bare(script: Script, node: ast.expr) -> None:
         Piece(script.start(node), script.start(node), f"{script.ranks}.bare("),
         Piece(script.end(node), script.end(node), ")"),
     )
-    script.change("bare", node, *pieces, name=script.source(node), ranks=True)
+    script.change("bare", node, *pieces, name=script.label(node), ranks=True)

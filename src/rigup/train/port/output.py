@@ -37,7 +37,7 @@ def ported_output(script: Script) -> None:
                 "bar",
                 call,
                 appended(script, call, f"disable=not {script.ranks}.first"),
-                name=script.source(call.func),
+                name=script.label(call.func),
                 ranks=True,
             )
         elif name in _WRITERS:
@@ -45,7 +45,7 @@ def ported_output(script: Script) -> None:
                 Piece(script.start(call.func), script.start(call.func), f"{script.ranks}.on_first("),
                 Piece(script.end(call.func), script.end(call.func), ")"),
             )
-            script.change("writer", call, *here, name=script.source(call.func), ranks=True)
+            script.change("writer", call, *here, name=script.label(call.func), ranks=True)
         elif name == "wandb.init" and not any(word.arg in ("mode", None) for word in call.keywords):
             script.change(
                 "writer",
@@ -90,7 +90,7 @@ def _print(script: Script, call: ast.Call) -> None:
 
 def _save(script: Script, call: ast.Call) -> None:
     if not isinstance(script.module.parents[call], ast.Expr) or any(word.arg is None for word in call.keywords):
-        script.remark("files", call, script.source(call.func))
+        script.remark("files", call, script.label(call.func))
         return
     pieces = [Piece(script.start(call.func), script.end(call.func), f"{script.ranks}.save")]
     pieces += [
@@ -106,7 +106,7 @@ def _save(script: Script, call: ast.Call) -> None:
     unsure = next((test for test in _tests(script, call) if not _agreed(test)), None)
     if unsure is not None:
         pieces.append(appended(script, call, "wait=False"))
-        script.remark("own-decision", unsure, script.source(unsure))
+        script.remark("own-decision", unsure, script.label(unsure))
     script.change(
         "save" if unsure is None else "save-alone", call, *sorted(pieces, key=lambda piece: piece.start), ranks=True
     )
@@ -166,9 +166,9 @@ def _other(script: Script, call: ast.Call, name: str) -> None:
         _folder(script, call, name)
     elif name in _FILES or (method in _METHODS and not name.startswith("torch.")):
         if not _by_first(script, call):
-            script.remark("files", call, script.source(call.func))
+            script.remark("files", call, script.label(call.func))
     elif name in _TOLD or (name == "" and _opens(call)):
-        script.remark("files", call, script.source(call.func))
+        script.remark("files", call, script.label(call.func))
 
 
 def _opens(call: ast.Call) -> bool:
@@ -193,7 +193,7 @@ def _by_first(script: Script, call: ast.Call) -> bool:
         "file",
         call,
         Piece(place, place, f"if {script.ranks}.first:\n{indent}    "),
-        name=script.source(call.func),
+        name=script.label(call.func),
         ranks=True,
     )
     return True
@@ -203,7 +203,7 @@ def _level(script: Script, call: ast.Call) -> None:
     level = next((word.value for word in call.keywords if word.arg == "level"), None)
     logging = script.name_of("logging")
     if level is None or not logging or script.dotted(level).rpartition(".")[0] != "logging":
-        script.remark("files", call, script.source(call.func))
+        script.remark("files", call, script.label(call.func))
         return
     script.change(
         "log",

@@ -16,6 +16,8 @@ from rigup.train.check.python.modules import FUNCTIONS, Function, Module, Unread
 
 Loop = ast.For | ast.AsyncFor | ast.While
 
+_LONGEST_LABEL = 60
+
 
 class Piece(msgspec.Struct, frozen=True):
     """Bytes from `start` up to `end` that give way to a text; `start == end` inserts it."""
@@ -100,6 +102,17 @@ class Script:
     def source(self, node: ast.AST) -> str:
         """A node as it is written."""
         return self.data[self.start(node) : self.end(node)].decode("utf-8", "replace")
+
+    def label(self, node: ast.AST) -> str:
+        """A node as it is written, short enough for a sentence: a long call is named by what is called."""
+        text = " ".join(self.source(node).split())
+        if len(text) <= _LONGEST_LABEL:
+            return text
+        if isinstance(node, ast.Call):
+            return f"{self.label(node.func)}(…)"
+        if isinstance(node, ast.Attribute):
+            return f"{self.label(node.value)}.{node.attr}"
+        return text[: _LONGEST_LABEL - 1] + "…"
 
     def indent(self, statement: ast.stmt) -> str | None:
         """What stands before a statement in its line; None where that is more than blanks."""
