@@ -5,6 +5,7 @@ from typing import IO, TYPE_CHECKING
 import click
 
 from rigup.cli.arguments import click_errors
+from rigup.cli.failing import WrongRequest
 from rigup.cli.groups import CommandGroup
 from rigup.language import _, choose
 
@@ -46,7 +47,7 @@ def command(
         with click_errors():
             answer = cluster(list(sources), names)
     except NoCluster as error:
-        raise click.UsageError(str(error), context) from error
+        raise WrongRequest(str(error)) from error
     if page is not None:
         with click_errors(), open(page, "w", encoding="utf-8") as file:
             file.write(page_text(answer))
@@ -104,7 +105,7 @@ def doctor(
                 else of_slurm(partition, kept_folder(), deeper)
             )
     except NoCluster as error:
-        raise click.UsageError(str(error), context) from error
+        raise WrongRequest(str(error)) from error
     click.echo(data_text(answer) if as_json else doctor_text(answer))
     return {"unknown": 2, "healthy": 0}.get(answer.verdict, 1)
 
@@ -139,9 +140,8 @@ def _deeper(environment: str, python: str, seconds: float, folders: tuple[str, .
 @click.option("--names", is_flag=True, help="Show other people's names, too.")
 @click.option("--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Write a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.cluster-report/1).")
-@click.pass_context
 def report(
-    context: click.Context, /, sources: tuple[str, ...], days: int, accounts: bool, names: bool, page: str | None, as_json: bool
+    sources: tuple[str, ...], days: int, accounts: bool, names: bool, page: str | None, as_json: bool
 ) -> int:  # fmt: skip
     """Tell which GPUs and how much memory jobs asked for and did not use, and how long they waited.
 
@@ -161,7 +161,7 @@ def report(
                 with open(page, "w", encoding="utf-8") as file:
                     file.write(report_page(answer))
     except NoCluster as error:
-        raise click.UsageError(str(error), context) from error
+        raise WrongRequest(str(error)) from error
     if as_json:
         click.echo(data_text(answer))
     else:
