@@ -16,7 +16,7 @@ from rigup.fit.model import Model
 from rigup.fit.placement import placed
 from rigup.fit.plan import planned
 from rigup.fit.pools import Pool
-from rigup.fit.request import Request
+from rigup.fit.request import Request, refused_cache
 from rigup.fit.source import Held
 from rigup.fit.speed import decode
 
@@ -121,6 +121,12 @@ def test_what_fits_is_told_so_that_asking_for_more_does_not() -> None:
     assert not fits(planned(model("llama"), Request(context=longest + 1024), pools), pools)
 
 
+def test_each_sequence_may_have_the_context_that_the_model_was_trained_for() -> None:
+    alone, four = (longest_context(model("llama"), Request(parallel=count), [RAM]) for count in (1, 4))
+    assert alone == model("llama").number("context_length")
+    assert four == 4 * alone
+
+
 def test_no_context_is_promised_where_the_weights_alone_are_too_much() -> None:
     pools = [Pool(name="RAM", kind="ram", backend="cpu", total=GIB, free=GIB)]
     assert longest_context(model("llama"), Request(), pools) is None
@@ -134,6 +140,24 @@ def test_the_finest_quantisation_that_fits_is_named_and_every_change_frees_somet
     assert {change.change for change in found} >= {"kv", "context", "quantisation", "outputs"}
     assert all(change.frees > 0 for change in found)
     assert [change.to for change in found if change.change == "quantisation"] == ["Q8_0", "Q6_K"]
+
+
+@pytest.mark.parametrize(("length", "asked", "refused"), [
+    (64, {"kv_type_k": "q8_0", "kv_type_v": "q8_0"}, ""), (80, {}, ""), (80, {"kv_type_k": "bf16", "flash_attn": False}, ""),
+    (80, {"kv_type_k": "q8_0"}, "80 numbers, and a block 32"), (80, {"kv_type_v": "q4_0"}, "80 numbers, and a block 32"),
+    (64, {"kv_type_v": "q8_0", "flash_attn": False}, "flash attention alone"), (64, {"kv_type_k": "q8_0", "flash_attn": False}, ""),
+])  # fmt: skip
+def test_a_cache_that_llama_cpp_does_not_make_is_refused(length: int, asked: dict, refused: str) -> None:
+    said = refused_cache(model("llama", length=length), Request(**asked))
+    assert refused in said
+    assert bool(said) == bool(refused)
+
+
+def test_no_coarser_cache_is_proposed_where_llama_cpp_makes_none() -> None:
+    pools = [Pool(name="RAM", kind="ram", backend="cpu", total=2 * GIB, free=2 * GIB)]
+    assert not [
+        change for change in changes(model("llama", length=80), Request(), pools, "F16") if change.change == "kv"
+    ]
 
 
 # Bytes that `llama-quantize --dry-run` told of the same shape, in MiB.

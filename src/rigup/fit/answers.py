@@ -9,7 +9,7 @@ from rigup.fit.model import Model
 from rigup.fit.plan import Part, Plan, planned
 from rigup.fit.pools import HOST, Pool
 from rigup.fit.quants import FileType, file_types
-from rigup.fit.request import Request
+from rigup.fit.request import Request, refused_cache
 from rigup.fit.speed import decode
 from rigup.knowledge import gtt
 from rigup.language import _
@@ -83,8 +83,11 @@ def _most(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def longest_context(model: Model, request: Request, pools: Sequence[Pool]) -> int | None:
-    """Tokens of context for which this still fits as it is placed; None where not even the smallest does."""
-    trained = model.number("context_length") or _MOST_CONTEXT
+    """Tokens of context, of all sequences together, for which this still fits as it is placed; None where not even the smallest does.
+
+    No sequence gets more than the model was trained for.
+    """
+    trained = (model.number("context_length") or _MOST_CONTEXT) * max(1, request.parallel)
 
     def roomy(cells: int) -> bool:
         trial = msgspec.structs.replace(request, context=max(_FEWEST_CONTEXT, cells * _CELL))
@@ -188,6 +191,8 @@ def _settings(model: Model, request: Request, pools: Sequence[Pool]) -> Iterator
     for kind in _CACHE_TYPES:
         if request.kv_type_k == "f16" and any(layer.key_row for layer in model.kept):
             changed = msgspec.structs.replace(request, kv_type_k=kind, kv_type_v=kind, flash_attn=True)
+            if refused_cache(model, changed):
+                continue
             yield "kv", kind, changed, model, _("a coarser cache loses a little of what was said before")
     if not request.flash_attn:
         yield "flash_attn", "on", msgspec.structs.replace(request, flash_attn=True), model, _("nothing where the device can do it")  # fmt: skip

@@ -17,7 +17,7 @@ from rigup.fit.names import USUAL, named
 from rigup.fit.plan import Plan, engine_version
 from rigup.fit.pools import Pool
 from rigup.fit.quants import block, file_types
-from rigup.fit.request import Request
+from rigup.fit.request import Request, refused_cache
 from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
@@ -200,8 +200,13 @@ def judged(
         pythons: interpreters whose engine may plan it.
         ollama: it is ollama's llama-server that runs it.
 
+    Raises:
+        FitError: the engine refuses the cache that is asked for.
+
     """
     model = asked.model
+    if because := refused_cache(model, request):
+        raise FitError(because)
     request = msgspec.structs.replace(request, projector=asked.projector)
     request, plan = best(model, request, pools)
     _by_engine(asked, request, plan, pythons)

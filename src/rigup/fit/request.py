@@ -3,7 +3,8 @@
 import msgspec
 
 from rigup.fit.model import FLOAT, Layer, Model
-from rigup.fit.quants import cache_bytes
+from rigup.fit.quants import block_named, cache_bytes
+from rigup.language import _
 
 _STEP = 256  # cells of a cache are whole multiples of it
 _NOT_SPLIT_YET = ()
@@ -76,6 +77,28 @@ def cache_of(layer: Layer, model: Model, request: Request) -> int:
     rows = cells * request.streams
     keys = cache_bytes(request.kv_type_k, layer.key_row * rows)
     return keys + cache_bytes(request.kv_type_v, layer.value_row * rows)
+
+
+def refused_cache(model: Model, request: Request) -> str:
+    """Why llama.cpp makes no cache of these types for a model, as a sentence; "" where it does.
+
+    Blocks of a coarser type lie within the row of one head, and its values are read by flash attention alone
+    (llama_init_from_model in llama.cpp's src/llama-context.cpp).
+    """
+    if block_named(request.kv_type_v).weights > 1 and not request.flash_attn:
+        return _(
+            "llama.cpp keeps values as {type} with flash attention alone: leave it on, or keep them as f16."
+        ).format(type=request.kv_type_v)
+    if model.latent:  # one row for all heads, which is a whole multiple
+        return ""
+    for number, layer in enumerate(model.kept):
+        lengths = ((request.kv_type_k, model.key_length(number)), (request.kv_type_v, model.value_length(number)))
+        for kind, length in lengths if layer.key_row else ():
+            if length % block_named(kind).weights:
+                return _(
+                    "llama.cpp makes no cache of type {type} for this model: a head has {length} numbers, and a block {block}. Keep it as f16."
+                ).format(type=kind, length=length, block=block_named(kind).weights)
+    return ""
 
 
 def state_of(layer: Layer, request: Request) -> int:
