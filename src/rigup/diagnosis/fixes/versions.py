@@ -20,6 +20,11 @@ def versions_that_go_together(
     owner, version = str(knew.get("owner") or ""), str(knew.get("version") or "")
     if owner and version:
         return {"owner": f"{owner}=={version}", "want": str(knew.get("want")).strip()}
+    if knew.get("wanting"):
+        wished = f"{knew['major']}.{knew['minor']}" if knew.get("major") else None
+        return {"override": "CONDA_OVERRIDE_CUDA", "wished": wished, "check": None if wished else "all"}
+    if knew.get("argument"):
+        return {"importer": str(knew.get("importer")).replace("_", "-"), "check": "all"}
     if knew.get("name"):
         importer = str(by.importer).replace("_", "-") if by is not None else ""
         package = str(knew.get("package") or "").replace("_", "-")
@@ -67,6 +72,12 @@ def builder_that_torch_misses(_said: Symptom = seen("torch-extension-wants-ninja
 def as_many_as_there_are(said: Symptom = seen("vllm-world-too-large")) -> Params:
     """The number that the message names."""
     return {"option": f"--tensor-parallel-size {said.have}"} if said.get("have") not in (None, "0") else {}
+
+
+@mends("more-gpus-asked-than-there")
+def card_of_each_rank(_said: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")) -> Params:
+    """torchrun tells each process its number on the node; the program has to choose its card by it."""
+    return {"binding": "torch.cuda.set_device", "local": "int(os.environ['LOCAL_RANK'])"}
 
 
 @mends("cuda-toolkit-older-than-chip")
