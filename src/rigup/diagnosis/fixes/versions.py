@@ -54,6 +54,12 @@ def where_the_first_rank_waits(asked: Symptom = seen("torchrun-names-its-master"
     return {"address": f"{asked.host}:{port}", "host": asked.host, "port": port}
 
 
+@mends("ranks-not-all-joined")
+def where_nobody_listens(said: Symptom = seen("first-rank-refuses")) -> Params:
+    """The machine answers, and nothing listens there: the first rank has not started, or listens elsewhere."""
+    return {"address": f"{said.host}:{said.port}", "host": said.host, "port": said.port}
+
+
 @mends("build-tools-missing")
 def nvcc_that_cmake_misses(_said: Symptom = seen("cmake-finds-no-nvcc"), conda: Symptom | None = seen(tag="conda-shown")) -> Params:  # fmt: skip
     """NVIDIA's own packages put it where no path leads; conda has it for its environments."""
