@@ -35,6 +35,9 @@ def told(tmp_path):
     return of
 
 
+_UNKNOWN = 'error: could not compile `sched` (bin "sched") due to 1 previous error\n'
+
+
 def test_a_complaint_that_nothing_decides_is_guessed_at(told):
     answer = told(COMPLAINT)
     first = answer["findings"][0]
@@ -136,3 +139,12 @@ def test_a_guess_stands_before_what_is_only_possible_if_more_speaks_for_it(told)
     first, second = answer["findings"][:2]
     assert (first["cause"], first["guess"]) == ("amd-firmware-regression", True)
     assert (second["confidence"], second["guess"]) == ("possible", False)
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"), [("", False), ("Please help, how do I fix this?\n", True)], ids=["nobody asks", "somebody asks"]
+)
+def test_the_nearest_are_told_to_who_asks_for_help(told, asked, named):
+    answer = told(asked + _UNKNOWN)
+    assert not answer["findings"]
+    assert bool(answer["near"]) is named

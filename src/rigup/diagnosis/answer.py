@@ -1,5 +1,6 @@
 """The report of `rigup doctor`, as data in the shape of `rigup.schemas.doctor`. Nothing is printed here."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -7,6 +8,7 @@ import msgspec
 from rigup import plugins
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
 from rigup.diagnosis.judge import Skipped, judged, remedy
+from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.driver import SILENT
 from rigup.diagnosis.rules.told import (
     AT_WORK,
@@ -124,7 +126,7 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         machine=msgspec.convert(machine, Machine),
         failed_verifications=failed,
         findings=shown,
-        skipped=[_skipped(unknown, causes, facts) for unknown, causes in sorted(skipped.items())],
+        skipped=_may_be(skipped, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
         near=_near(complained, findings, facts),
@@ -210,6 +212,12 @@ def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[shared
     from rigup.diagnosis.ways import fixes  # what makes steps is loaded where there is something to mend
 
     return fixes(finding, params, facts)
+
+
+def _may_be(skipped: Mapping[str, set[str]], facts: Facts) -> list[shared.Skipped]:
+    """What nobody has seen, where it might decide a cause that this system and these cards can have."""
+    out = ruled_out(facts) if skipped else frozenset()
+    return [_skipped(unknown, causes - out, facts) for unknown, causes in sorted(skipped.items()) if causes - out]
 
 
 def _skipped(unknown: str, causes: set[str], facts: Facts) -> shared.Skipped:

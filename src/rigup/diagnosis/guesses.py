@@ -170,6 +170,8 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
     )
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
+    if not any(map(pleads, _own_texts(texts, facts))):
+        return []  # a warning asks for nothing, and an error that is known to no rule is mostly of another program
     return [
         like.cause
         for like in nearest("\n".join(text.body for text in texts), heard_in(facts))

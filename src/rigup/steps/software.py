@@ -295,6 +295,10 @@ KINDS: dict[str, Kind] = {
         "by-hand", network=True, undo=(),
     ),
     "program-option": Kind(_("start the program with {option}"), ("option",), "by-hand", undo=()),
+    "raise-option": Kind(
+        _("start the program with a higher {option} than now, or with a shorter context"), ("option",), "by-hand", undo=(),
+    ),
+    "lower-option": Kind(_("start the program with a lower {option} than now"), ("option",), "by-hand", undo=()),
     "give-more-memory": Kind(
         _("give it more main memory: --mem of a Slurm job, --memory of a container, swap on a machine of your own"), (),
         "by-hand", undo=(),

@@ -301,7 +301,7 @@ KINDS: dict[str, Kind] = {
     ),
     "list-associations": Kind(
         _("ask for what your account may use: the command lists accounts, partitions and qualities of service"), ("reason",),
-        commands=(("sh", "-c", 'sacctmgr show associations where user="$(id -un)" format=Account,Partition,QOS'), ("sinfo", "-o", "%P %l %G")), undo=(),
+        commands=(("sh", "-c", 'sacctmgr show associations where user="$(id -un)" format=Account,Partition,QOS'), ("sacctmgr", "show", "qos", "format=Name,MaxWall,MaxTRESPU,MaxJobsPU,MaxSubmitPU"), ("sinfo", "-o", "%P %l %G")), undo=(),
     ),
     "list-gres": Kind(
         _("ask for GPUs that the partition has: the command lists the partitions with the names of their GPUs"), (),

@@ -113,6 +113,17 @@ def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-
 
 
 @mends("torch-torchvision-mismatch")
+def extension_of_intel(said: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
+    """Each release stands on the torch of its own minor release; torch's builds for XPU do without it since it ended."""
+    release, _, variant = str(said.have).partition("+")
+    name = "intel-extension-for-pytorch"
+    empty = dict.fromkeys(("release", "torchvision", "index", "alone", "pair", "again"))
+    if variant == "xpu":
+        return {**empty, "optional": name}
+    return {**empty, "paired": None, "alone": f"{name}=={'.'.join(release.split('.')[:2])}.*", "optional": name}
+
+
+@mends("torch-torchvision-mismatch")
 def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torch")) -> Params:
     """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
     release, _, variant = str(said.get("have")).partition("+")

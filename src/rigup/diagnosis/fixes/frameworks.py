@@ -184,7 +184,7 @@ def the_pair(
     knew: Params, torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
 ) -> Params:  # fmt: skip
     """What belongs to the torch that is there, from the index that it came from."""
-    if knew.get("paired") or knew.get("newer"):
+    if knew.get("paired") or knew.get("newer") or knew.get("optional"):
         return {}  # what does not fit is no part of torch's family
     release, _, local = str(torch.version).partition("+")
     friends, system = companions(release), plain_system(platform)

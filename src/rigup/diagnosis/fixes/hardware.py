@@ -1,15 +1,23 @@
 """What mends cards: which one it is, whose tool asks it, and what the administrator can do there."""
 
+import math
+
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.diagnosis.rules.hardware import uuids_of_parts
 from rigup.diagnosis.rules.memory import size
 from rigup.knowledge.gtt import pages_to_share
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, GpuProcess, Memory, Platform, Symptom
 
 _BEYOND_REPAIR = wordings(tag="gpu-cells-broken")
 _OF_AMD = wordings(tag="amd-memory-fault")
 _GIB = 2**30
 _HOLDERS = ("other-process-holds-memory", "nvidia-smi-lists-holder", "fuser-lists-who-has-the-card-open", "rocm-smi-lists-holder")  # fmt: skip
+_LEAST_SHARE = 0.1  # of a card, below which no server is worth starting
+_WANTED_OPTION = lazy_regex(
+    r"(?i)(?:(?P<more>increas\w{1,3}|rais\w{1,3}|(?:larger|higher|bigger)[\w ]{1,20})|reduc\w{1,3}|decreas\w{1,3}|(?:smaller|lower)[\w ]{1,20}) "
+    r"[`'\"]?(?P<option>--[a-z][a-z-]{3,40}|[a-z]{2,20}(?:_[a-z]{2,20}){1,4})\b"
+)
 _LISTED = wordings(tag="holder-listed")
 _UNLISTED = wordings(tag="holder-unlisted")
 
@@ -120,6 +128,26 @@ def length_that_the_message_names(
     """vLLM tells how many tokens there is room for."""
     room = said.get("fits") or said.get("length")
     return {"shorter": f"--max-model-len {room}"} if room else {}
+
+
+@mends("oom-model-too-large")
+def option_that_the_message_names(
+    refusals: Every[Symptom] = every(Symptom, id=("server-has-no-room", "vllm-no-room-for-cache")),
+) -> Params:
+    """Servers tell which of their options to raise or to lower; vLLM writes them as Python does."""
+    wanted = [hit for refusal in refusals if (hit := _WANTED_OPTION.search(refusal.fields["id"].where.text))]
+    if not wanted:
+        return {}
+    option = "--" + wanted[0]["option"].strip("-").replace("_", "-")
+    return {"raised" if wanted[0]["more"] else "lowered": option}
+
+
+@mends("gpu-memory-held-by-others")
+def share_that_is_free(said: Symptom = seen("vllm-memory-taken")) -> Params:
+    """vLLM takes a share of the whole card, and tells what is free; a fiftieth is left for what comes and goes."""
+    free, total = float(said.get("free") or 0), float(said.get("total") or 0)
+    share = math.floor(100 * (free / total - 0.02)) / 100 if total else 0.0
+    return {"share": f"--gpu-memory-utilization {share:.2f}"} if share >= _LEAST_SHARE else {}
 
 
 @mends("oom-model-too-large")

@@ -20,6 +20,11 @@ def versions_that_go_together(
     owner, version = str(knew.get("owner") or ""), str(knew.get("version") or "")
     if owner and version:
         return {"owner": f"{owner}=={version}", "want": str(knew.get("want")).strip()}
+    if knew.get("wanting"):
+        wished = f"{knew['major']}.{knew['minor']}" if knew.get("major") else None
+        return {"override": "CONDA_OVERRIDE_CUDA", "wished": wished, "check": None if wished else "all"}
+    if knew.get("argument"):
+        return {"importer": str(knew.get("importer")).replace("_", "-"), "check": "all"}
     if knew.get("name"):
         importer = str(by.importer).replace("_", "-") if by is not None else ""
         package = str(knew.get("package") or "").replace("_", "-")
@@ -49,6 +54,12 @@ def where_the_first_rank_waits(asked: Symptom = seen("torchrun-names-its-master"
     return {"address": f"{asked.host}:{port}", "host": asked.host, "port": port}
 
 
+@mends("ranks-not-all-joined")
+def where_nobody_listens(said: Symptom = seen("first-rank-refuses")) -> Params:
+    """The machine answers, and nothing listens there: the first rank has not started, or listens elsewhere."""
+    return {"address": f"{said.host}:{said.port}", "host": said.host, "port": said.port}
+
+
 @mends("build-tools-missing")
 def nvcc_that_cmake_misses(_said: Symptom = seen("cmake-finds-no-nvcc"), conda: Symptom | None = seen(tag="conda-shown")) -> Params:  # fmt: skip
     """NVIDIA's own packages put it where no path leads; conda has it for its environments."""
@@ -67,6 +78,12 @@ def builder_that_torch_misses(_said: Symptom = seen("torch-extension-wants-ninja
 def as_many_as_there_are(said: Symptom = seen("vllm-world-too-large")) -> Params:
     """The number that the message names."""
     return {"option": f"--tensor-parallel-size {said.have}"} if said.get("have") not in (None, "0") else {}
+
+
+@mends("more-gpus-asked-than-there")
+def card_of_each_rank(_said: Symptom = seen("nccl-duplicate-gpu", "nccl-ranks-on-one-gpu")) -> Params:
+    """torchrun tells each process its number on the node; the program has to choose its card by it."""
+    return {"binding": "torch.cuda.set_device", "local": "int(os.environ['LOCAL_RANK'])"}
 
 
 @mends("cuda-toolkit-older-than-chip")

@@ -2,18 +2,24 @@
 
 import re
 
-from rigup.diagnosis.rule import Every, Params, every, mends, one
+from rigup.diagnosis.rule import Every, Params, every, mends, one, seen
 from rigup.diagnosis.rules.access import inside
 from rigup.knowledge import wsl
 from rigup.knowledge.package_managers import package_manager
 from rigup.language import _
-from rigup.machine.kinds import Distribution, Gpu, Platform, SystemPackage, Torch
+from rigup.machine.kinds import Distribution, Gpu, Platform, Symptom, SystemPackage, Torch
 
 
 @mends("wsl-libcuda-link")
-def where_to_link(knew: Params) -> Params:
-    """A place that loaders and compilers look at; one link does not help where the loader knows nothing of the folder."""
-    return {"path": wsl.library_folder(), "link": None if knew.get("searched") else "/usr/local/lib/libcuda.so"}
+def where_to_link(knew: Params, linker: Symptom | None = seen("linker-finds-no-libcuda")) -> Params:
+    """A place that loaders and compilers look at; one link does not help where the loader knows nothing of the folder.
+
+    A compiler's linker does not look where LD_LIBRARY_PATH leads, but where LIBRARY_PATH does.
+    """
+    return {
+        "path": wsl.library_folder(), "link": None if knew.get("searched") else "/usr/local/lib/libcuda.so",
+        "variable": "LD_LIBRARY_PATH" if linker is None else "LIBRARY_PATH",
+    }  # fmt: skip
 
 
 @mends("wsl-gpu-not-supported")

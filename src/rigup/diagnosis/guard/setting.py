@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.rule import wordings
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
     Distribution,
@@ -31,6 +32,9 @@ _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
 _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
+_OF_ANY_MAKER = lazy_regex(
+    r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b"
+)  # what runs on every maker's cards
 _EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
@@ -222,6 +226,8 @@ def _vendor(facts: Facts) -> str:
     heard = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
     vendors = vendors or {maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in heard)}
     vendors = vendors - {"intel"} if len(vendors) > 1 else vendors
+    if not vendors and any(_OF_ANY_MAKER.search(symptom.fields["id"].where.text) for symptom in facts.of(Symptom)):
+        return "any"
     return vendors.pop() if len(vendors) == 1 else ""
 
 

@@ -29,7 +29,8 @@ def no_wheel_for_this_python(
     """The index was reached, and the table knows that this Python has no wheel there."""
     alone = str(index.get("variant")) if index else ""
     wanting = supported(said.name, python.version, _release(said), _system(platform), alone) is False
-    return offline is None and wanting and {"name": said.name, "have": python.version}
+    asked = {"asked": release} if (release := _release(said)) else {}
+    return offline is None and wanting and {"name": said.name, "have": python.version, **asked}
 
 
 @rule("python-version-without-wheels", "possible")

@@ -149,7 +149,7 @@ def system_told(text: Text) -> Statements:
     """`Ubuntu 22.04.5`, `OS: Arch Linux`, `Oracle Linux Server 9.4 (WSL2)`: a line that says nothing else."""
     form = (
         _START
-        + r"(?:\*{0,2}(?:OS|Distro|Distribution|System|Operating System)(?: version)?\*{0,2} ?[:=] ?)?(?P<value>(?:Ubuntu|Debian|Fedora|Oracle Linux|Rocky|Alma|CentOS|Red Hat|RHEL|openSUSE|Arch|Manjaro|Linux Mint|Pop!_OS|NixOS|CachyOS|EndeavourOS)[\w !_.-]{0,40})(?:\([^)\n]{1,30}\))?[ \t.]*$"
+        + r"(?:\*{0,2}(?:OS|Distro|Distribution|System|Operating System)(?: version)?\*{0,2} ?[:=] ?)?(?P<value>(?:Ubuntu|Debian|Fedora|Oracle Linux|Rocky|Alma|CentOS|Red Hat|RHEL|openSUSE|Arch|Manjaro|Linux Mint|Pop!_OS|NixOS|CachyOS|EndeavourOS)(?:(?! {2})[\w !_.-]){0,40})(?:\([^)\n]{1,30}\))?(?: {2,60}(?:Running|Stopped) {2,20}[12])?[ \t.]*$"
     )
     for hit in text.each(form):
         yield from os_of(text, hit.match.start("value"), hit["value"])
