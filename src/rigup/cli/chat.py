@@ -214,9 +214,9 @@ def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     from rigup.machine.outward import outward_text
 
     gc.enable()  # it may last for days
-    who = outward_text(form["api"] or conversation.model)
-    if who:
-        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=who), dim=True))  # fmt: skip
+    peer = outward_text(form["api"] or conversation.model)
+    if peer:
+        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=peer), dim=True))  # fmt: skip
     sys.stdout.flush()
     from rigup.cli.chat_aside import Aside
     from rigup.cli.chat_talk import Options, Talk

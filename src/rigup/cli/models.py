@@ -86,7 +86,7 @@ def check(before: tuple[str, ...], name: str, folders: tuple[str, ...], as_json:
         entries = on_disk(os.environ, before + folders).entries
         answer = checked_told(checked([_one(name, entries)] if name else entries))
     click.echo(data_text(answer) if as_json else "\n".join(checked_lines(answer)))
-    return int(any(one.verdict == "wrong" for one in answer.files))
+    return int(any(file.verdict == "wrong" for file in answer.files))
 
 
 @command.command("remove")
@@ -149,8 +149,10 @@ def _one(name: str, entries: "list[Entry]") -> "Entry":
     if len(found) == 1:
         return found[0]
     if found:
-        told = _("{name} means several: {names}.")
-        raise WrongNameError(told.format(name=name, names=", ".join(f"{one.store}:{one.name}" for one in found[:20])))
-    near = difflib.get_close_matches(name, [one.name for one in entries], 3, 0.5)
-    told = _("No model on this machine is called {name}.").format(name=name[:200])
-    raise WrongNameError(sentences(told, _("Near it are: {near}.").format(near=", ".join(near)) if near else ""))
+        message = _("{name} means several: {names}.")
+        raise WrongNameError(
+            message.format(name=name, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20]))
+        )
+    near = difflib.get_close_matches(name, [entry.name for entry in entries], 3, 0.5)
+    message = _("No model on this machine is called {name}.").format(name=name[:200])
+    raise WrongNameError(sentences(message, _("Near it are: {near}.").format(near=", ".join(near)) if near else ""))

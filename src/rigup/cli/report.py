@@ -65,12 +65,12 @@ def loud(shown: Finding) -> bool:
 
 def _head(answer: Doctor, here: bool) -> list[str]:
     verdict, meaning = answer.verdict, head_sentence(answer, here)
-    heard = [shown for shown in answer.findings if loud(shown)]
+    loud_findings = [shown for shown in answer.findings if loud(shown)]
     marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
-    if len(heard) < 2:
+    if len(loud_findings) < 2:
         return lines
-    guesses = any(shown.guess for shown in heard)
+    guesses = any(shown.guess for shown in loud_findings)
     return [
         *lines,
         *wrapped(
@@ -380,5 +380,5 @@ def troubles(answer: Doctor) -> list[str]:
 
 def _trouble(trouble: str) -> str:
     """Who could not read, and why: data is English, and what has a translation is shown in it."""
-    who, parted, why = trouble.partition(": ")
-    return who + parted + _(why)
+    reader, parted, why = trouble.partition(": ")
+    return reader + parted + _(why)

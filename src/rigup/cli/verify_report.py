@@ -161,9 +161,9 @@ def _why(answer: Verify) -> list[str]:
     from rigup.cli.report import finding, grouped, loud
 
     found = [shown for shown in grouped(answer.diagnosis.findings) if loud(shown)]
-    if not found and (heard := answer.diagnosis.unexplained):
+    if not found and (unexplained := answer.diagnosis.unexplained):
         unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
-        return wrapped(unknown.format(names=", ".join(heard)))
+        return wrapped(unknown.format(names=", ".join(unexplained)))
     if not found:
         return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
     return [

@@ -197,10 +197,10 @@ def _judged(wish: Wish, site: Site) -> Iterator[Judged]:
 
 def _order(choice: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     """As wheels are ranked, but under an override nothing newer than was tried, and nothing that the driver refuses."""
-    tried = True
+    tested = True
     for device, outcome in zip(site.gpus, choice.served, strict=True):
         row = override_facts(device.isa or "") if outcome.override else None
         if row and row.tried_rocm and version_key(choice.build.rocm)[:2] > version_key(row.tried_rocm)[:2]:
-            tried = False
+            tested = False
     found = image(choice.build.image, site.machine)
-    return (not choice.refusal, tried, not refused(found, site.gpus, site), *rank(choice, site, wish))
+    return (not choice.refusal, tested, not refused(found, site.gpus, site), *rank(choice, site, wish))

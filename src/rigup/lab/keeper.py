@@ -29,8 +29,8 @@ _LAST_WORDS = 12.0  # seconds for which what it said stays, for whoever holds on
 _SERVER = "import sys; exec(compile(sys.stdin.read(int(sys.stdin.readline())), 'on_node', 'exec'))"
 
 
-def _say(**told: object) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(**fields: object) -> None:
+    sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
 
 

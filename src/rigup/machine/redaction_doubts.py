@@ -61,13 +61,13 @@ def leaves_out(_doubt: Doubt) -> bool:
 def without_strings(body: str, source: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 
-    def one(match: re.Match[str]) -> str:
+    def replacement(match: re.Match[str]) -> str:
         if not _is_random(match[0]) or is_made(match[0]) or _DEVICE.fullmatch(match[0]):
             return match[0]
         doubt = Doubt("string", match[0], source, _line(body, match.start()))
         return match[0] if keeps(doubt) else pseudonyms.of("unknown string", match[0])
 
-    return _LONG.sub(one, body)
+    return _LONG.sub(replacement, body)
 
 
 def _is_random(value: str) -> bool:

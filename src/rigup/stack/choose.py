@@ -203,11 +203,11 @@ def _too_new(judged: Judged, site: Site) -> Iterator[str]:
 
 def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str]) -> Iterator[str]:
     """What comes after the frameworks: packages that stand on them, and what the tables do not know."""
-    beside = {name for judged in taken for name in judged.build.beside} | ({"numpy"} & packages.keys())
+    companions = {name for judged in taken for name in judged.build.beside} | ({"numpy"} & packages.keys())
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
     origins = {name: origin for judged in taken for name, origin in judged.build.origins.items()}
     for name, requirement in wish.asked().items():
-        if name in beside:
+        if name in companions:
             yield name + (packages[name] if not packages[name][:1].isdigit() else "==" + packages[name])
         elif name not in known and not frameworks.stands_for(name, requirement):
             yield origins.get(name) or bounded(requirement, packages)

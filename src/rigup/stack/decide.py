@@ -80,14 +80,15 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     ranked = sorted(
         (option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True
     )
-    tried = [_Tried((builds,), (), True)]
+    attempts = [_Tried((builds,), (), True)]
     for option in _unlike(ranked) if rest else ranked[:1]:
-        tried.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
-        if not tried[-1].conflict:
+        attempts.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
+        if not attempts[-1].conflict:
             break
     return _decision(
         max(
-            tried, key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt))
+            attempts,
+            key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt)),
         ),
         site,
     )
@@ -137,14 +138,14 @@ def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish,
     )
 
 
-def _decision(tried: _Tried, site: Site) -> Decision:
+def _decision(attempt: _Tried, site: Site) -> Decision:
     refused: list[Judged] = []
-    for place, of_framework in enumerate(tried.by_framework):
-        best = tried.taken[place] if place < len(tried.taken) else None
-        others = [option.build for option in tried.taken if option is not best]
+    for place, of_framework in enumerate(attempt.by_framework):
+        best = attempt.taken[place] if place < len(attempt.taken) else None
+        others = [option.build for option in attempt.taken if option is not best]
         refused += [_with_conflict(option, others) for option in _newer_or_rival(of_framework, best, site)]
-    looked_at = tuple(option for of_framework in tried.by_framework for option in of_framework)
-    return Decision(tried.taken, looked_at, tuple(refused), tried.stuck, tried.conflict)
+    looked_at = tuple(option for of_framework in attempt.by_framework for option in of_framework)
+    return Decision(attempt.taken, looked_at, tuple(refused), attempt.stuck, attempt.conflict)
 
 
 def _with_conflict(option: Judged, others: Iterable[Candidate]) -> Judged:

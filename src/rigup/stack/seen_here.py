@@ -46,10 +46,10 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
 def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
     """A uv that a plain command starts, else the one that was installed beside rigup."""
     reached = uv_found(facts, host)
-    beside = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
-    present = reached or bool(host.find(beside))
+    sibling = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
+    present = reached or bool(host.find(sibling))
     return site.but(
-        there=msgspec.structs.replace(site.there, uv=present, uv_program="" if reached or not present else beside)
+        there=msgspec.structs.replace(site.there, uv=present, uv_program="" if reached or not present else sibling)
     )
 
 

@@ -59,11 +59,13 @@ def of_slurm(partition: str = "", kept: str = "", deeper: Deeper | None = None) 
     found: Measured | None = None
     if free:
         if deeper:
-            answers, said, found = _deep_by_srun(list(free), partition, deeper)
+            answers, error_text, found = _deep_by_srun(list(free), partition, deeper)
         else:
-            answers, said = _by_srun(list(free), partition)
+            answers, error_text = _by_srun(list(free), partition)
         examined = {name: _examined(facts, _expected(free[name])) for name, facts in answers.items() if name in free}
-        because = _("It did not answer: {said}").format(said=said) if said else _("It did not answer in time.")
+        because = (
+            _("It did not answer: {said}").format(said=error_text) if error_text else _("It did not answer in time.")
+        )
         away |= {name: because for name in free if name not in examined}
     classes: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for name in examined:
@@ -200,10 +202,10 @@ def _by_srun(names: list[str], partition: str) -> tuple[dict[str, Facts], str]:
     from rigup.machine.collect.ssh import cleaned
 
     try:
-        heard = srun.asked(names, partition)
+        reply = srun.asked(names, partition)
     except OSError as error:
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
-    return _seen(heard.answers), (cleaned(heard.said).splitlines() or [""])[-1]
+    return _seen(reply.answers), (cleaned(reply.said).splitlines() or [""])[-1]
 
 
 def _seen(answers: Mapping[str, bytes]) -> dict[str, Facts]:

@@ -179,11 +179,11 @@ def planned(name: str, folder: str, extensions: bool) -> Planned:
 
     with as_workflow_errors():
         existing = environment(name)
-        there = {package.name for package in packages(existing)}
+        installed = {package.name for package in packages(existing)}
         wanted = (*PACKAGES, *(_extensions() if extensions else ()))
         surroundings = surroundings_of(existing)
         return Planned(
-            environment=existing, folder=os.path.abspath(folder or "."), lacking=tuple(one for one in wanted if one not in there),
+            environment=existing, folder=os.path.abspath(folder or "."), lacking=tuple(package for package in wanted if package not in installed),
             variables={setting.name: setting.value for setting in surroundings.variables}, surroundings=surroundings,
             title=_("Python ({name})").format(name=name_of(existing.path)),
         )  # fmt: skip

@@ -175,8 +175,8 @@ class _Supervisor:
     def _heard(self, ferry: "_Ferry") -> None:
         from rigup.workflows.pseudo_terminal import hear
 
-        what, number = hear(ferry.news)
-        if what == "s":
+        event, number = hear(ferry.news)
+        if event == "s":
             self._drain()
             ferry.keys.stop(self.pid)
         else:

@@ -289,6 +289,6 @@ def test_words_are_as_they_are_written_in_any_script():
 
 def test_a_sourced_file_sets_variables_and_functions_with_its_own_lines():
     files = {"env.sh": '# settings\nN=4\nrun() {\n  python -n $N "$@"\n}\nsource env.sh\n'}
-    script = Reader("job", lambda _name: None, beside=files.get).read("N=2\n. ./env.sh\nrun t.py")
+    script = Reader("job", lambda _name: None, read_sibling=files.get).read("N=2\n. ./env.sh\nrun t.py")
     last = script.commands[-1]
     assert ([word.text for word in last.words], last.file, last.line) == (["python", "-n", "4", "t.py"], "env.sh", 4)

@@ -95,14 +95,14 @@ class RunningEngine:
 
 
 def start(
-    wish: StartRequest, machine: Here | None = None, told: Told = lambda _text: None, over: threading.Event | None = None
+    wish: StartRequest, machine: Here | None = None, notify: Told = lambda _text: None, over: threading.Event | None = None
 ) -> RunningEngine:  # fmt: skip
     """Start the engine that fits best, and come back when it answers.
 
     Args:
         wish: what is to be run.
         machine: what `here` saw; None looks now.
-        told: is called with sentences on the way.
+        notify: is called with sentences on the way.
         over: once it is set, no engine is wanted any more.
 
     Raises:
@@ -114,7 +114,7 @@ def start(
         return _endpoint(wish, chosen(wish, os.environ))
     machine = machine or here(wish.on)
     found = chosen(wish, machine.environ)
-    told(f"{found.name}: {found.why}")
+    notify(f"{found.name}: {found.why}")
     if found.name == OLLAMA:
         return RunningEngine(found, wish, found.address, "")
     return _started(found, wish, machine, over or threading.Event())

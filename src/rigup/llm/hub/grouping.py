@@ -68,10 +68,10 @@ def _projectors_of(first: Path, ggufs: Iterable[Path]) -> list[Path]:
     return [path for path in ggufs if is_beside(path.name) and path.parent == first.parent]
 
 
-def _of_parts(parts: list[Path], beside: list[Path]) -> Group:
+def _of_parts(parts: list[Path], side_files: list[Path]) -> Group:
     match = _SHARD.fullmatch(parts[0].name)
     count = min(int(match["count"]), _MOST_SHARDS) if match else 1
-    files, fault = looked_at([*parts, *beside])
+    files, fault = looked_at([*parts, *side_files])
     state = BROKEN if fault else WHOLE
     if len(parts) < count:
         sentence = _("{count} of its {all} parts are there.").format(count=len(parts), all=count)

@@ -111,13 +111,13 @@ def unshare(folder: Path) -> None:
 
 
 def _made_its_own(path: Path) -> None:
-    beside = path.with_name(path.name + _DRAFT)
-    beside.unlink(missing_ok=True)
-    if not share(path, beside):
-        shutil.copy2(path, beside, follow_symlinks=False)
+    temporary = path.with_name(path.name + _DRAFT)
+    temporary.unlink(missing_ok=True)
+    if not share(path, temporary):
+        shutil.copy2(path, temporary, follow_symlinks=False)
     else:
-        shutil.copystat(path, beside)
-    os.replace(beside, path)
+        shutil.copystat(path, temporary)
+    os.replace(temporary, path)
 
 
 def _linked(old: Path, new: Path) -> bool:

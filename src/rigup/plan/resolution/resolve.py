@@ -87,10 +87,10 @@ def _with_the_rest(choice: Choice, asker: Asker, variables: Mapping[str, str]) -
     """With what is built where it is installed, held against the hashes that a file gives, and with sizes."""
     if choice.resolution is None or not choice.resolution.packages:
         return choice
-    apart = _built(choice, asker, variables)
-    if apart.refused:
-        return _with(choice, _as_resolution(apart, asker))
-    every = msgspec.structs.replace(choice.resolution, packages=(*choice.resolution.packages, *apart.packages))
+    from_source = _built(choice, asker, variables)
+    if from_source.refused:
+        return _with(choice, _as_resolution(from_source, asker))
+    every = msgspec.structs.replace(choice.resolution, packages=(*choice.resolution.packages, *from_source.packages))
     if because := not_by_hash(choice.wish.terms, every):
         return _with(choice, msgspec.structs.replace(every, refused=because))
     return _with(choice, msgspec.structs.replace(every, packages=weighed(every.packages)))

@@ -83,12 +83,12 @@ def _candidate(row: Wheel, version: str, site: Site) -> Candidate | None:
     if (row.torch and torch is None) or not python:
         return None
     local = "+" + torch.variant if torch and not torch.pypi else ""
-    beside = (torch.index,) if torch and local else ()
+    torch_index = (torch.index,) if torch and local else ()
     first = row.package + (f"[{row.extra}]" if row.extra else "")
     return Candidate(
         package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
         packages={first: version + row.local, **({"torch": row.torch + local} if row.torch else {}), **row.beside},
-        index=row.index, extra_indexes=(*beside, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
+        index=row.index, extra_indexes=(*torch_index, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
         code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
         libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
         python=python, glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),

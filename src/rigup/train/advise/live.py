@@ -122,8 +122,8 @@ def candidates(state: Cluster, work: Work) -> list[Allocation]:
             continue
         most = max((node.gpus.get(device, 0) for node in state.nodes if partition in node.partitions), default=0)
         for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):
-            there = len(usable(state, Allocation(partition, device, 1, gpus), work))
-            limit = min(there, state.partitions[partition].max_nodes or there)
+            node_count = len(usable(state, Allocation(partition, device, 1, gpus), work))
+            limit = min(node_count, state.partitions[partition].max_nodes or node_count)
             found += [
                 Allocation(partition, device, nodes, gpus)
                 for nodes in _NODES

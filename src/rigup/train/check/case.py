@@ -146,7 +146,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def trainer(self) -> Told | None:
         """The one trainer, or the one with the most devices."""
         return (
-            max(self.lightning, key=lambda told: device_count(told.value("devices", "gpus")) or 0, default=None)
+            max(self.lightning, key=lambda trainer: device_count(trainer.value("devices", "gpus")) or 0, default=None)
             if self.lightning
             else None
         )
@@ -228,7 +228,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         accelerator = self.trainer.value("accelerator") if self.trainer is not None else None
         cpu = self.launcher is not None and self.launcher.option("cpu") is not None
         given = [site.argument("accelerator") for site in self.program.sites if site.name == "rigup.train.trainer_args"]
-        named = [told.value(name) for told in self.huggingface for name in ("use_cpu", "no_cuda")]
+        named = [arguments.value(name) for arguments in self.huggingface for name in ("use_cpu", "no_cuda")]
         if any(value is not None and value.const is True for value in named):
             return True
         return cpu or any(value is not None and value.const in ("cpu", "mps", "tpu") for value in (accelerator, *given))
@@ -251,11 +251,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         layer = self.launcher
         assert layer is not None  # noqa: S101  (who calls it has looked)
         if layer.kind == "torchrun":
-            told = layer.value("nproc-per-node")
-            return 1 if told is None else self.gpus_per_node or None if told in ("gpu", "auto") else whole(told)
+            count = layer.value("nproc-per-node")
+            return 1 if count is None else self.gpus_per_node or None if count in ("gpu", "auto") else whole(count)
         if layer.kind == "deepspeed":
-            told = layer.value("num-gpus")
-            return whole(told) if told is not None else self.gpus_per_node or None
+            count = layer.value("num-gpus")
+            return whole(count) if count is not None else self.gpus_per_node or None
         total = self.accelerate_processes
         machines = whole(layer.value("num-machines") or "1")
         return total // machines if total is not None and machines else None
@@ -343,13 +343,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def accelerated(self) -> Site | None:
         """Lightning with accelerator="gpu" or "cuda"."""
-        for told in self.lightning:
-            value = told.value("accelerator")
-            old = told.value("gpus")
+        for trainer in self.lightning:
+            value = trainer.value("accelerator")
+            old = trainer.value("gpus")
             if (value is not None and value.const in ("gpu", "cuda")) or (
                 old is not None and (device_count(old) or 0) != 0 and old.known and old.const
             ):
-                return told.site
+                return trainer.site
         return None
 
     # -- places

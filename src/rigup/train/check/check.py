@@ -120,7 +120,7 @@ def _cases(files: Files, modules: list[Module], partitions: Partitions) -> Itera
     head = header(files.batch_text)
     job = _meant(head, files.batch)
     outside = _Slurm(job)
-    shell = Reader(files.batch, outside, beside=files.beside_batch).read(files.batch_text)
+    shell = Reader(files.batch, outside, read_sibling=files.beside_batch).read(files.batch_text)
     launches = list(Chains(files.beside_batch, outside).of(shell))
     ours = [launch for launch in launches if _is_ours(launch, files.script)]
     for launch in ours[:_MOST_LAUNCHES]:

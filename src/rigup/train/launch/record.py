@@ -106,13 +106,15 @@ def meant(word: str, here: Path) -> Run:
         with suppress(LaunchError):
             if int(word) in load(path).jobs:
                 return load(path)
-    told = (
+    template = (
         _("There is no run {word} here. Runs are kept in {runs}: {names}.")
         if word
         else _("No run was launched from this folder.")
     )
     raise LaunchError(
-        told.format(word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none"))
+        template.format(
+            word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none")
+        )
     )
 
 

@@ -138,8 +138,8 @@ def _refuses(script: Script, node: ast.If) -> bool:
         and isinstance(last.value, ast.Call)
         and ast.unparse(last.value.func) in ("exit", "quit", "sys.exit", "os._exit")
     )
-    said = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in node.body[:-1])
-    return said and (leaves or isinstance(last, ast.Raise))
+    only_calls = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in node.body[:-1])
+    return only_calls and (leaves or isinstance(last, ast.Raise))
 
 
 def _visible(script: Script, target: ast.expr) -> bool:

@@ -127,8 +127,8 @@ def _method(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value | N
         inside = frame.module.enclosing_class(node)
         owner = (inside, frame.module) if inside is not None else None
     else:
-        made = evaluator.value(receiver, frame).made
-        owner = evaluator.function_named(made.name) if made is not None else None
+        instance = evaluator.value(receiver, frame).made
+        owner = evaluator.function_named(instance.name) if instance is not None else None
     if owner is None or not isinstance(owner[0], ast.ClassDef):
         return None
     for each in owner[0].body:

@@ -197,9 +197,9 @@ def _spawns(case: Case, name: str, site: Site) -> bool:
     ):
         return _start_method(case)
     return site.last in ("fit", "validate", "test") and any(
-        (value := told.value("strategy", "accelerator")) is not None
+        (value := trainer.value("strategy", "accelerator")) is not None
         and value.const in ("ddp_spawn", "ddp_spawn_find_unused_parameters_false")
-        for told in case.lightning
+        for trainer in case.lightning
     )
 
 
