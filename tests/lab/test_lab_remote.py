@@ -18,7 +18,7 @@ from loopback_ssh import daemon
 from processes import descendants, gone
 from rigup.cli import run
 from rigup.lab.errors import LabError
-from rigup.lab.remote import Connection, Wish, python_there
+from rigup.lab.remote import Connection, Wish, remote_python
 
 __all__ = ["daemon"]
 TRIES, PAUSE = 600, 0.1
@@ -156,7 +156,7 @@ def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_p
 def test_no_name_becomes_a_second_command(name):
     import shlex
 
-    words = python_there(name)
+    words = remote_python(name)
     assert "\n" not in words or "\n" in name
     assert shlex.split(words)  # quotes are closed
 

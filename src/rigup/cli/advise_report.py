@@ -36,7 +36,7 @@ def _lines(answer: Advise) -> Iterator[str]:
         yield ""
         yield _("Done in, from 10 to 90 %:")
         yield from _bars(answer.allocations[:MOST])
-    yield from _beside(answer)
+    yield from _remarks(answer)
 
 
 def _table(rows: list[Advised]) -> Iterator[str]:
@@ -80,7 +80,7 @@ def _bar(span: Span, most: float, room: int) -> str:
     return "".join(marks)
 
 
-def _beside(answer: Advise) -> Iterator[str]:
+def _remarks(answer: Advise) -> Iterator[str]:
     yield ""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for gone in answer.never:

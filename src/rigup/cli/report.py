@@ -107,13 +107,11 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
     return (
-        _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
-        if here
-        else _no_gpu_there(answer, meaning)
+        _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
     )
 
 
-def _no_gpu_there(answer: Doctor, otherwise: str) -> str:
+def _no_gpu(answer: Doctor, otherwise: str) -> str:
     """Only somebody who looked for cards can say that there is none."""
     known = answer.machine.accelerators == []
     return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else otherwise
@@ -180,12 +178,12 @@ def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
             lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
-        if tells_apart(ways, number):
+        if has_own_check(ways, number):
             lines += after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
 
 
-def tells_apart(fixes: list[Fix], number: int) -> bool:
+def has_own_check(fixes: list[Fix], number: int) -> bool:
     """Whether the way that follows is seen to have worked by something else: what is the same for both is said once, below."""
     return number + 1 == len(fixes) or fixes[number].check != fixes[number + 1].check
 

@@ -113,7 +113,7 @@ def proof(answer: Verified) -> Proof:
     seen = Seen("torch")
     for event in answer.events:
         try:
-            _heard(seen, event)
+            _take_event(seen, event)
         except (msgspec.ValidationError, TypeError, KeyError, ValueError):
             return Proof("failed", because="the probe's answer cannot be read")
     if seen.about is None:
@@ -128,7 +128,7 @@ def proof(answer: Verified) -> Proof:
     return Proof(state, f"torch {seen.about.version}", devices, failed, because, ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo")  # fmt: skip
 
 
-def _heard(seen: Seen, event: dict[str, Any]) -> None:
+def _take_event(seen: Seen, event: dict[str, Any]) -> None:
     if event.get("say") != "ended":
         seen.hear(event)
         return

@@ -52,13 +52,13 @@ def judge(found: Image, device: Device, site: Site) -> Verdict:
     if build.kind == "cpu" or build.kind not in PARTNERS.get(device.vendor, ()):
         return Verdict(device=device, served=served(build, device, site))
     if build.code or build.isa_min:
-        told_of = served(build, device, site)
+        service = served(build, device, site)
     else:
         change = driver_change(build, site) if build.kind == "cuda" else None
         sentence = _("{device} is handed over; {image} does not tell which chips it has code for.")
         because = sentence.format(device=device.label, image=found.name)
-        told_of = Served(how="native", because=because, source="container_runs", change=change)
-    return _with_driver(found, device, told_of, site)
+        service = Served(how="native", because=because, source="container_runs", change=change)
+    return _with_driver(found, device, service, site)
 
 
 def _of_another_jetson(found: Image, site: Site) -> str:

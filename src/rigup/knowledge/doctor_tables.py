@@ -164,7 +164,7 @@ def signatures() -> tuple[Signature, ...]:
         found += _of_family(name, tables.rows(name, "signature", Signature))
     repeated = {row.says for row in found if row.says}
     targets = {row.id: row for row in found if row.id in repeated}
-    return tuple(_as_said(row, targets[row.says]) if row.says in targets else row for row in found)
+    return tuple(_with_scope(row, targets[row.says]) if row.says in targets else row for row in found)
 
 
 @tables.remembered
@@ -196,7 +196,7 @@ def signature(number: int) -> Signature:
     name, row = tables.default_store().packed_row(known.table, known.start, known.end, Signature)
     (row,) = _of_family(name, (row,))
     target_number = _numbers().get(row.says) if row.says else None
-    return row if target_number is None else _as_said(row, signature(target_number))
+    return row if target_number is None else _with_scope(row, signature(target_number))
 
 
 @tables.remembered
@@ -215,7 +215,7 @@ def signatures_of(ids: Collection[str]) -> tuple[Signature, ...]:
     return tuple(signature(number) for number in sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
-def _as_said(row: Signature, target: Signature) -> Signature:
+def _with_scope(row: Signature, target: Signature) -> Signature:
     return msgspec.structs.replace(row, scope=target.scope, place=row.place or target.place, states=target.states)
 
 

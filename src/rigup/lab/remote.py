@@ -69,7 +69,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         return self.host or socket.gethostname()
 
 
-def python_there(environment: str) -> str:
+def remote_python(environment: str) -> str:
     """Words of a POSIX shell that start the Python of an environment; a name is looked for where such lie."""
     if not environment:
         return "exec python3"
@@ -124,7 +124,7 @@ class Connection:
 
         """
         self.close()
-        script = f"{python_there(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
+        script = f"{remote_python(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
         argv = [*_DEAF, *(self._by_ssh(script) if self.wish.host else ("sh", "-c", script))]
         pipe = subprocess.PIPE
         try:

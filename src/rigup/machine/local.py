@@ -36,9 +36,9 @@ class Local:
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._folders.names_in, self._is_there)
+        return paths_like(pattern, self._folders.names_in, self._exists)
 
-    def _is_there(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._real_path(path)))
 
     def _real_path(self, path: str) -> str:

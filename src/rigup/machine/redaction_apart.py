@@ -4,7 +4,7 @@ import re
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_secret
-from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
 _WHOLE = r"(?P<value>\"[^\"\r\n]{4,4000}\"|'[^'\r\n]{4,4000}'|[^\s\"'&,;<>()\[\]{}\\-][^\s\"'&,;<>()\[\]{}\\]{3,4000})"
@@ -144,4 +144,4 @@ def _values(form: re.Pattern[str], block: str, pseudonyms: Pseudonyms) -> str:
 
 
 def _redact_value(value: str, pseudonyms: Pseudonyms) -> str:
-    return value if is_made(value) or "redacted-" in value else pseudonyms.of("secret", value)
+    return value if is_pseudonym(value) or "redacted-" in value else pseudonyms.of("secret", value)

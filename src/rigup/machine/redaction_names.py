@@ -10,7 +10,7 @@ from typing import Any
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import words
-from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
@@ -93,7 +93,7 @@ class Names:
 
     def add(self, kind: str, name: str) -> None:
         """One name of a kind; what is everybody's is none."""
-        if is_made(name):  # somebody may really be called so: nobody else shall be
+        if is_pseudonym(name):  # somebody may really be called so: nobody else shall be
             self.made.taken.add(name.lower())
             return
         if kind in ("users", "hosts"):
@@ -266,10 +266,10 @@ def _is_number(plain: str) -> bool:
 def shared(kind: str, name: str) -> bool:
     """Whether a name tells nothing: an account that every system has, a public host, a pseudonym."""
     lower = name.lower()
-    if not lower or (kind != "domain" and is_made(lower)):
-        return is_made(lower) or not lower
+    if not lower or (kind != "domain" and is_pseudonym(lower)):
+        return is_pseudonym(lower) or not lower
     if kind == "domain":
-        return is_made(lower) or _public(lower) or "." not in lower or lower.replace(".", "").isdigit()
+        return is_pseudonym(lower) or _public(lower) or "." not in lower or lower.replace(".", "").isdigit()
     if kind in ("folder", "group") and (lower in words("shared folder") or _FILE.search(lower)):
         return True
     if kind in ("user", "folder", "group"):

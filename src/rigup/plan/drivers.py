@@ -130,10 +130,10 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
         yield make_as(
             "keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place
         )
-    yield from _beside(way)
+    yield from _accessories(way)
 
 
-def _beside(way: _Way) -> Iterator[Step]:
+def _accessories(way: _Way) -> Iterator[Step]:
     """What belongs to a driver: the fabric's manager, the key, the initial file system."""
     place = seen(way.site)
     if way.site.nvswitch and (fabric := recipes.fabric_manager(way.provider.id, way.branch)):

@@ -101,15 +101,15 @@ def making(choice: Choice) -> Iterator[Step]:
         yield from _with_uv(choice, params)
     elif choice.python in repository_pythons(site):
         yield from _packaged(choice)
-        yield _made_by(choice, ("python" + choice.python,))
+        yield _environment_step(choice, ("python" + choice.python,))
     elif choice.python and not is_there(site, choice.python):
         yield from _with_uv(choice, params)
     else:
         yield from _able(site, choice.python)
-        yield _made_by(choice, _starter(site, choice.python))
+        yield _environment_step(choice, _starter(site, choice.python))
 
 
-def _made_by(choice: Choice, starter: tuple[str, ...]) -> Step:
+def _environment_step(choice: Choice, starter: tuple[str, ...]) -> Step:
     """The environment, by the interpreter's own module."""
     where = folder(choice)
     kind = "make-environment-windows" if choice.site.system == "windows" else "make-environment"

@@ -74,7 +74,7 @@ def groups(choice: Choice) -> list[Group]:
     """
     all_groups = [
         group
-        for group in (*_of_builds(choice), *_groups_beside(choice), *_of_rigup(choice))
+        for group in (*_of_builds(choice), *_other_groups(choice), *_of_rigup(choice))
         if group.wanted or group.conda
     ]
     all_groups = [*_bound_groups(choice, all_groups), *all_groups]
@@ -132,7 +132,7 @@ def _of_builds(choice: Choice) -> Iterator[Group]:
     return (_of_build(choice, judged) for judged in choice.chosen)
 
 
-def _groups_beside(choice: Choice) -> Iterator[Group]:
+def _other_groups(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
     built = {word: row for word in choice.requirements if (row := build_of(name_of(word))) and row.options}
     plain = (*(word for word in choice.requirements if word not in built), *before_building(choice, built))

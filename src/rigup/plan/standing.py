@@ -29,7 +29,7 @@ def _toolkit_of_containers(_step: Step, site: Site) -> bool:
     return site.there.container_toolkit
 
 
-def _engine_told(step: Step, site: Site) -> bool:
+def _engine_configured(step: Step, site: Site) -> bool:
     return "nvidia" in site.there.engines.get(step.params["engine"], ())
 
 
@@ -89,7 +89,7 @@ def _packages(step: Step, site: Site) -> bool:
 
 _ASKED: dict[str, Callable[[Step, Site], bool]] = {
     "join-group-yourself": _member, "log-in-again": _logged_in, "set-up-container-toolkit": _toolkit_of_containers,
-    "tell-engine": _engine_told, "describe-devices": _described, "install-engine": _engine, "install-cuda-toolkit": _cuda,
+    "tell-engine": _engine_configured, "describe-devices": _described, "install-engine": _engine, "install-cuda-toolkit": _cuda,
     "install-rocm-release": _rocm, "install-amdgpu-driver": _amd_driver, "install-kernel": _kernel,
     "set-module-option": _option, "set-kernel-argument": _argument, "install-fabric-manager": _fabric,
     "install-system-packages": _packages,

@@ -44,7 +44,7 @@ def choose(wish: Wish, site: Site) -> Choice:
     """
     _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    whole_wish = _with_what_is_there(wish, site)
+    whole_wish = _with_installed(wish, site)
     wish = whole_wish if whole_wish is not wish and not decide(whole_wish, site).stuck else wish
     decision = decide(wish, inside(wish, site))
     whole = serves_all(decision.taken, site) and not decision.stuck
@@ -68,7 +68,7 @@ def _check_mirror(name: str) -> None:
         raise WishError(template.format(name=name[:60], names=", ".join(known)))
 
 
-def _with_what_is_there(wish: Wish, site: Site) -> Wish:
+def _with_installed(wish: Wish, site: Site) -> Wish:
     """Who asks for something beside keeps the framework of the environment: nothing is renewed that nobody named."""
     present = {} if frameworks.called(wish.asked()) else frameworks.frameworks_in(site.installed)
     pinned = tuple(f"{name}=={version.partition('+')[0]}" for name, version in present.items())

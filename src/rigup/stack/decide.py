@@ -61,7 +61,7 @@ def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
     return () if decision.stuck else decision.taken
 
 
-class _Tried(NamedTuple):
+class _Attempt(NamedTuple):
     """Builds that were tried beside each other: of each framework all that were judged, and the one that was taken."""
 
     by_framework: tuple[tuple[Judged, ...], ...]
@@ -80,9 +80,9 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     ranked = sorted(
         (option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True
     )
-    attempts = [_Tried((builds,), (), True)]
+    attempts = [_Attempt((builds,), (), True)]
     for option in _unlike(ranked) if rest else ranked[:1]:
-        attempts.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
+        attempts.append(_add_frameworks(_Attempt((builds,), (option,)), rest, wish, site))
         if not attempts[-1].conflict:
             break
     return _decision(
@@ -104,11 +104,11 @@ def _unlike(ranked: list[Judged]) -> list[Judged]:
     return sorted(by_pins.values(), key=ranked.index)[:_MOST]
 
 
-def _reach(attempt: _Tried, site: Site) -> int:
+def _reach(attempt: _Attempt, site: Site) -> int:
     return sum(served_count(build, site) for build in attempt.taken)
 
 
-def _weight(attempt: _Tried) -> int:
+def _weight(attempt: _Attempt) -> int:
     return sum(build.weight for build in attempt.taken)
 
 
@@ -117,7 +117,7 @@ def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
     return best is None or served_count(best, site) < served_count(alone, site) or best.weight > alone.weight
 
 
-def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
+def _add_frameworks(before: _Attempt, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Attempt:
     """The best builds of the other frameworks that stand beside those that were taken."""
     if not rest:
         return before
@@ -132,13 +132,13 @@ def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish,
     lost = bool(able) and _loses(best, able[0], site)
     why = before.conflict or (conflict(able[0].build, builds) if lost else "")
     if best is None:
-        return _Tried((*before.by_framework, of_framework), before.taken, True, why)
+        return _Attempt((*before.by_framework, of_framework), before.taken, True, why)
     return _add_frameworks(
-        _Tried((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
+        _Attempt((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
     )
 
 
-def _decision(attempt: _Tried, site: Site) -> Decision:
+def _decision(attempt: _Attempt, site: Site) -> Decision:
     refused: list[Judged] = []
     for place, of_framework in enumerate(attempt.by_framework):
         best = attempt.taken[place] if place < len(attempt.taken) else None

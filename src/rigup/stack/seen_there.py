@@ -31,7 +31,7 @@ _UV = ("/usr/bin/uv", "/usr/local/bin/uv", "/opt/homebrew/bin/uv")
 _UV_AT_HOME = ("/.local/bin/uv", "/.cargo/bin/uv")
 
 
-def there_of(facts: Facts) -> There:
+def presence_of(facts: Facts) -> There:
     """What was seen to stand there. Raises KnowledgeError for a malformed table."""
     packages = {
         str(package.get("name")): package for package in facts.of(SystemPackage) if package.get("state") == "installed"

@@ -138,10 +138,10 @@ class Sampler:
             self._explain_silence(values, identity)
             return
         reader.read(values, now)
-        if identity.folder and not values.known and not self._is_there(identity):
+        if identity.folder and not values.known and not self._is_present(identity):
             values.state, values.because = "lost", "it is no more on the bus"
 
-    def _is_there(self, identity: Identity) -> bool:
+    def _is_present(self, identity: Identity) -> bool:
         try:
             self.files.read(identity.folder + "/vendor", 16)
         except OSError:
@@ -154,7 +154,7 @@ class Sampler:
             return gpu
         if key not in self._readers and self._mac is not None and key in self._mac.known:
             self._readers[key] = self._mac.reader(key)
-        if key not in self._readers and identity.folder and self._is_there(identity):
+        if key not in self._readers and identity.folder and self._is_present(identity):
             if identity.driver == "amdgpu" or identity.vendor == "amd":
                 self._readers[key] = AmdGpu(self.files, identity)
             elif identity.vendor == "intel":
@@ -162,7 +162,7 @@ class Sampler:
         return self._readers.get(key)
 
     def _explain_silence(self, values: Values, identity: Identity) -> None:
-        if identity.folder and not self._is_there(identity):
+        if identity.folder and not self._is_present(identity):
             values.state, values.because = "lost", "it is no more on the bus"
         elif identity.vendor == "nvidia" and self.library is None:
             values.state, values.because = "error", "NVML does not answer for a captured machine"

@@ -122,7 +122,7 @@ def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress)
         }
         _round(talk, found, hello, asked, round_)
     again = {pair for pair in bad_links(found)[1] if not found.links[pair].error}
-    for number, chosen in enumerate(_apart(again)):
+    for number, chosen in enumerate(_disjoint(again)):
         of_family: dict[str, list[Pair]] = defaultdict(list)
         for pair in chosen:
             of_family[found.proofs[pair[0]].family].append(pair)
@@ -139,7 +139,7 @@ def _answering(names: Iterable[str], found: Measured) -> list[str]:
     ]
 
 
-def _apart(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
+def _disjoint(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
     """Pairs in groups in which no node is twice; so many groups at most."""
     left = sorted(again)
     for _number in range(most):

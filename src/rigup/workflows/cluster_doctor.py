@@ -115,7 +115,7 @@ def _deep_by_srun(names: list[str], partition: str, deeper: Deeper) -> "tuple[di
     except OSError as error:
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
     with talk:
-        facts, found = _heard(talk, names, deeper)
+        facts, found = _answers_of(talk, names, deeper)
         return facts, (cleaned(talk.said()).splitlines() or [""])[-1], found
 
 
@@ -131,7 +131,7 @@ def _deep_by_ssh(names: list[str], refused: Callable[[Failure], str], deeper: De
     except OSError as error:
         raise NoCluster(refused(Failure("no-ssh", str(error)))) from error
     with talk:
-        facts, found = _heard(talk, sound, deeper)
+        facts, found = _answers_of(talk, sound, deeper)
         away |= {name: refused(ssh.failed(talk.said(name))) for name in sound if name not in facts}
     examined = {name: _examined(seen, None) for name, seen in facts.items()}
     return _answer(examined, [list(examined)], away, found)
@@ -147,7 +147,7 @@ def _not_too_many(names: list[str]) -> None:
         raise NoCluster(template.format(count=len(names), most=MOST_NODES))
 
 
-def _heard(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[str, Facts], Measured]":
+def _answers_of(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[str, Facts], Measured]":
     """What nodes say of themselves, and what is measured on those that did."""
     from rigup.machine.collect import srun
     from rigup.workflows.cluster_deep import measured

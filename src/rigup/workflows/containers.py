@@ -164,13 +164,13 @@ def linted(files: tuple[str, ...], profile: str | None, with_machine: bool, fix:
         site = machine(profile)[0] if with_machine else None
         for path in files:
             text = _text(path)
-            findings = lint(path, text, _beside(path), site)
+            findings = lint(path, text, _sibling_reader(path), site)
             if fix:
                 text, count = mended(text, findings)
                 fixed += count
                 if count:
                     _replace(path, text)
-                    findings = lint(path, text, _beside(path), site)
+                    findings = lint(path, text, _sibling_reader(path), site)
             found += findings
     return ContainerLint(files=list(files), findings=found, fixed=fixed)
 
@@ -180,7 +180,7 @@ def _text(path: str) -> str:
         return file.read(_MOST_FILE)
 
 
-def _beside(path: str) -> "Callable[[str], str]":
+def _sibling_reader(path: str) -> "Callable[[str], str]":
     """Files below the folder of a file, or, of a dev container, below the folder above that."""
     folder = os.path.realpath(os.path.dirname(path) or ".")
     top = os.path.dirname(folder) if os.path.basename(folder) == ".devcontainer" else folder

@@ -281,7 +281,7 @@ def follow(run: "Run", show: Callable[[bytes], None], tell: Callable[[str], None
             facts = facts_of(run)
             due = time.monotonic() + next(polls, _POLLS[-1])
             now = answer(run, facts)
-            if (status := _said(now)) != before:
+            if (status := _state_line(now)) != before:
                 before = status
                 tell(status)
             if now.state in ENDED or (now.state == "unknown" and not facts):
@@ -308,7 +308,7 @@ class _Tail:
                 show(piece)
 
 
-def _said(now: "Launch") -> str:
+def _state_line(now: "Launch") -> str:
     """The state, and why it waits, in a line."""
     from rigup.train.launch.slurm import NEVER
 
@@ -359,12 +359,12 @@ def resumed(run: "Run") -> "Run":
     return submitted(run)
 
 
-def told_of(word: str) -> "Launch":
+def run_status(word: str) -> "Launch":
     """What became of a run, with what its ranks recorded of their steps. Raises WorkflowError."""
     from rigup.train.launch.answer import answer
     from rigup.train.launch.progress import scaling
 
-    run = meant(word)
+    run = run_named(word)
     own = _progress(run)
     others = [attempt for other in _siblings(run) for attempt in _progress(other)] if own else []
     return msgspec.structs.replace(answer(run, facts_of(run)), progress=own, scaling=scaling([*own, *others]))
@@ -391,9 +391,9 @@ def _siblings(run: "Run") -> "Iterator[Run]":
                 yield other
 
 
-def meant(word: str) -> "Run":
+def run_named(word: str) -> "Run":
     """The run that a word means; "" the newest. Raises WorkflowError."""
-    from rigup.train.launch.record import meant as found
+    from rigup.train.launch.record import run_named as found
 
     with as_workflow_errors():
         return found(word, Path.cwd())

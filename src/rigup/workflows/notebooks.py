@@ -214,7 +214,7 @@ def installing(environment: "Environment", lacking: tuple[str, ...], waiting: "W
     return intents.of_request(request, choice, plan), plan
 
 
-def needed_there(host: str, environment: str) -> "tuple[dict[str, str], frozenset[str]] | None":
+def remote_needs(host: str, environment: str) -> "tuple[dict[str, str], frozenset[str]] | None":
     """What the devices of another machine need, and who made its GPUs, asked by ssh without a question to anybody; None where it does not answer so."""
     from rigup.machine.collect.ssh import Failure
     from rigup.plan.environments.devices import needed

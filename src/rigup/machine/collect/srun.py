@@ -23,14 +23,14 @@ SECONDS = 180.0
 _MOST_BYTES = 4 << 30  # of all nodes together
 
 
-class Heard(NamedTuple):
+class Replies(NamedTuple):
     """What nodes printed, by name, and the last words of srun itself."""
 
     answers: dict[str, bytes]
     said: str
 
 
-def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, script: str | None = None) -> Heard:
+def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, script: str | None = None) -> Replies:
     """Run the collecting script on every node. Raises OSError where there is no srun."""
     argv = [*words(list(nodes), partition, ("--cpus-per-task=1", "--mem=100M"), _MINUTES), "sh", "-s"]
     begin = "printf '@rigup-node %s\\n' \"$SLURMD_NODENAME\"\n"
@@ -61,7 +61,7 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
         for pipe in (process.stdout, process.stderr):
             if pipe:
                 pipe.close()
-    return Heard(answers, b"".join(error_pieces)[-4000:].decode("utf-8", "replace"))
+    return Replies(answers, b"".join(error_pieces)[-4000:].decode("utf-8", "replace"))
 
 
 def words(names: list[str], partition: str, asked_for: tuple[str, ...], minutes: int) -> list[str]:

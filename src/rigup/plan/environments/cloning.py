@@ -107,10 +107,10 @@ def unshare(folder: Path) -> None:
             path = Path(above, name)
             status = path.lstat()
             if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and not _is_replaced_whole(path, status.st_size):
-                _made_its_own(path)
+                _detach(path)
 
 
-def _made_its_own(path: Path) -> None:
+def _detach(path: Path) -> None:
     temporary = path.with_name(path.name + _DRAFT)
     temporary.unlink(missing_ok=True)
     if not share(path, temporary):

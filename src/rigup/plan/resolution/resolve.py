@@ -195,11 +195,11 @@ def _ask(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resoluti
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
     if answer.refused and (mute := [url for url in query.further if url in dead]):
-        return Resolution(by=asker.by, because=(_not_there_either(mute),))
+        return Resolution(by=asker.by, because=(_unreachable(mute),))
     return _as_resolution(answer, asker)
 
 
-def _not_there_either(places: list[str]) -> str:
+def _unreachable(places: list[str]) -> str:
     """What nobody could be asked for is not refused."""
     template = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
     return template.format(places=", ".join(places))

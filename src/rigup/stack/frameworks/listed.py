@@ -24,7 +24,7 @@ def candidates(family: str, wishes: Mapping[str, Requirement], site: Site) -> It
 
     """
     for row in wheels(family):
-        if _made_for(row, site) and _meant(row, wishes):
+        if _made_for(row, site) and _is_wanted(row, wishes):
             for version in reversed(row.releases):
                 if _allowed(row, version, wishes) and (build := _candidate(row, version, site)):
                     yield build
@@ -41,7 +41,7 @@ def named(family: str) -> Family | None:
     return next((row for row in families() if row.name == family), None)
 
 
-def _meant(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
+def _is_wanted(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other; the plain name stands for all."""
     family = named(row.family)
     if family is None:

@@ -93,12 +93,12 @@ def _second(question: Question, ranked: Sequence[Judged], poisoned: bool) -> lis
     for opinion in question.second:
         replay = waits.get(opinion.allocation)
         says = None if opinion.start is None else max(0.0, opinion.start - question.cluster.now)
-        because = _told_apart(says, replay, poisoned and says is not None) if says is not None else opinion.words
+        because = _difference(says, replay, poisoned and says is not None) if says is not None else opinion.words
         found.append(SecondOpinion(allocation=opinion.allocation, says=says, replay=replay, because=because))
     return found
 
 
-def _told_apart(says: float | None, replay: float | None, poisoned: bool) -> str:
+def _difference(says: float | None, replay: float | None, poisoned: bool) -> str:
     if says is None or replay is None:
         return _("Slurm names a time for an allocation that can never run.")
     if abs(says - replay) <= DIFFERENT:

@@ -11,7 +11,7 @@ from rigup.train.check.chain import Launch, Layer
 from rigup.train.check.cluster import Partition, Partitions
 from rigup.train.check.demand import demands, if_available
 from rigup.train.check.directives import Directive, Header
-from rigup.train.check.frameworks import ALL, Told, device_count
+from rigup.train.check.frameworks import ALL, TrainerCall, device_count
 from rigup.train.check.job import Job
 from rigup.train.check.numbers import whole
 from rigup.train.check.python.program import Program, Site
@@ -138,12 +138,12 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     # -- the program
     @cached_property
-    def lightning(self) -> list[Told]:
+    def lightning(self) -> list[TrainerCall]:
         """Lightning's trainers."""
         return list(frameworks.trainers(self.program))
 
     @cached_property
-    def trainer(self) -> Told | None:
+    def trainer(self) -> TrainerCall | None:
         """The one trainer, or the one with the most devices."""
         return (
             max(self.lightning, key=lambda trainer: device_count(trainer.value("devices", "gpus")) or 0, default=None)
@@ -152,7 +152,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
     @cached_property
-    def huggingface(self) -> list[Told]:
+    def huggingface(self) -> list[TrainerCall]:
         """TrainingArguments."""
         return list(frameworks.huggingface_arguments(self.program))
 

@@ -128,7 +128,7 @@ class _Header:
             self._options(number, line, words)
 
     def _options(self, number: int, line: str, words: list[str]) -> None:
-        corrected = _as_meant(self.known, words)
+        corrected = _corrected(self.known, words)
         if corrected is not None:
             why = "misread" if _is_misread(words) else "refused"
             options = self._read(number, split_words(corrected))
@@ -153,7 +153,7 @@ class _Header:
             if not self.command and not line.lstrip().startswith("#"):
                 self.command = number
             return
-        mended = _as_meant(self.known, split_words(bare)) or bare
+        mended = _corrected(self.known, split_words(bare)) or bare
         options = self._read(number, split_words(mended))
         why = "after-command" if magic else "comment"
         self.ignored.append(Ignored(
@@ -191,7 +191,7 @@ def split_words(text: str) -> list[str]:
     return words[:cut]
 
 
-def _as_meant(known: Program, words: list[str]) -> str | None:
+def _corrected(known: Program, words: list[str]) -> str | None:
     """The words as they should be; None where nothing is wrong with them, "" where nobody can tell."""
     corrected = list(_mended(known, words))
     return None if corrected == words else " ".join(shlex.quote(word) if " " in word else word for word in corrected)

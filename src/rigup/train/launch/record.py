@@ -94,7 +94,7 @@ def runs(here: Path) -> Iterator[Path]:
     yield from sorted(found, key=lambda path: (path / RECORD).stat().st_mtime, reverse=True)
 
 
-def meant(word: str, here: Path) -> Run:
+def run_named(word: str, here: Path) -> Run:
     """The run that a word means: a folder, a name, or the number of a job; "" the newest. Raises LaunchError."""
     folders = list(runs(here))
     if not word and folders:

@@ -344,7 +344,7 @@ def _rest(script: Script) -> None:
             _available(script, call)
             and not script.gone(call)
             and not script.quoted(call)
-            and not _only_said(script, call)
+            and not _only_printed(script, call)
         ):
             _asked(script, call)
 
@@ -355,7 +355,7 @@ def _asked(script: Script, call: ast.Call) -> None:
     script.replace("available", call, text if bare else f"({text})")
 
 
-def _only_said(script: Script, node: ast.AST) -> bool:
+def _only_printed(script: Script, node: ast.AST) -> bool:
     """Whether a value is printed, and nothing else."""
     return any(
         isinstance(here, ast.Call) and script.called(here).startswith(_SAID)

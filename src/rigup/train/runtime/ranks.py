@@ -107,10 +107,10 @@ class Ranks(Anywhere):
                 _saved(self.bare(state), path, options)
             except OSError as error:
                 failed = str(error)
-        if self._said_by_first(failed):
+        if self._broadcast_text(failed):
             raise OSError(f"{path} could not be written by the first process: {failed or 'see its own message'}")
 
-    def _said_by_first(self, text: str) -> str:
+    def _broadcast_text(self, text: str) -> str:
         if self.world_size == 1:
             return text
         texts = [text]

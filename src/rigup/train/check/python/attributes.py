@@ -63,11 +63,11 @@ def member(evaluator: "Evaluator", base: Value, name: str, frame: "Frame") -> Va
         return base.fields[name]
     if base.options:
         return option_value(evaluator, name)
-    if base.made is not None and (found := _of_object(evaluator, base, name)) is not None:
+    if base.instance is not None and (found := _of_object(evaluator, base, name)) is not None:
         return found
     if MAIN.fullmatch(name):
         return Value(marks=frozenset((GLOBAL,)), guard=ONE)
-    if name in _RANKED and (base.made is None or "torch.device" not in base.made.name):
+    if name in _RANKED and (base.instance is None or "torch.device" not in base.instance.name):
         return Value(marks=frozenset((_RANKED[name],)))
     if name in ("index", "parent", "name", "stem") and base.marks:
         return Value(marks=base.marks)
@@ -181,7 +181,7 @@ def _of_object(evaluator: "Evaluator", base: Value, name: str) -> Value | None:
     from rigup.train.check.python.evaluate import Frame as Frames
     from rigup.train.check.python.parameters import bound_arguments
 
-    instance = base.made
+    instance = base.instance
     found = evaluator.function_named(instance.name) if instance is not None else None
     if instance is None or found is None or not isinstance(found[0], ast.ClassDef) or evaluator.depth > 40:
         return None

@@ -123,7 +123,7 @@ def _reads_all(expression: ast.expr | None, site: Site, case: Case) -> bool:
 
 
 def _known_dataset(value: Value) -> bool:
-    instance = value.made
+    instance = value.instance
     return instance is not None and (
         instance.name.startswith(
             (
@@ -137,7 +137,7 @@ def _known_dataset(value: Value) -> bool:
 
 
 def _class_of(value: Value, expression: ast.expr | None, site: Site, case: Case) -> tuple[ast.ClassDef, Module] | None:
-    name = value.made.name if value.made is not None else ""
+    name = value.instance.name if value.instance is not None else ""
     found = case.program.evaluator.function_named(name)
     if found is None and isinstance(expression, ast.Call):
         found = case.program.evaluator.function_named(case.program.evaluator.dotted(expression.func, site.module))

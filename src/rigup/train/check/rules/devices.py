@@ -155,7 +155,7 @@ def global_rank(case: Case) -> Iterator[Found]:
     places = []
     for site in case.program.sites:
         for value, line, _how in device_values(site):
-            instance = value.made
+            instance = value.instance
             inner = (
                 site.program.at(instance.call.args[1], instance.module)
                 if instance is not None
@@ -188,7 +188,7 @@ def backend(case: Case) -> Iterator[Found]:
     ]
     for trainer in case.lightning:
         strategy = trainer.value("strategy")
-        instance = strategy.made if strategy is not None else None
+        instance = strategy.instance if strategy is not None else None
         if instance is not None and instance.call is not None:
             places += [
                 (trainer.site, case.program.at(keyword.value, instance.module), keyword.value.lineno)

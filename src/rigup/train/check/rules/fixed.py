@@ -192,8 +192,8 @@ def _spawns(case: Case, name: str, site: Site) -> bool:
         return method is None or method.const in ("spawn", "forkserver")
     if (
         site.last == "start"
-        and site.receiver.made is not None
-        and site.receiver.made.name.rsplit(".", 1)[-1] == "Process"
+        and site.receiver.instance is not None
+        and site.receiver.instance.name.rsplit(".", 1)[-1] == "Process"
     ):
         return _start_method(case)
     return site.last in ("fit", "validate", "test") and any(

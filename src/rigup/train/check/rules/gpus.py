@@ -259,7 +259,7 @@ def _spreads(case: Case) -> bool:
                 return True
             if (
                 value.text is None
-                and value.made is None
+                and value.instance is None
                 and site.last == "device"
                 and not value.alternatives
                 and not value.known

@@ -92,7 +92,7 @@ def _is_collective(site: Site, case: Case) -> bool:  # noqa: PLR0911
         return False
     if site.name.startswith(("torch.distributed.", "deepspeed.comm.")) and site.last in _COLLECTIVES:
         return True
-    receiver = site.receiver.made.name if site.receiver.made is not None and site.name.startswith(".") else ""
+    receiver = site.receiver.instance.name if site.receiver.instance is not None and site.name.startswith(".") else ""
     kind = receiver.rsplit(".", 1)[-1]
     name = getattr(getattr(site.node.func, "value", None), "id", "")
     if kind in ("Accelerator", "PartialState", "Fabric") or (not receiver and name in ("accelerator", "fabric")):
@@ -133,7 +133,7 @@ def _gathers_shards(site: Site, case: Case) -> bool:
         return True
     if site.last != "state_dict" or not _wraps_shards(case):
         return False
-    instance = site.receiver.made
+    instance = site.receiver.instance
     inside = any(
         isinstance(parent, ast.With) and any("state_dict_type" in ast.unparse(item.context_expr) for item in parent.items)
         for parent, _child in site.module.ancestors(site.node)
@@ -197,7 +197,7 @@ def _written(site: Site, case: Case) -> ast.expr | None:  # noqa: PLR0911
     """The path that a call writes to; the call itself where it makes one by itself; None where nothing is written."""
     if site.name == "torch.save":
         target = site.expression("f", 1)
-        instance = case.program.at(target, site.module).made if target is not None else None
+        instance = case.program.at(target, site.module).instance if target is not None else None
         return None if instance is not None and instance.name.endswith("BytesIO") else target
     if site.name == ".save_pretrained":
         if site.expression("is_main_process") is not None or site.expression("save_function") is not None:
