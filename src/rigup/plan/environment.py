@@ -97,7 +97,7 @@ def making(choice: Choice) -> Iterator[Step]:
     params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
         yield _undoable(make("make-conda-environment", params, KINDS), choice)
-    elif _uv(site) and not site.there.uv_program:
+    elif _uv(site) and not site.system_state.uv_program:
         yield from _with_uv(choice, params)
     elif choice.python in repository_pythons(site):
         yield from _packaged(choice)
@@ -151,7 +151,7 @@ def _starter(site: Site, python: str) -> tuple[str, ...]:
 
 def _uv(site: Site) -> str:
     """The uv that is there; "" where nobody has seen one."""
-    return (site.there.uv_program or "uv") if site.uv else ""
+    return (site.system_state.uv_program or "uv") if site.uv else ""
 
 
 def _why_python(choice: Choice) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from rigup.knowledge.distributions import of_codename, spoken
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.stack.site import NONE
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 
 Changes = dict[str, Any]
 Found = re.Match[str]
@@ -98,7 +98,7 @@ def _sized(field: str) -> Callable[[Found], Changes]:
 def _rocm(match: Found) -> Changes:
     """A ROCm of the system: its libraries and tools, and the kernel driver that belongs to it."""
     release = (match["number"] or NONE).rstrip(".")
-    return {"amd_driver": release, "there": There(toolkits={"rocm": (release,)} if release else {})}
+    return {"amd_driver": release, "system_state": SystemState(toolkits={"rocm": (release,)} if release else {})}
 
 
 def _machine(match: Found) -> Changes:

@@ -53,10 +53,10 @@ class Library:
         self._handles = {handle.value or 0: identity.key for identity, handle in opened}
         nvml.listen([handle for _who, handle in opened])
 
-    def heard(self) -> Iterator[tuple[str, int]]:
+    def new_errors(self) -> Iterator[tuple[str, int]]:
         """Xid errors since the last time, by GPU. A sample begins anew with its share of calls that block."""
         self._blocking.next()
-        for handle, code in self.nvml.heard() if self.nvml is not None else ():
+        for handle, code in self.nvml.new_errors() if self.nvml is not None else ():
             if handle in self._handles:
                 yield self._handles[handle], code
 

@@ -175,7 +175,7 @@ class Sampler:
         """Xid errors, kept as long as the watch runs."""
         if self.library is None:
             return
-        for key, code in self.library.heard():
+        for key, code in self.library.new_errors():
             self._xids.setdefault(key, []).append(Xid(code=code, time=time.time()))
         for key in self.library.gpus:
             if key in values and values[key].state == "active":

@@ -161,7 +161,7 @@ def _answers_of(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[s
 
 def _nodes(partition: str, kept: str) -> dict[str, Node]:
     slurm = Slurm(kept=kept)
-    if not slurm.there:
+    if not slurm.is_installed:
         raise NoCluster(_("Slurm's programs are not on this machine. Ask on a login node, or name hosts with --hosts."))
     slurm.nodes()
     if slurm.dump.nodes is None:

@@ -54,7 +54,7 @@ class Slurm:
         self._version: tuple[int, int] | None = None
 
     @property
-    def there(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether Slurm's programs are on this machine."""
         return self.version != (0, 0)
 

@@ -219,7 +219,7 @@ def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
 
 def _is_installed(build: Candidate, site: Site) -> bool:
     """A toolkit of the same major release: torch's own check of it goes no further."""
-    have = [site.toolkit or ""] if build.cuda else [*site.there.toolkits.get("rocm", ())]
+    have = [site.toolkit or ""] if build.cuda else [*site.system_state.toolkits.get("rocm", ())]
     return any(version and version_key(version)[:1] == version_key(build.cuda or build.rocm)[:1] for version in have)
 
 

@@ -137,7 +137,7 @@ def _pythons(span: str) -> tuple[str, ...]:
 def _of_system(row: Wheel, version: str, site: Site) -> Iterator[Change]:
     """The toolkit or the ROCm that the system must have; one of the same major release serves."""
     wanted, kind = (row.toolkit, "toolkit") if row.toolkit else (row.rocm_system, "rocm")
-    present = [site.toolkit or ""] if row.toolkit else [*site.there.toolkits.get("rocm", ())]
+    present = [site.toolkit or ""] if row.toolkit else [*site.system_state.toolkits.get("rocm", ())]
     if not wanted or any(release and version_key(release)[:1] == version_key(wanted)[:1] for release in present):
         return
     template = _("{package} {version} brings no {library} along: it takes the system's.")

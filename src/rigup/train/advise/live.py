@@ -31,7 +31,7 @@ def now(host: Host, you: You, kept: str = "") -> Cluster:
     Raises InputError where there is no Slurm, or it does not answer.
     """
     slurm, moment = Slurm(host, kept), time.time()
-    if not slurm.there:
+    if not slurm.is_installed:
         raise InputError(_("Slurm's programs are not on this machine. Ask on a login node, or give --scenario DIR."))
     for ask in (slurm.nodes, slurm.partitions, slurm.jobs):
         ask()
