@@ -34,7 +34,7 @@ class Engines:
     """
 
     def __init__(self, form: dict[str, Any], settings: dict[str, Any], notify: Callable[[str], None]) -> None:
-        self._form, self.settings, self.told = form, settings, notify
+        self._form, self.settings, self.notify = form, settings, notify
         self._engine: RunningEngine | None = None
         self.model = ""
         self.template = ""
@@ -55,7 +55,7 @@ class Engines:
             return self._started(model)
         except EndpointError:
             if before and (before, template) != (model, self.template):
-                self.told(_("{model} is started again.").format(model=before))
+                self.notify(_("{model} is started again.").format(model=before))
                 self.template = template
                 self._started(before)
             raise
@@ -69,13 +69,13 @@ class Engines:
         try:
             with Waiting(_("Starting {model} …").format(model=model)):
                 self._engine = start(
-                    start_request(model, self._form, template=self._file(), embeddings=False), notify=self.told
+                    start_request(model, self._form, template=self._file(), embeddings=False), notify=self.notify
                 )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error
         self.model = model
         for note in self._engine.notes:
-            self.told(note)
+            self.notify(note)
         self.endpoint = endpoint = Endpoint(
             self._engine.base_url, self._engine.key, self._form["patience"],
             _KINDS.get(self._engine.engine, "llama"),

@@ -59,7 +59,7 @@ class Layout:
             return self._links[inner]
         here = self.on_disk(inner)
         try:
-            return self._odd.told(os.readlink(here)) if os.path.islink(here) else None
+            return self._odd.readable(os.readlink(here)) if os.path.islink(here) else None
         except (OSError, ValueError):  # it went meanwhile; a name with a zero in it is no name
             return None
 

@@ -11,7 +11,7 @@ from typing import Any
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import words
 from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
-from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
+from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, matching_contexts
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
 _FILE = lazy_regex(r"\.\w{1,5}\Z")
@@ -44,7 +44,7 @@ class Names:
         for kind, form in WHOLE_FILES:
             if form.search(path) and 1 < len(body.strip()) < 200:
                 self.add(kind, body.strip().strip("\x00"))
-        for context, start, end in tried(body):
+        for context, start, end in matching_contexts(body):
             for match in context.form.finditer(body, start, end):
                 if context.kind != "person":
                     self.add(context.kind, match["x"])
@@ -199,7 +199,7 @@ class Names:
     def _in_context(self, body: str) -> str:
         """Names that are common words, taken out where they stand as names: line by line, for lines change."""
         lines: dict[int, tuple[int, list[Context]]] = {}
-        for context, start, end in tried(body):
+        for context, start, end in matching_contexts(body):
             lines.setdefault(start, (end, []))[1].append(context)
         parts, done = [], 0
         for start, (end, contexts) in sorted(lines.items()):

@@ -8,9 +8,9 @@ from typing import Any
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_joined, is_secret, words
 from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
-from rigup.machine.redaction_apart import apart, is_mixed, without_blocks
 from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import is_key, without_forms
+from rigup.machine.redaction_separate import is_mixed, separate_value, without_blocks
 
 _BLOCK = lazy_regex(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
@@ -165,7 +165,7 @@ def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[s
         return match
     if word in _NETRC_WORDS and _NETRC.search(line) and (match := _SPACED.match(body, end)):
         return match
-    match = apart(body, end, name, line + body[end - len(word) : end])
+    match = separate_value(body, end, name, line + body[end - len(word) : end])
     return match if match and _is_secret(name, match["value"].strip("\"'")) else None
 
 

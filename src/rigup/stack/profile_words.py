@@ -26,7 +26,7 @@ _WITH_MACHINE = re.compile(rf"(?P<rest>\S.{{0,80}}?)(?: ?\(?(?:on |for )?{_MACHI
 _INSIDE_WSL = re.compile(r"wsl ?[12]? (?P<inner>\S.{1,60})|(?P<before>\S.{1,60}?) (?:in |on |under )?\(?wsl ?[12]?\)?")
 
 
-def said(part: str) -> Changes | None:
+def changes_of(part: str) -> Changes | None:
     """The changes of a part, which is in lower case and with single blanks; None for one that is no word of a profile."""
     return _as_it_stands(part) or _on_a_machine(part)
 

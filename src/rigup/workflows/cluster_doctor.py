@@ -116,7 +116,7 @@ def _deep_by_srun(names: list[str], partition: str, deeper: Deeper) -> "tuple[di
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
     with talk:
         facts, found = _answers_of(talk, names, deeper)
-        return facts, (cleaned(talk.said()).splitlines() or [""])[-1], found
+        return facts, (cleaned(talk.last_words()).splitlines() or [""])[-1], found
 
 
 def _deep_by_ssh(names: list[str], refused: Callable[[Failure], str], deeper: Deeper) -> Doctor:
@@ -132,7 +132,7 @@ def _deep_by_ssh(names: list[str], refused: Callable[[Failure], str], deeper: De
         raise NoCluster(refused(Failure("no-ssh", str(error)))) from error
     with talk:
         facts, found = _answers_of(talk, sound, deeper)
-        away |= {name: refused(ssh.failed(talk.said(name))) for name in sound if name not in facts}
+        away |= {name: refused(ssh.failed(talk.last_words(name))) for name in sound if name not in facts}
     examined = {name: _examined(seen, None) for name, seen in facts.items()}
     return _answer(examined, [list(examined)], away, found)
 

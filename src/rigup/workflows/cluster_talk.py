@@ -134,7 +134,7 @@ class Talk:
         for process in self._processes.values():
             process.wait()
 
-    def said(self, name: str = "") -> str:
+    def last_words(self, name: str = "") -> str:
         """The last words of a process itself."""
         return self._said.get(name, b"").decode("utf-8", "replace")
 

@@ -33,9 +33,9 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> TrainCheck:
         """What was found, as data."""
-        return self.told(0)
+        return self.after_fixes(0)
 
-    def told(self, fixed: int) -> TrainCheck:
+    def after_fixes(self, fixed: int) -> TrainCheck:
         """The same after some of it was mended."""
         return answer(self.found, self.files, self._path, fixed)
 

@@ -67,7 +67,7 @@ _ACCOUNT = lazy_regex(
 )
 
 
-def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
+def separate_value(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
     """A value that its name says is a secret and that stands apart from it. `line` is what stands before the name's end."""
     if match := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
         return match
