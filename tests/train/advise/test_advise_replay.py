@@ -125,7 +125,7 @@ def test_begin_time_and_throttle():
     assert waits(state([node()], pending=[later]), mine(10), mine(11)) == [[0.0], [40.0]]
     tasks = [job(10 + n, 30, gpus=1, array=10, throttle=1) for n in range(3)]
     assert waits(state([node(gpus=2)], pending=tasks), mine(10, gpus=2)) == [[90.0]]
-    free = [one._replace(throttle=0) for one in tasks]
+    free = [task._replace(throttle=0) for task in tasks]
     assert waits(state([node(gpus=2)], pending=free), mine(10, gpus=2)) == [[60.0]]
 
 
