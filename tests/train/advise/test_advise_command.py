@@ -163,7 +163,7 @@ def test_the_same_that_just_fits_runs(folder):
 
 
 def test_nodes_that_are_down_and_nodes_that_are_reserved(folder):
-    down = [MI50[0], *(one | {"state_flags": ["DRAIN"], "reason": "hot"} for one in MI50[1:])]
+    down = [MI50[0], *(row | {"state_flags": ["DRAIN"], "reason": "hot"} for row in MI50[1:])]
     answer = asked(folder(["rocm/mi50:1x1", "rocm/mi50:2x1"], down))
     assert [(row.allocation, row.reason) for row in answer.never] == [("rocm/mi50:2x1", "nodes-down")]
     assert "hot" in answer.never[0].because
@@ -178,7 +178,7 @@ def test_preemptible_is_first_only_where_it_was_asked_for(folder):
         + partition("owners", "r[1-4]", tier=5)
         + partition("cuda", "c1")
     )
-    nodes = [node("c1", ["cuda"], "l40", 1), *(one | {"partitions": ["spare", "owners"]} for one in MI50)]
+    nodes = [node("c1", ["cuda"], "l40", 1), *(row | {"partitions": ["spare", "owners"]} for row in MI50)]
     wanted = ["spare/mi50:4x1", "cuda/l40:1x1"]
     rates = RATES + "[[rate]]\ndevice='mi50'\nnodes=4\ngpus=1\nseconds=[76]\n"
     answer = asked(folder(wanted, nodes, partitions=parts, rates=rates))

@@ -191,7 +191,7 @@ def test_a_long_queue_replayed_once_is_near_the_plan():
         asked = mine(60, drawn.randint(1, 4))
         exact.append((replayed(queue, LIMITS, [asked])[0][0] - NOW) / 60)
         once.append((replay.backlogged(queue, LIMITS, [asked], [queue.key(asked.job, 99)])[0][0] - NOW) / 60)
-        assert 0 <= once[-1] <= 200 + sum(one.limit / 60 for one in pending)
+        assert 0 <= once[-1] <= 200 + sum(waiting.limit / 60 for waiting in pending)
         assert pending or once[-1] == exact[-1]
     assert 0.9 < sum(once) / sum(exact) < 1.15
 

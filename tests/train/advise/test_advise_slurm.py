@@ -117,10 +117,10 @@ def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
 
 def test_a_limit_of_your_association_is_kept(slurm, asked, monkeypatch):
     """The real cluster has no accounting: its answer is read as sacctmgr writes it."""
-    told = asking.Slurm.limits
+    ask_limits = asking.Slurm.limits
 
     def limits(self, user):
-        told(self, user)
+        ask_limits(self, user)
         head = "Account|User|Partition|QOS|Def QOS|MaxJobs|MaxSubmit|MaxWall|MaxTRES|GrpTRES\n"
         read_answer(head + f"users|{user}||||||01:00:00|gres/gpu=4|\n", self.dump)
 

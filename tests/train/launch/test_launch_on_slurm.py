@@ -193,51 +193,51 @@ def test_who_stops_following_leaves_the_job(folder, slurm):
     )
     assert "begun" in following.stdout.readline()
     following.send_signal(signal.SIGINT)
-    _rest, said = following.communicate(timeout=60)
+    _rest, errors = following.communicate(timeout=60)
     assert following.returncode == 130
-    assert "The job goes on." in said
+    assert "The job goes on." in errors
     assert json.loads(folder.rigup("launch", "status", "--json").stdout)["state"] == "running"
 
 
 def test_an_address_that_does_not_resolve(folder):
-    done, told = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert told["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
-    assert seconds_of(told) < 30
-    assert "begun" not in text_of(told["log"])
+    done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert answer["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
+    assert seconds_of(answer) < 30
+    assert "begun" not in text_of(answer["log"])
 
 
 def test_a_mask_that_is_doubled(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
     words = ("--nodes", "2", "--gpus", "mi50:2", "--partition", "rocm", "--set", "HIP_VISIBLE_DEVICES=2,3")
-    done, told = folder.launch(program, *words, "--python", torch_python())
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert told["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
-    assert seconds_of(told) < 30
+    done, answer = folder.launch(program, *words, "--python", torch_python())
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert answer["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
+    assert seconds_of(answer) < 30
 
 
 def test_a_rank_that_hangs(folder):
     python = folder.path / "python"
     python.write_text(f'#!/bin/sh\n[ "$SLURM_PROCID" = 3 ] && exec sleep 600\nexec "{torch_python()}" "$@"\n')
     python.chmod(0o755)
-    done, told = folder.launch(
+    done, answer = folder.launch(
         folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python)
     )
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert (told["failing"]["rank"], told["failing"]["error"].partition(" within")[0]) == (
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert (answer["failing"]["rank"], answer["failing"]["error"].partition(" within")[0]) == (
         3,
         "tasks-equal-world: rank 3 did not come to the meeting",
     )
-    assert seconds_of(told) < 35  # whole seconds of two clocks
+    assert seconds_of(answer) < 35  # whole seconds of two clocks
 
 
 def test_gpus_that_torch_does_not_see(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
-    done, told = folder.launch(
+    done, answer = folder.launch(
         program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "10", "--python", torch_python()
     )
-    assert (done.returncode, told["allocation"]) == (78, "rocm/mi50:1x2")
-    assert told["failing"]["error"].startswith(
+    assert (done.returncode, answer["allocation"]) == (78, "rocm/mi50:1x2")
+    assert answer["failing"]["error"].startswith(
         "devices-equal: torch sees 0 GPUs of 2 here: it was built for no GPU at all; ROCR_VISIBLE_DEVICES=0,1"
     )
 
@@ -245,21 +245,23 @@ def test_gpus_that_torch_does_not_see(folder):
 def test_each_row_of_a_table_is_a_run(folder):
     program = folder.program("row.py", "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit('out-b' in sys.argv)\n")  # fmt: skip
     (folder.path / "table.csv").write_text("lr,note,out\n0.1,a 'b' $HOME,out-a\n,#SBATCH; rm -rf /,out-b\n")
-    done, told = folder.launch(program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:])
-    assert (done.returncode, told["state"]) == (1, "failed"), done.stderr
-    assert [(run["state"], run["exit"]) for run in told["array"]] == [("completed", 0), ("failed", 1)]
+    done, answer = folder.launch(
+        program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:]
+    )
+    assert (done.returncode, answer["state"]) == (1, "failed"), done.stderr
+    assert [(run["state"], run["exit"]) for run in answer["array"]] == [("completed", 0), ("failed", 1)]
     assert (folder.path / "out-a3").read_text() == "--batch 8 --lr 0.1 --note a 'b' $HOME --out out-a"
     assert (folder.path / "out-b0").read_text() == "--batch 8 --note #SBATCH; rm -rf / --out out-b"
 
 
 def test_a_script_that_a_person_edited_is_submitted_as_it_stands(folder):
     program = folder.program("word.py", "import os\nprint('the word is', os.environ.get('WORD'), flush=True)\n")
-    _done, told = folder.launch(program, *PLAIN)
-    script = folder.path / told["script"]
+    _done, answer = folder.launch(program, *PLAIN)
+    script = folder.path / answer["script"]
     script.write_text(script.read_text().replace("\nsrun ", "\nexport WORD=edited\nsrun "))
-    again = folder.rigup("launch", "resume", told["id"], "--json")
+    again = folder.rigup("launch", "resume", answer["id"], "--json")
     now = json.loads(again.stdout)
-    assert (again.returncode, now["job"], len(now["attempts"])) == (0, told["job"] + 1, 2)
+    assert (again.returncode, now["job"], len(now["attempts"])) == (0, answer["job"] + 1, 2)
     assert "3: the word is edited" in folder.rigup("launch", "logs", str(now["job"])).stdout
 
 
@@ -272,9 +274,9 @@ def test_what_slurm_refuses_is_said_in_its_words(folder):
     assert "Traceback" not in done.stderr
 
 
-def seconds_of(told: dict) -> int:
+def seconds_of(answer: dict) -> int:
     """From the start of the last attempt to its end, on the clocks of its node."""
-    last = told["attempts"][-1]
+    last = answer["attempts"][-1]
     return last["end"] - last["start"]
 
 

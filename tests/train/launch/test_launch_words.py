@@ -206,14 +206,22 @@ def test_runs_of_an_array_that_wait_share_a_line():
     jobs = jobs_of(
         "JobId=9 ArrayJobId=8 ArrayTaskId=2-4%2 JobState=PENDING Reason=Resources\nJobId=8 ArrayTaskId=1 JobState=RUNNING Reason=None\n"
     )
-    assert [(one.row, one.state) for one in jobs] == [(2, "pending"), (3, "pending"), (4, "pending"), (1, "running")]
+    assert [(element.row, element.state) for element in jobs] == [
+        (2, "pending"),
+        (3, "pending"),
+        (4, "pending"),
+        (1, "running"),
+    ]
 
 
 def test_the_accounting_is_read_too():
     jobs = jobs_of(
         "JobID|State|ExitCode|NodeList\n8|FAILED|3:0|n1\n9_4|CANCELLED by 7|0:15|n[1-2]\n9_[5-6]|PENDING|0:0|None assigned\n"
     )
-    assert [(one.row, one.state, one.exit) for one in jobs[:2]] == [(-1, "failed", 3), (4, "cancelled", 143)]
+    assert [(element.row, element.state, element.exit) for element in jobs[:2]] == [
+        (-1, "failed", 3),
+        (4, "cancelled", 143),
+    ]
 
 
 def test_a_table_becomes_options():
