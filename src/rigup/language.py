@@ -44,12 +44,12 @@ def N_(text: str) -> str:  # noqa: N802  (gettext's own name for it)
     return text
 
 
-def sentences(*told: str) -> str:
+def sentences(*texts: str) -> str:
     """Sentences one after another; not every script parts them by a blank. Empty ones are left out."""
-    said = [one for one in told if one]
-    text = said[0] if said else ""
-    for one in said[1:]:
-        text = _("{first} {second}").format(first=text, second=one)
+    present = [sentence for sentence in texts if sentence]
+    text = present[0] if present else ""
+    for sentence in present[1:]:
+        text = _("{first} {second}").format(first=text, second=sentence)
     return text
 
 

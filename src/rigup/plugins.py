@@ -111,8 +111,8 @@ def _texts() -> tuple[str, ...]:
     found: dict[str, None] = {}
     for folder in sys.path:
         try:
-            with os.scandir(folder or ".") as there:
-                names = [entry.name for entry in there if entry.name.endswith(_INFO)]
+            with os.scandir(folder or ".") as entries:
+                names = [entry.name for entry in entries if entry.name.endswith(_INFO)]
         except OSError:
             continue
         for name in names:

@@ -18,8 +18,8 @@ def path(name: str) -> Path:
         OSError: it is packed, and can be unpacked nowhere.
 
     """
-    beside = ARCHIVE.parent / name
-    return beside if beside.exists() or not ARCHIVE.exists() else _unpacked(ARCHIVE) / name
+    sibling = ARCHIVE.parent / name
+    return sibling if sibling.exists() or not ARCHIVE.exists() else _unpacked(ARCHIVE) / name
 
 
 @cache

@@ -13,7 +13,7 @@ from rigup.bench.comparing import CompareError, listed, other
 from rigup.bench.records import Run, nodes, of_node, run_of
 from rigup.cli import main
 from rigup.cli.bench_list import text as list_text
-from rigup.cli.bench_report import text, times_told
+from rigup.cli.bench_report import text, times_text
 from rigup.knowledge.speeds import data_sheet, kinds_of, measured_names, named, results
 from rigup.machine.baseline import state_folder
 from rigup.schemas.bench import Bench, BenchList
@@ -218,7 +218,7 @@ def test_a_card_that_is_sold_with_less_memory_is_compared_with_its_own_sheet() -
     ("times", "shown"), [(0.00123, "0.0012"), (0.4666, "0.47"), (1.04, "1.04"), (12.34, "12"), (1234.0, "1,234")]
 )
 def test_how_many_times_is_told_as_finely_as_a_share(times: float, shown: str) -> None:
-    assert times_told(times) == shown
+    assert times_text(times) == shown
 
 
 def test_times_and_the_two_figures_go_together() -> None:

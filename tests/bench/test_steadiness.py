@@ -13,7 +13,7 @@ from rigup.bench import answer as answering
 from rigup.bench.bench import _PROBE
 from rigup.bench.records import run_of
 from rigup.bench.steadiness import unsteady
-from rigup.cli.bench_report import spread_told, text
+from rigup.cli.bench_report import spread_text, text
 from rigup.schemas.bench import Bench, Drop
 
 Answer = dict[str, Any]
@@ -65,18 +65,18 @@ def test_what_is_steady_is_told_with_half_of_its_spread(changed: Answer) -> None
     fields = {name: value for name, value in figure(**changed).items() if value is not None}
     (result,) = answered(fields).devices[0].results
     assert (result.steady, result.unsteady) == (True, [])
-    assert "±" in spread_told(result)
+    assert "±" in spread_text(result)
 
 
 def test_two_samples_are_neither_steady_nor_unsteady() -> None:
     (result,) = answered(figure(samples=2, spread=0.9)).devices[0].results
     assert result.steady is UNSET
-    assert spread_told(result) == "samples: 2"
+    assert spread_text(result) == "samples: 2"
 
 
 @pytest.mark.parametrize(("spread", "shown"), [(0.0, "±0%"), (0.004, "±0.2%"), (0.05, "±2.5%"), (0.19, "±9.5%")])
 def test_a_small_spread_is_not_told_as_none(spread: float, shown: str) -> None:
-    assert spread_told(figure_of(figure(spread=spread))) == shown
+    assert spread_text(figure_of(figure(spread=spread))) == shown
 
 
 def test_what_plus_and_minus_mean_is_said_where_it_stands() -> None:

@@ -71,9 +71,9 @@ class Accounted(Cluster):
             self._once("sacctmgr", "-i", "add", *words)
 
     def _once(self, *argv):
-        told = self.run(*argv)
-        if told.returncode:
-            raise RuntimeError(f"{argv[0]}: {told.stdout[-500:]} {told.stderr[-1000:]}")
+        done = self.run(*argv)
+        if done.returncode:
+            raise RuntimeError(f"{argv[0]}: {done.stdout[-500:]} {done.stderr[-1000:]}")
 
     def accounted(self, job, state):
         """Wait until the accounting tells of a job's end: it lags a moment."""
@@ -114,17 +114,17 @@ def jobs(accounted, monkeypatch, tmp_path):
 
 
 def _submitted(cluster, *words):
-    told = cluster.run("sbatch", "--parsable", "-p", "cuda", "-o", "/dev/null", *words[:-1], "--wrap", words[-1])
-    assert told.returncode == 0, told.stderr
-    return int(told.stdout)
+    done = cluster.run("sbatch", "--parsable", "-p", "cuda", "-o", "/dev/null", *words[:-1], "--wrap", words[-1])
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
 
 
 def test_what_a_live_accounting_tells(accounted, jobs, capsys):
     well, bad = jobs
     read = {}
     for name, options in (("json", ["--json"]), ("text", ["-P", "-o", "ALL"])):
-        told = accounted.run("sacct", "-a", "-S", "now-1hours", *options)
-        read[name] = read_answer(told.stdout, Dump())
+        done = accounted.run("sacct", "-a", "-S", "now-1hours", *options)
+        read[name] = read_answer(done.stdout, Dump())
     assert read["json"] is not None
     assert read["text"] is not None
     known = {name: {row.id: row for row in dump.records} for name, dump in read.items()}
@@ -143,8 +143,8 @@ def test_advice_counts_how_much_of_their_limits_jobs_used(accounted, jobs, tmp_p
     for number in holding:
         accounted.wait(number, "RUNNING")
     run(["advise", "--rates", str(tmp_path / "rates.toml"), "--on", "cuda/l40:1x1", "--json"])
-    (one,) = json.loads(capsys.readouterr().out)["allocations"]
+    (allocation,) = json.loads(capsys.readouterr().out)["allocations"]
     accounted.cancel_all()
-    assert one["wait"]["bound"] is False  # jobs of this accounting used seconds of their two minutes
-    assert one["wait"]["likely"] < one["wait"]["high"]
-    assert one["wait"]["high"] > 3000
+    assert allocation["wait"]["bound"] is False  # jobs of this accounting used seconds of their two minutes
+    assert allocation["wait"]["likely"] < allocation["wait"]["high"]
+    assert allocation["wait"]["high"] > 3000

@@ -41,8 +41,8 @@ def test_every_node_meets_others_once_a_round_and_never_the_same_twice(count):
     met = [pair for round_ in range(rounds(count)) for pair in map(frozenset, pairs(names, round_))]
     assert len(met) == len(set(met))
     for round_ in range(rounds(count)):
-        together = [name for pair in pairs(names, round_) for name in pair]
-        assert len(together) == len(set(together)) == count - count % 2
+        members = [name for pair in pairs(names, round_) for name in pair]
+        assert len(members) == len(set(members)) == count - count % 2
 
 
 def test_all_meet_all_where_rounds_allow_it():
@@ -118,8 +118,8 @@ def test_a_wrong_sum_is_bad_at_any_speed():
     assert bad_links(found)[1] == {("a", "b")}
 
 
-def event(say, **told):
-    return {"say": say, **told}
+def event(say, **fields):
+    return {"say": say, **fields}
 
 
 BEGUN = [event("ready", version="2.6", seconds=1.0, build={}), event("devices", devices=[{"id": "cpu"}, {"id": "cuda:0"}]), event("done"), event("ended", why="", status=0, seconds=2)]  # fmt: skip
@@ -169,7 +169,7 @@ def test_lines_that_srun_cut_are_joined():
     long = b"|" + b"x" * 3000
     cut = [long[at : at + 1024] for at in range(0, len(long), 1024)]
     lines = [b"2: @rigup-node n7\n", *(b"2: " + piece + b"\n" for piece in cut), b"2: |next\n", b"3: noise\n"]
-    taken = [told for line in lines if (told := labelled.take(line))]
+    taken = [labelled_line for line in lines if (labelled_line := labelled.take(line))]
     assert taken == [("n7", b""), ("n7", long + b"\n"), ("n7", b"|next\n")]
 
 
@@ -259,5 +259,5 @@ def test_an_error_that_is_no_number_is_still_heard():
     ]
     with Talk({"n1": node({"say": "verified", "events": events, "said": ""})}) as talk:
         assert talk.begun(["n1"], 20) == {"n1"}
-        heard = talk.hear(Verified, ["n1"], 20)["n1"]
-    assert str(heard.events[-2]["measured"]["error"]) == "nan"
+        answer = talk.hear(Verified, ["n1"], 20)["n1"]
+    assert str(answer.events[-2]["measured"]["error"]) == "nan"

@@ -124,10 +124,10 @@ def test_one_srun_asks_every_node_and_a_hung_one_costs_itself(slurm, monkeypatch
         monkeypatch.setenv(name, value)
     names = [f"rocm{at:02}" for at in range(1, 11)]
     script = 'echo "hello from $SLURMD_NODENAME"; [ "$SLURMD_NODENAME" = rocm04 ] && sleep 100; echo end'
-    heard = srun.asked(names, "rocm", seconds=15, script=script)
-    assert set(heard.answers) == set(names), heard.said
-    assert heard.answers["rocm02"] == b"hello from rocm02\nend\n"
-    assert heard.answers["rocm04"] == b"hello from rocm04\n"
+    replies = srun.asked(names, "rocm", seconds=15, script=script)
+    assert set(replies.answers) == set(names), replies.said
+    assert replies.answers["rocm02"] == b"hello from rocm02\nend\n"
+    assert replies.answers["rocm04"] == b"hello from rocm04\n"
     slurm.cancel_all()
 
 

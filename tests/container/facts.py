@@ -45,7 +45,7 @@ def cdi(version="0.5.0", driver="580.95.05", devices=("0", "all")):
         {
             "cdi_version": version,
             "kind": "nvidia.com/gpu",
-            "devices": ["nvidia.com/gpu=" + one for one in devices],
+            "devices": ["nvidia.com/gpu=" + device for device in devices],
             "driver": driver,
         }
     ]
@@ -53,12 +53,12 @@ def cdi(version="0.5.0", driver="580.95.05", devices=("0", "all")):
 
 def answered(profile, host, **asked):
     """The answer for `torch` and a program, unless something else is asked."""
-    told = {"what": "torch", "command": ("python", "train.py"), **asked}
-    return command(Asked(**told), read_profile(profile), msgspec.convert({**PERSON, **host}, Host))
+    fields = {"what": "torch", "command": ("python", "train.py"), **asked}
+    return command(Asked(**fields), read_profile(profile), msgspec.convert({**PERSON, **host}, Host))
 
 
 def causes(answer):
-    return [one.cause for one in answer.warnings]
+    return [finding.cause for finding in answer.warnings]
 
 
 def pairs(answer):

@@ -33,8 +33,11 @@ def made(profile, *packages):
 )
 def test_a_recipe_breaks_none_of_its_own_rules(profile):
     text = recipe(made(profile, "torch", "numpy"))
-    told = [(one.cause, one.evidence) for one in lint("Dockerfile", text, lambda _path: "", read_profile(profile))]
-    assert told == []
+    findings = [
+        (finding.cause, finding.evidence)
+        for finding in lint("Dockerfile", text, lambda _path: "", read_profile(profile))
+    ]
+    assert findings == []
     assert "\nUSER 1000:1000\n" in text
     assert ("--mount=type=cache,target=/root/.cache/pip [" in text) == ('"pip", "install"' in text)
 

@@ -14,7 +14,7 @@ OLD = {**DOCKER, "version": "27.5.1", "cdi": False}
 def test_a_description_for_another_driver_is_written_anew_and_a_hook_is_taken_in_its_place():
     stale = cdi(driver="570.1")
     podman = answered(ADA, {"engines": [PODMAN], "cdi": stale, "nvidia_toolkit": "1.18.0"})
-    assert (podman.verdict, causes(podman), [one.kind for one in podman.steps]) == (
+    assert (podman.verdict, causes(podman), [step.kind for step in podman.steps]) == (
         "possible",
         ["cdi-spec-stale"],
         ["describe-devices"],
@@ -25,7 +25,7 @@ def test_a_description_for_another_driver_is_written_anew_and_a_hook_is_taken_in
 
 
 def test_a_service_takes_its_gpu_by_cdi_and_a_port_answers_this_machine_alone():
-    told = answered(
+    answer = answered(
         ADA,
         {"engines": [DOCKER], "cdi": cdi(), "nvidia_toolkit": "1.18.0"},
         what="vllm/vllm-openai:v0.30.0",
@@ -33,16 +33,18 @@ def test_a_service_takes_its_gpu_by_cdi_and_a_port_answers_this_machine_alone():
         detach=True,
         publish=(8000,),
     )
-    assert {("--device", "nvidia.com/gpu=all"), ("--publish", "127.0.0.1:8000:8000"), ("--ipc", "host")} <= pairs(told)
-    assert "--gpus" not in told.argv
+    assert {("--device", "nvidia.com/gpu=all"), ("--publish", "127.0.0.1:8000:8000"), ("--ipc", "host")} <= pairs(
+        answer
+    )
+    assert "--gpus" not in answer.argv
 
 
 def test_several_devices_keep_their_inner_quotes():
-    told = answered(
+    answer = answered(
         "3x RTX 3090, driver 535.183.01, ubuntu 22.04", {"engines": [OLD], "nvidia_toolkit": "1.16"}, gpu="0,2"
     )
-    assert ("--gpus", '"device=0,2"') in pairs(told)
-    assert [one.served for one in told.devices] == [True, False, True]
+    assert ("--gpus", '"device=0,2"') in pairs(answer)
+    assert [device.served for device in answer.devices] == [True, False, True]
 
 
 def test_an_image_that_refuses_a_geforce_is_started_by_cdi_or_not_at_all():
@@ -101,13 +103,13 @@ def test_an_image_that_refuses_a_geforce_is_started_by_cdi_or_not_at_all():
     ],
 )
 def test_what_a_named_image_cannot_do_is_told_before(card, image, cause):
-    told = answered(card, {"engines": [DOCKER], "nvidia_toolkit": "1.18", "nodes": NODES}, what=image)
-    assert (told.image, causes(told), told.devices[0].served) == (image, [cause], False)
+    answer = answered(card, {"engines": [DOCKER], "nvidia_toolkit": "1.18", "nodes": NODES}, what=image)
+    assert (answer.image, causes(answer), answer.devices[0].served) == (image, [cause], False)
 
 
 def test_groups_are_numbers_for_root_and_kept_without():
     docker, podman = (
-        answered("RX 7900 XTX, ubuntu 24.04", {"engines": [one], "nodes": NODES}) for one in (DOCKER, PODMAN)
+        answered("RX 7900 XTX, ubuntu 24.04", {"engines": [engine], "nodes": NODES}) for engine in (DOCKER, PODMAN)
     )
     assert {("--group-add", "992"), ("--user", "1000:1000"), ("--device", "/dev/kfd")} <= pairs(docker)
     assert {("--group-add", "keep-groups"), ("--userns", "keep-id")} <= pairs(podman)
@@ -139,27 +141,27 @@ def test_apptainer_lets_in_what_a_job_needs_and_nothing_else():
         "HTTPS_PROXY": "http://u:secret@proxy:1",
         "HF_HOME": "/scratch/hf",
     }
-    told = answered(
+    answer = answered(
         "4x A100 SXM4 40GB, driver 535.183.06, rocky 9",
         {"engines": [APPTAINER], "environment": variables, "cwd": "/scratch/run"},
         what="/s/x.sif",
     )
-    assert {"--nv", "--cleanenv"} <= set(told.argv)
-    assert told.exports.keys() == {
+    assert {"--nv", "--cleanenv"} <= set(answer.argv)
+    assert answer.exports.keys() == {
         "APPTAINERENV_CUDA_VISIBLE_DEVICES",
         "APPTAINERENV_HTTPS_PROXY",
         "APPTAINERENV_HF_HOME",
     }
-    assert "secret" not in " ".join(told.argv)
-    assert {("--bind", "/scratch/run:/scratch/run"), ("--bind", "/scratch/hf:/scratch/hf")} <= pairs(told)
+    assert "secret" not in " ".join(answer.argv)
+    assert {("--bind", "/scratch/run:/scratch/run"), ("--bind", "/scratch/hf:/scratch/hf")} <= pairs(answer)
 
 
 def test_a_secret_is_passed_by_name_also_where_its_value_was_typed():
-    told = answered(
+    answer = answered(
         ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": "hf_typed", "MODE": "fast"}
     )
-    assert {("--env", "HF_TOKEN"), ("--env", "MODE=fast")} <= pairs(told)
-    assert causes(told) == ["secret-by-value"]
+    assert {("--env", "HF_TOKEN"), ("--env", "MODE=fast")} <= pairs(answer)
+    assert causes(answer) == ["secret-by-value"]
     file = answered(
         ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, variables={"HF_TOKEN": None}, form="compose"
     ).files[0]
@@ -184,8 +186,8 @@ def test_a_file_holds_what_the_command_says():
 
 def test_a_path_that_holds_signs_of_the_short_form_is_mounted_by_the_long_one():
     odd = Mount(source='/home/ada/a:b,"c', target='/home/ada/a:b,"c', read_only=True)
-    told = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, mounts=(odd,))
-    assert ("--mount", 'type=bind,"source=/home/ada/a:b,""c","target=/home/ada/a:b,""c",readonly') in pairs(told)
+    answer = answered(ADA, {"engines": [DOCKER], "nvidia_toolkit": "1.18"}, mounts=(odd,))
+    assert ("--mount", 'type=bind,"source=/home/ada/a:b,""c","target=/home/ada/a:b,""c",readonly') in pairs(answer)
 
 
 @pytest.mark.parametrize(
@@ -236,12 +238,12 @@ def test_the_engine_that_needs_the_fewest_changes_is_taken():
     assert answered(ADA, both).engine == "podman"
     assert answered(ADA, {**both, "cdi": [], "engines": [{**OLD, "runtimes": ["runc"]}]}).steps
     none = answered(ADA, {"engines": [], "cdi": cdi(), "nvidia_toolkit": "1.18"})
-    assert ([one.kind for one in none.steps], none.verdict) == (["install-engine"], "possible")
+    assert ([step.kind for step in none.steps], none.verdict) == (["install-engine"], "possible")
 
 
 def test_a_folder_of_windows_has_a_path_of_its_own_inside():
     desktop = {**DOCKER, "flavour": "desktop", "runtimes": ["runc"]}
-    told = answered(
+    answer = answered(
         "RTX 4080, driver 581.42, windows 11",
         {"engines": [desktop], "cwd": "C:\\Users\\ada\\w", "home": "C:\\Users\\ada"},
     )
@@ -249,8 +251,8 @@ def test_a_folder_of_windows_has_a_path_of_its_own_inside():
         ("--gpus", "all"),
         ("--workdir", "/work"),
         ("--mount", "type=bind,source=C:\\Users\\ada\\w,target=/work"),
-    } <= pairs(told)
-    assert (told.verdict, told.devices[0].served) == ("ready", True)
+    } <= pairs(answer)
+    assert (answer.verdict, answer.devices[0].served) == ("ready", True)
 
 
 def test_a_machine_whose_facts_make_no_sense_is_answered_all_the_same():

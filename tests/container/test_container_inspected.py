@@ -14,7 +14,7 @@ BOTH = [{"PathOnHost": "/dev/kfd"}, {"PathOnHost": "/dev/dri"}]
 
 
 def found(machine, image, command=("python", "x.py"), user="", **started):
-    told = {
+    inspection = {
         "Config": {
             "Image": image,
             "Cmd": list(command),
@@ -24,7 +24,7 @@ def found(machine, image, command=("python", "x.py"), user="", **started):
         "HostConfig": started,
     }
     host = msgspec.convert({**PERSON, "nodes": NODES}, Host)
-    return {one.cause for one in examined("made", told, read_profile(machine), host)}
+    return {finding.cause for finding in examined("made", inspection, read_profile(machine), host)}
 
 
 @pytest.mark.parametrize(

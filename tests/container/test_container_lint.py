@@ -17,7 +17,8 @@ def found(text, name="Dockerfile", machine=None, **beside):
     files = {key.replace("__", "/"): value for key, value in beside.items()} | (EXTENSION if "ext" in text else {})
     site = read_profile(machine) if machine else None
     return [
-        (one.cause, one.line[0]) for one in lint(name, text, lambda path: files.get(path.removeprefix("./"), ""), site)
+        (finding.cause, finding.line[0])
+        for finding in lint(name, text, lambda path: files.get(path.removeprefix("./"), ""), site)
     ]
 
 
@@ -75,7 +76,7 @@ SOUND = [
 ]
 
 
-@pytest.mark.parametrize(("cause", "line", "text"), WRONG, ids=[one[0] for one in WRONG])
+@pytest.mark.parametrize(("cause", "line", "text"), WRONG, ids=[row[0] for row in WRONG])
 def test_a_recipe_that_breaks_a_rule(cause, line, text):
     assert (cause, line) in found(text)
 
@@ -138,10 +139,10 @@ COMPOSE = [
 ]
 
 
-@pytest.mark.parametrize(("cause", "wrong", "sound"), COMPOSE, ids=[one[0] for one in COMPOSE])
+@pytest.mark.parametrize(("cause", "wrong", "sound"), COMPOSE, ids=[row[0] for row in COMPOSE])
 def test_a_service_that_breaks_a_rule_and_one_that_does_not(cause, wrong, sound):
-    assert cause in [one for one, _line in found(wrong, "compose.yaml")]
-    assert cause not in [one for one, _line in found(sound, "compose.yaml")]
+    assert cause in [name for name, _line in found(wrong, "compose.yaml")]
+    assert cause not in [name for name, _line in found(sound, "compose.yaml")]
 
 
 def test_the_machine_decides_where_there_is_one():
@@ -172,8 +173,8 @@ def test_a_definition_is_read_line_by_line():
 
 def test_what_needs_no_judgement_is_mended_and_then_gone():
     text = "ARG V=1\nFROM python:3.12-slim\nRUN echo $V\nRUN apt-get update && apt-get install -y git\nRUN pip install numpy\n"
-    told = lint("Dockerfile", text, lambda _path: "", None)
-    mended_text, count = mended(text, told)
+    findings = lint("Dockerfile", text, lambda _path: "", None)
+    mended_text, count = mended(text, findings)
     assert (count, lint("Dockerfile", mended_text, lambda _path: "", None)) == (3, [])
     assert "RUN pip install --no-cache-dir numpy\n" in mended_text
     open_port = service("gpus: all", "ports:", "  - '8000:8000'")
@@ -182,11 +183,11 @@ def test_what_needs_no_judgement_is_mended_and_then_gone():
 
 
 def test_a_shell_is_told_apart_as_a_shell_does():
-    told = [
-        (one.name, one.variables)
-        for one in commands("A=1 /usr/bin/pip install x && echo 'a && b' | cat # no\nuv pip list")
+    parsed = [
+        (command.name, command.variables)
+        for command in commands("A=1 /usr/bin/pip install x && echo 'a && b' | cat # no\nuv pip list")
     ]
-    assert told == [("pip", {"A": "1"}), ("echo", {}), ("cat", {}), ("uv", {})]
+    assert parsed == [("pip", {"A": "1"}), ("echo", {}), ("cat", {}), ("uv", {})]
     stage = dockerfile("FROM a AS b\nFROM b\nRUN --mount=type=cache,target=/x \\\n  # told\n  true\n").stages[1]
     assert (stage.root, stage.body[0].flags, stage.body[0].last) == ("a", ("--mount=type=cache,target=/x",), 5)
 

@@ -66,9 +66,9 @@ def test_a_secret_that_was_typed_reaches_the_program_and_no_command_line(started
 
 
 def test_what_it_dies_of_is_told(started, tmp_path):
-    said = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
+    message = "RuntimeError: CUDA error: no kernel image is available for execution on the device"
     done = subprocess.run(
-        started("--", "sh", "-c", f"echo '{said}' >&2; exit 1"),
+        started("--", "sh", "-c", f"echo '{message}' >&2; exit 1"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -76,7 +76,7 @@ def test_what_it_dies_of_is_told(started, tmp_path):
         check=False,
     )
     assert done.returncode == 1
-    assert said in done.stderr
+    assert message in done.stderr
     assert "podman ended with status 1" in done.stderr
 
 
@@ -117,7 +117,7 @@ def test_podman_itself_takes_every_option(tmp_path):
         "uid": os.getuid(),
         "environment": {"HTTPS_PROXY": "http://127.0.0.1:3128"},
     }
-    told = answered(
+    answer = answered(
         "RX 7900 XTX, ubuntu 24.04",
         host,
         what="localhost/tool:1",
@@ -128,16 +128,16 @@ def test_podman_itself_takes_every_option(tmp_path):
     # Nodes that this machine lacks are stood in for; the folder of work may itself lie below /dev (/dev/shm).
     words = [
         "/dev/null:" + word if option == "--device" else word
-        for option, word in zip(told.argv, told.argv[1:], strict=False)
+        for option, word in zip(answer.argv, answer.argv[1:], strict=False)
     ]
-    made = subprocess.run(
+    created = subprocess.run(
         ["podman", *store, "create", *words[words.index("run") + 1 :]],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert made.returncode == 0, made.stderr
+    assert created.returncode == 0, created.stderr
     inspected = json.loads(
         subprocess.run(
             ["podman", *store, "inspect", "made"], capture_output=True, text=True, timeout=120, check=True
@@ -146,4 +146,4 @@ def test_podman_itself_takes_every_option(tmp_path):
     assert inspected["Config"]["Cmd"] == ["python", "train.py"]
     assert inspected["HostConfig"]["Privileged"] is False
     assert {"A=b c"} <= set(inspected["Config"]["Env"])
-    assert str(tmp_path) in [one["Source"] for one in inspected["Mounts"]]
+    assert str(tmp_path) in [mount["Source"] for mount in inspected["Mounts"]]

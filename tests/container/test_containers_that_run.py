@@ -193,9 +193,9 @@ def test_a_service_in_the_background_is_reached_on_loopback_and_examined(engine)
                 time.sleep(0.1)
         else:
             raise AssertionError("nobody answers")
-        told = json.loads(engine.rigup("doctor", "served", "--engine", "podman", "--json").stdout)
-        assert told["schema"].startswith("rigup.")
-        assert "served" in json.dumps(told)
+        report = json.loads(engine.rigup("doctor", "served", "--engine", "podman", "--json").stdout)
+        assert report["schema"].startswith("rigup.")
+        assert "served" in json.dumps(report)
     finally:
         engine.podman("rm", "--force", "--time", "0", "served")
 

@@ -186,4 +186,4 @@ def test_parsers_take_anything(text, number):
     ],
 )
 def test_a_chip_amid_a_list_is_as_old_as_its_generation(isa, code, kind):
-    assert chips.age_beside(why_not(isa, code), code) == kind
+    assert chips.relative_age(why_not(isa, code), code) == kind

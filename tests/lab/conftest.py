@@ -86,8 +86,8 @@ class LabProcess:
     def end(self, number):
         """Its exit status and what it said."""
         self.process.send_signal(number)
-        _out, said = self.process.communicate(timeout=WAIT)
-        return self.process.returncode, said
+        _out, errors = self.process.communicate(timeout=WAIT)
+        return self.process.returncode, errors
 
     def __enter__(self):
         return self

@@ -43,10 +43,10 @@ async def executed(socket, code):
     result = {"status": None, "printed": "", "data": {}}
     idle = False
     while result["status"] is None or not idle:
-        told = json.loads(await asyncio.wait_for(socket.read_message(), WAIT))
-        if told["parent_header"].get("msg_id") != sent["header"]["msg_id"]:
+        reply = json.loads(await asyncio.wait_for(socket.read_message(), WAIT))
+        if reply["parent_header"].get("msg_id") != sent["header"]["msg_id"]:
             continue
-        kind, content = told["msg_type"], told["content"]
+        kind, content = reply["msg_type"], reply["content"]
         if kind == "stream":
             result["printed"] += content["text"]
         elif kind in ("execute_result", "display_data", "update_display_data"):

@@ -86,8 +86,8 @@ def test_cells_run_in_a_job_that_ends_with_ctrl_c(request, slurm, jupyter_python
         everything = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
         assert lab.token not in everything + str(slurm.job(job.split()[0]))
         assert left_of(account)
-        status, said = lab.end(signal.SIGINT)
-    assert (status, "ended with its kernels" in said) == (0, True), said
+        status, errors = lab.end(signal.SIGINT)
+    assert (status, "ended with its kernels" in errors) == (0, True), errors
     assert until(lambda: not jobs(slurm))
     assert all(gone(pid) for pid in left_of(account))
     assert not list((account / "TMPDIR").iterdir())
@@ -97,9 +97,9 @@ def test_without_the_token_nobody_gets_in(here, slurm, jupyter_python, lab_proce
     (here / "HOME" / ".jupyter").mkdir()
     (here / "HOME" / ".jupyter" / "jupyter_server_config.py").write_text("c.IdentityProvider.token = ''\n")
     with lab_process("--partition", "cuda", "--env", prefix(jupyter_python)) as lab:
-        status, said = lab.end(0)
+        status, errors = lab.end(0)
     assert (status, lab.answer) == (1, None)
-    assert "lets in everybody" in said
+    assert "lets in everybody" in errors
     assert until(lambda: not jobs(slurm))
 
 
@@ -126,9 +126,9 @@ def test_a_job_that_waits_is_told_and_taken_back(here, slurm, lab_process, jupyt
     assert "queued and waiting" in process.stderr.readline()
     assert len(jobs(slurm)) == 2
     process.send_signal(number)
-    _, said = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=120)
     if number == signal.SIGINT:
-        assert (process.returncode, "nothing is left there" in said) == (130, True)
+        assert (process.returncode, "nothing is left there" in errors) == (130, True)
     assert until(lambda: len(jobs(slurm)) == 1)
 
 
@@ -136,19 +136,19 @@ def test_the_end_of_the_job_is_told(here, slurm, lab_process, jupyter_python):
     with lab_process("--partition", "cuda", "--time", "1", "--env", prefix(jupyter_python)) as lab:
         (job,) = jobs(slurm)
         slurm.run("scancel", job.split()[0])  # as the end of its time does
-        _, said = lab.process.communicate(timeout=120)
+        _, errors = lab.process.communicate(timeout=120)
     assert lab.process.returncode == 1
-    assert "time on cuda" in said
-    assert "--time" in said
+    assert "time on cuda" in errors
+    assert "--time" in errors
 
 
 def test_a_job_that_is_taken_away_early_is_not_said_to_be_over_in_time(here, slurm, lab_process, jupyter_python):
     with lab_process("--partition", "cuda", "--time", "60", "--env", prefix(jupyter_python)) as lab:
         (job,) = jobs(slurm)
         slurm.run("scancel", job.split()[0])
-        _, said = lab.process.communicate(timeout=120)
-    assert "ended by itself on cuda" in said
-    assert "CANCELLED" in said  # srun's own words
+        _, errors = lab.process.communicate(timeout=120)
+    assert "ended by itself on cuda" in errors
+    assert "CANCELLED" in errors  # srun's own words
 
 
 def test_what_the_cluster_refuses_is_told(here, slurm, capsys, jupyter_python):
@@ -194,9 +194,9 @@ class Held:
 def test_the_end_is_announced_some_minutes_before(monkeypatch, capsys, left, told):
     with pytest.raises(LabError):
         lab_remote._hold(Held(monkeypatch, *left))
-    said = capsys.readouterr().err
-    assert said.count("The job ends in") == len(told)
-    assert all(word in said for word in told)
+    errors = capsys.readouterr().err
+    assert errors.count("The job ends in") == len(told)
+    assert all(word in errors for word in told)
 
 
 @given(st.dictionaries(st.sampled_from(["partition", "limit", "gpus", "account"]), st.text(max_size=30)))

@@ -46,10 +46,10 @@ def _root(path: Path) -> Path:
     """A tar of a root with Python, pip, `python3` and the libraries that compiled packages ask for."""
     tests = Path(__file__).parents[1]
     _module(tests / "plan" / "bases.py").python_root(path)
-    told = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=60, check=False).stdout
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=60, check=False).stdout
     with tarfile.open(path, "a") as tar:
         for name in ("librt.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2", "libm.so.6"):
-            if found := re.search(rf"^\s+{re.escape(name)} .*=> (/\S+)$", told, re.MULTILINE):
+            if found := re.search(rf"^\s+{re.escape(name)} .*=> (/\S+)$", listing, re.MULTILINE):
                 tar.add(os.path.realpath(found[1]), "/lib/" + name)
         link = tarfile.TarInfo("/usr/bin/python3")
         link.type, link.linkname = tarfile.SYMTYPE, "python"
@@ -92,8 +92,8 @@ class Lab:
 
     def end(self, number=0):
         self.process.send_signal(number)
-        _out, said = self.process.communicate(timeout=180)
-        return self.process.returncode, said
+        _out, errors = self.process.communicate(timeout=180)
+        return self.process.returncode, errors
 
     def __enter__(self):
         return self
@@ -153,10 +153,10 @@ class TestServes:
             assert (with_jupyter.work / "made-inside").stat().st_uid == os.getuid()
             below = descendants(lab.process.pid)
             commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in below)
-            told = with_jupyter.podman("inspect", lab.answer["container"])
-            assert lab.token not in commands + told
-            status, said = lab.end(number)
-        assert (status, "its container is gone" in said) == (0, True)
+            inspection = with_jupyter.podman("inspect", lab.answer["container"])
+            assert lab.token not in commands + inspection
+            status, errors = lab.end(number)
+        assert (status, "its container is gone" in errors) == (0, True)
         assert all(gone(pid) for pid in below)
         assert not listens(lab.base + "/")
         assert left(with_jupyter) == []
@@ -263,11 +263,11 @@ def test_pip_inside_takes_packages_from_where_pip_here_does(tmp_path, monkeypatc
     variables = {"PIP_CERT": str(tmp_path / "ca"), "PIP_TIMEOUT": "7", "PIP_CONFIG_FILE": str(tmp_path / "none")}
     files = pip_settings.written(tmp_path / "run", variables, "/inside")
     assert [path.name for path in files] == ["ca.pem", "pip.conf"]
-    told = configparser.RawConfigParser()
-    told.read_string(files[1].read_text())
-    assert dict(told["global"]) == {
+    config = configparser.RawConfigParser()
+    config.read_string(files[1].read_text())
+    assert dict(config["global"]) == {
         "index-url": "https://ada:secret@mirror.example/simple", "extra-index-url": "https://b.example/simple", "timeout": "7", "cert": "/inside/ca.pem",
-        **{name: told["global"][name] for name in ("trusted-host", "retries", "proxy") if name in told["global"]},
+        **{name: config["global"][name] for name in ("trusted-host", "retries", "proxy") if name in config["global"]},
     }  # fmt: skip
 
 
@@ -289,7 +289,7 @@ def test_what_a_container_says_is_read_or_left(text):
 
 
 def test_what_is_lacking_is_heard_among_other_words():
-    told = lacks(
+    missing = lacks(
         'pulling\nrigup-lacks {"lacking": ["jupyterlab"], "python": "/usr/bin/python3", "can": true}\nError: 64\n'
     )
-    assert (told.lacking, told.can) == (["jupyterlab"], True)
+    assert (missing.lacking, missing.can) == (["jupyterlab"], True)

@@ -18,7 +18,7 @@ from loopback_ssh import daemon
 from processes import descendants, gone
 from rigup.cli import run
 from rigup.lab.errors import LabError
-from rigup.lab.remote import Connection, Wish, python_there
+from rigup.lab.remote import Connection, Wish, remote_python
 
 __all__ = ["daemon"]
 TRIES, PAUSE = 600, 0.1
@@ -89,10 +89,10 @@ def test_a_broken_tunnel_is_made_again_and_the_kernel_is_still_there(elsewhere, 
                 os.kill(pid, signal.SIGKILL)
         assert until(lambda: len(elsewhere.entries) > 1 and kernels(lab) == 1)
         assert servers(elsewhere.account) == [server]
-        status, said = lab.end(signal.SIGTERM)
+        status, errors = lab.end(signal.SIGTERM)
         assert status == 0
-        assert "is made again" in said
-        assert "ended with its kernels" in said
+        assert "is made again" in errors
+        assert "ended with its kernels" in errors
         assert gone(server)
 
 
@@ -105,17 +105,17 @@ def test_ctrl_c_at_a_terminal_ends_it(elsewhere, jupyter_python, account, words)
     if pid == 0:
         os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
         os.execv(sys.executable, [sys.executable, "-m", "rigup", "lab", "--env", prefix(jupyter_python), *words])
-    said = b""
+    output = b""
     try:
         while piece := os.read(terminal, 4096):
-            said += piece
+            output += piece
             if b"Ctrl-C ends it" in piece:
                 os.write(terminal, b"\x03")
     except OSError:  # the end of a terminal
         pass
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert b"ended with its kernels" in said
+    assert b"ended with its kernels" in output
     assert len(elsewhere.entries) == len(words)  # one to look at the devices, one that holds on
     assert servers(account) == []
 
@@ -129,9 +129,11 @@ def test_a_server_that_nobody_holds_ends_by_itself(elsewhere, jupyter_python, la
 
 def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_python, capsys):
     assert run(["lab", "--host", "node7", "--env", str(made_with_ipykernel)]) == 1
-    said = " ".join(capsys.readouterr().err.split())
-    assert "lacks jupyterlab, ipykernel" in said or "lacks jupyterlab." in said
-    assert f"ssh node7 'uv pip install --python {made_with_ipykernel}/bin/python jupyterlab'" in said  # no pip is in it
+    errors = " ".join(capsys.readouterr().err.split())
+    assert "lacks jupyterlab, ipykernel" in errors or "lacks jupyterlab." in errors
+    assert (
+        f"ssh node7 'uv pip install --python {made_with_ipykernel}/bin/python jupyterlab'" in errors
+    )  # no pip is in it
     bare = Path("environment with pip")
     subprocess.run([sys.executable, "-m", "venv", bare], check=True)
     assert run(["lab", "--host", "node7", "--env", str(bare.absolute())]) == 1
@@ -156,7 +158,7 @@ def test_what_is_lacking_there_is_told(elsewhere, made_with_ipykernel, jupyter_p
 def test_no_name_becomes_a_second_command(name):
     import shlex
 
-    words = python_there(name)
+    words = remote_python(name)
     assert "\n" not in words or "\n" in name
     assert shlex.split(words)  # quotes are closed
 

@@ -38,8 +38,8 @@ def test_cells_run_in_the_environment_and_nothing_outlives_it(jupyter_python, la
         assert len(below) >= 3  # the watch, the server, the kernel
         commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in below)
         assert lab.token not in commands
-        status, said = lab.end(number)
-    assert (status, "ended with its kernels" in said) == (0, True)
+        status, errors = lab.end(number)
+    assert (status, "ended with its kernels" in errors) == (0, True)
     assert all(gone(pid) for pid in below)
     assert not listens(lab.base + "/")
     assert not list((account / "TMPDIR").iterdir())
@@ -69,9 +69,9 @@ def test_settings_that_let_everybody_in_are_refused(jupyter_python, lab_process,
     folder.mkdir()
     (folder / "jupyter_server_config.py").write_text("c.IdentityProvider.token = ''\n")
     with lab_process("--env", prefix(jupyter_python)) as lab:
-        status, said = lab.end(0)
+        status, errors = lab.end(0)
     assert (status, lab.answer) == (1, None)
-    assert "lets in everybody" in said
+    assert "lets in everybody" in errors
     assert not list((account / "TMPDIR").iterdir())
 
 
@@ -81,18 +81,18 @@ def test_a_taken_port_and_a_broken_installation_are_told(jupyter_python, lab_pro
         taken.listen()
         port = taken.getsockname()[1]
         with lab_process("--env", prefix(jupyter_python), "--port", port) as lab:
-            status, said = lab.end(0)
+            status, errors = lab.end(0)
         assert status == 1
-        assert f"Port {port} is taken" in said
+        assert f"Port {port} is taken" in errors
     site = next(made_with_ipykernel.glob("lib/python3*/site-packages"))
     (site / "jupyterlab-4.0.dist-info").mkdir()
     (site / "jupyterlab-4.0.dist-info" / "METADATA").write_text("Name: jupyterlab\nVersion: 4.0\n\n")
     (made_with_ipykernel / "bin" / "jupyter-lab").write_text("import torch_of_nobody\n")
     with lab_process("--env", made_with_ipykernel) as lab:
-        status, said = lab.end(0)
+        status, errors = lab.end(0)
     assert status == 1
-    assert "No module named 'torch_of_nobody'" in said
-    assert "Jupyter ended before it was ready, with status 1" in said
+    assert "No module named 'torch_of_nobody'" in errors
+    assert "Jupyter ended before it was ready, with status 1" in errors
 
 
 @pytest.mark.browser
@@ -176,14 +176,14 @@ def test_extensions_are_installed_and_answer(lab_process, account):
         if lab.answer is None:
             pytest.skip("extensions cannot be installed here: " + lab.end(0)[1][-300:])
 
-        def told(path):
+        def page_at(path):
             asked = urllib.request.Request(lab.base + path, headers={"Authorization": "token " + lab.token})
             with urllib.request.urlopen(asked, timeout=60) as answer:
                 return answer.read().decode()
 
-        assert json.loads(told("/api/metrics/v1"))["rss"] > 0
-        assert "python" in json.loads(told("/lsp/status"))["sessions"]["pylsp"]["spec"]["languages"]
-        page = told("/lab")
+        assert json.loads(page_at("/api/metrics/v1"))["rss"] > 0
+        assert "python" in json.loads(page_at("/lsp/status"))["sessions"]["pylsp"]["spec"]["languages"]
+        page = page_at("/lab")
         assert "@jupyterlab/git" in page
         assert "@jupyter-server/resource-usage" in page
         assert lab.end(signal.SIGTERM)[0] == 0

@@ -38,7 +38,7 @@ def notebook(folder, *code):
 
 
 def plain(outputs):
-    return "\n".join(str(one.get("text") or one.get("data", {}).get("text/plain") or one.get("ename")) for one in outputs)  # fmt: skip
+    return "\n".join(str(output.get("text") or output.get("data", {}).get("text/plain") or output.get("ename")) for output in outputs)  # fmt: skip
 
 
 def measured(source, variables=None):
@@ -55,7 +55,7 @@ def test_a_cell_is_executed_as_ever_and_told_of(tmp_path):
     assert "large = bytearray(80_000_000)" in report
     assert "<td" in shown[-1]["data"]["text/html"]
     assert "(80000000, 80000000)" in plain(kept)
-    assert [one["output_type"] for one in failed] == ["error"]  # a notebook that is run whole stops there
+    assert [output["output_type"] for output in failed] == ["error"]  # a notebook that is run whole stops there
     assert plain(failed) == "ZeroDivisionError"
     assert plain(after) == "2"
 

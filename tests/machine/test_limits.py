@@ -195,12 +195,14 @@ def test_a_name_before_the_word_that_says_secret_still_counts(name):
 
 
 def test_the_lines_worth_trying_are_found_once_each_however_many_words_are_in_them():
-    from rigup.machine.redaction_contexts import tried
+    from rigup.machine.redaction_contexts import matching_contexts
 
     body = "login=" * 50 + "\n" + "nothing\n" + "login=ada user=bob"
-    spans = {body[start:end] for _context, start, end in tried(body)}
+    spans = {body[start:end] for _context, start, end in matching_contexts(body)}
     assert spans == {"login=" * 50, "login=ada user=bob"}
-    assert len(list(tried(body))) == len({(context.form, start) for context, start, _end in tried(body)})
+    assert len(list(matching_contexts(body))) == len(
+        {(context.form, start) for context, start, _end in matching_contexts(body)}
+    )
 
 
 def test_words_are_found_once_where_a_long_text_is_read_in_parts(monkeypatch):

@@ -9,12 +9,12 @@ from rigup.plan.steps import steps
 from rigup.stack.candidate import Change
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 from rigup.stack.troubles import Asked, Trouble
 from rigup.stack.wish import Wish
 from rigup.steps import KINDS, make, make_as
 
-THERE = There(
+THERE = SystemState(
     groups=("video",), assigned=("video", "render"), engines={"docker": ("nvidia", "runc")}, container_toolkit=True,
     toolkits={"cuda": ("12.6.11",), "rocm": ("6.2.4",)}, kernels=("6.8.0-49-generic", "6.14.0-36-generic"),
     options={"ttm.pages_limit": "25600000", "iommu": "pt"}, packages={"nvidia-fabricmanager-550": "550.127.05-1"},
@@ -23,7 +23,7 @@ THERE = There(
 
 @pytest.fixture
 def choice():
-    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04, python 3.12").but(there=THERE)
+    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04, python 3.12").but(system_state=THERE)
     return choose(Wish(), site)
 
 
@@ -56,7 +56,9 @@ def test_a_machine_in_words_has_nothing_of_it():
 
 
 def test_podman_is_used_where_it_alone_is_there():
-    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04").but(there=There(engines={"podman": ()}))
+    site = read_profile("RTX 3090, driver 550.144.03, ubuntu 22.04").but(
+        system_state=SystemState(engines={"podman": ()})
+    )
     told = [argv[0] for step in steps(choose(Wish(manager="docker"), site)) for argv in step.commands]
     assert "podman" in told
     assert "docker" not in told
@@ -66,7 +68,9 @@ def test_podman_is_used_where_it_alone_is_there():
     ("source", "purged"), [("Ubuntu's archive", False), ("NVIDIA's repository", True), ("", False)]
 )
 def test_a_driver_of_another_provider_goes_first(source, purged):
-    site = read_profile("RTX 3090, driver 470.256.02, ubuntu 22.04, python 3.12").but(there=There(driver_source=source))
+    site = read_profile("RTX 3090, driver 470.256.02, ubuntu 22.04, python 3.12").but(
+        system_state=SystemState(driver_source=source)
+    )
     made = steps(choose(Wish(prefer="newest"), site))
     assert any(step.kind == "remove-driver" for step in made) is purged
     assert not purged or source in next(step.because for step in made if step.kind == "remove-driver")
@@ -74,7 +78,7 @@ def test_a_driver_of_another_provider_goes_first(source, purged):
 
 def test_nouveau_that_holds_a_card_beside_an_installed_driver_is_kept_away():
     site = read_profile("RTX 3090, driver none, ubuntu 22.04, python 3.12")
-    held = site.but(there=There(bound=("nouveau",), driver_source="Ubuntu's archive"))
+    held = site.but(system_state=SystemState(bound=("nouveau",), driver_source="Ubuntu's archive"))
     kinds = [{step.kind for step in steps(choose(Wish(), one))} for one in (site, held)]
     assert "blacklist-module" not in kinds[0]
     assert "blacklist-module" in kinds[1]

@@ -103,7 +103,7 @@ class _World:
             interpreters={PYTHON: sys.executable},
         )
         if self.installer == "uv":
-            site = site.but(there=type(site.there)(uv=True, uv_program=found_uv()))
+            site = site.but(system_state=type(site.system_state)(uv=True, uv_program=found_uv()))
         wish, site = wished(asked_in([], [name]), site)
         choice = choose(wish, site)
         if resolved:

@@ -66,8 +66,8 @@ def live(monkeypatch):
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_plan(asked, profile):
-    told = asked("plan", "torch", "--for", profile, "--link", "50Mbit")
-    assert told.verdict in ("possible", "impossible")
+    answer = asked("plan", "torch", "--for", profile, "--link", "50Mbit")
+    assert answer.verdict in ("possible", "impossible")
 
 
 def test_plan_for_containers_and_what_cannot_be(asked):
@@ -80,9 +80,9 @@ def test_plan_for_containers_and_what_cannot_be(asked):
     "name", ["cpu-only-torch/break-nvidia-workstation", "kernel-module-not-built/break-nvidia-workstation"]
 )
 def test_fix_of_another_machine(asked, tmp_path, name):
-    told = asked("fix", name.partition("/")[0], "--from", cases()[name].unpack(tmp_path))
-    assert isinstance(told, Mending)
-    assert all(fix.steps[0].state for finding in told.findings for fix in finding.fixes)
+    answer = asked("fix", name.partition("/")[0], "--from", cases()[name].unpack(tmp_path))
+    assert isinstance(answer, Mending)
+    assert all(fix.steps[0].state for finding in answer.findings for fix in finding.fixes)
 
 
 def test_fix_here_that_is_foreseen_or_not_rigups_to_do(asked, live, tmp_path):
@@ -95,34 +95,34 @@ def test_fix_here_that_is_foreseen_or_not_rigups_to_do(asked, live, tmp_path):
 
 
 def test_environments(asked, made, tmp_path):
-    there = tmp_path / "work" / ".venv"
-    staged_swap.clone(made, there)
-    record.write(there, record.Record(wish=("stone",), facts={"nvidia_driver": "1.2.3", "system": "beos"}))
-    (there / "conda-meta").mkdir()
-    (there / "conda-meta" / "history").write_text(
+    environment = tmp_path / "work" / ".venv"
+    staged_swap.clone(made, environment)
+    record.write(environment, record.Record(wish=("stone",), facts={"nvidia_driver": "1.2.3", "system": "beos"}))
+    (environment / "conda-meta").mkdir()
+    (environment / "conda-meta" / "history").write_text(
         "==> 2026-01-02 03:04:05 <==\n# cmd: conda install stone\n+defaults/noarch::stone-1.0-0\n"
     )
-    told = asked("env", "list")
-    assert isinstance(told, EnvironmentList)
-    assert told.environments
+    answer = asked("env", "list")
+    assert isinstance(answer, EnvironmentList)
+    assert answer.environments
     assert isinstance(asked("env", "list", "--no-size"), EnvironmentList)
-    shown = asked("env", "show", str(there))
+    shown = asked("env", "show", str(environment))
     assert isinstance(shown, EnvironmentShown)
     assert shown.differences
-    happened = asked("env", "history", str(there))
+    happened = asked("env", "history", str(environment))
     assert isinstance(happened, EnvironmentHistory)
     assert happened.history[0].added
     assert isinstance(asked("env", "clean", "--dry-run"), Leftovers)
 
 
 def test_run(asked, made, tmp_path):
-    there = tmp_path / "env"
-    staged_swap.clone(made, there)
+    environment = tmp_path / "env"
+    staged_swap.clone(made, environment)
     record.write(
-        there, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*", "ROCR_VISIBLE_DEVICES": "0"})
+        environment, record.Record(variables={"ONEAPI_DEVICE_SELECTOR": "level_zero:*", "ROCR_VISIBLE_DEVICES": "0"})
     )
-    told = asked("run", "--env", str(there), "--set", "A=b")
-    assert {"A", "ONEAPI_DEVICE_SELECTOR"} <= {one.name for one in told.variables}
+    answer = asked("run", "--env", str(environment), "--set", "A=b")
+    assert {"A", "ONEAPI_DEVICE_SELECTOR"} <= {variable.name for variable in answer.variables}
     assert asked("run", "--no-env").environment is None
 
 
@@ -138,17 +138,17 @@ def test_lock_and_bundle(asked, made, wheels, monkeypatch):
 
 
 def test_verify_of_nothing_and_of_a_torch_that_cannot_be_imported(asked, tmp_path):
-    there = tmp_path / "dl"
-    venv.create(there, with_pip=False)
-    assert asked("verify", str(there)).verdict == "nothing-to-verify"
-    (packages,) = (there / "lib").glob("*/site-packages")
+    environment = tmp_path / "dl"
+    venv.create(environment, with_pip=False)
+    assert asked("verify", str(environment)).verdict == "nothing-to-verify"
+    (packages,) = (environment / "lib").glob("*/site-packages")
     (packages / "torch").mkdir()
     (packages / "torch" / "__init__.py").write_text(DENIED)
     (packages / "torch-2.6.0.dist-info").mkdir()
     (packages / "torch-2.6.0.dist-info" / "METADATA").write_text("Name: torch\nVersion: 2.6.0\n")
-    told = asked("verify", str(there))
-    assert (told.verdict, told.frameworks[0].imported) == ("failed", False)
-    assert told.diagnosis
+    answer = asked("verify", str(environment))
+    assert (answer.verdict, answer.frameworks[0].imported) == ("failed", False)
+    assert answer.diagnosis
 
 
 def test_bench_list(asked):
@@ -166,8 +166,8 @@ def test_bench_list(asked):
     ],
 )
 def test_fit(asked, name, machine):
-    told = asked("fit", name, "--on", machine)
-    assert told.memory.total == sum(pool.total for pool in told.devices)
+    answer = asked("fit", name, "--on", machine)
+    assert answer.memory.total == sum(pool.total for pool in answer.devices)
 
 
 def test_fit_list(asked):
@@ -198,16 +198,16 @@ def test_capture(asked, tmp_path):
     (root / "who.json").write_text(
         json.dumps({"user": "zeno", "uid": 1000, "groups": ["zeno"], "environment": environment})
     )
-    told = asked("capture", "--from", str(root), "--list")
-    assert told.archive is None
-    assert told.doubtful
+    answer = asked("capture", "--from", str(root), "--list")
+    assert answer.archive is None
+    assert answer.doubtful
     assert asked("capture", "--from", str(machine_folder("nvidia-workstation")), "-o", "a.tar.gz", "--yes").bytes
 
 
 @pytest.mark.parametrize("asking", ["", "cpu-only-torch", "the card is gone after suspend", "zzqx"])
 def test_explain(asked, asking):
-    told = asked("explain", *asking.split())
-    assert bool(told.causes or told.near) == (asking != "zzqx")
+    answer = asked("explain", *asking.split())
+    assert bool(answer.causes or answer.near) == (asking != "zzqx")
 
 
 def test_knowledge(asked):

@@ -37,10 +37,10 @@ def test_of_a_sample_of_the_cases(capsys, tmp_path):
 
 def test_of_this_machine_and_one_that_cannot_be_asked(capsys):
     assert isinstance(asked(capsys, "doctor", "--with-values"), Doctor)
-    told = asked(capsys, "doctor", "--host", "localhost", "--host", "ssh://nowhere.invalid")
-    assert isinstance(told, Hosts)
-    assert isinstance(read(json.dumps(told.hosts["localhost"])), Doctor)
-    left = told.hosts["ssh://nowhere.invalid"]
+    answer = asked(capsys, "doctor", "--host", "localhost", "--host", "ssh://nowhere.invalid")
+    assert isinstance(answer, Hosts)
+    assert isinstance(read(json.dumps(answer.hosts["localhost"])), Doctor)
+    left = answer.hosts["ssh://nowhere.invalid"]
     assert msgspec.to_builtins(msgspec.convert(left, NotAsked)) == left
 
 

@@ -30,15 +30,15 @@ FREE = {
 
 def structs():
     """Every Struct of every answer, once."""
-    return list(schemas.structs_in([NotAsked, *(one for name in schemas.ANSWERS for one in schemas.types_of(name))]))
+    return list(schemas.structs_in([NotAsked, *(kind for name in schemas.ANSWERS for kind in schemas.types_of(name))]))
 
 
 @pytest.mark.parametrize("name", schemas.ANSWERS)
 def test_each_is_a_valid_json_schema_that_allows_more_keys(name):
-    made = schemas.json_schema(name)
-    jsonschema.Draft202012Validator.check_schema(made)
-    assert (made["$id"], bool(made["description"])) == (f"rigup.{name}/1", True)
-    assert 'additionalProperties": false' not in json.dumps(made)
+    schema = schemas.json_schema(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert (schema["$id"], bool(schema["description"])) == (f"rigup.{name}/1", True)
+    assert 'additionalProperties": false' not in json.dumps(schema)
 
 
 def test_every_key_is_told_of():
@@ -50,7 +50,7 @@ def test_every_key_is_told_of():
 def test_a_docstring_tells_of_no_key_that_there_is_not():
     for part in (part for name in schemas.ANSWERS for part in schemas.json_schema(name)["$defs"].values()):
         tags = ("schema", "engine")
-        untold = [key for key, told in part["properties"].items() if "description" not in told and key not in tags]
+        untold = [key for key, text in part["properties"].items() if "description" not in text and key not in tags]
         assert (untold, "Attributes" in part["description"]) == ([], False), part["title"]
 
 
@@ -64,7 +64,7 @@ def test_what_is_of_no_form_is_listed():
     free = {}
     for kind in structs():
         for field in msgspec.structs.fields(kind):
-            owner = next(one for one in kind.__mro__ if field.name in inspect.get_annotations(one))
+            owner = next(base for base in kind.__mro__ if field.name in inspect.get_annotations(base))
             if "typing.Any" in str(field.type):
                 free.setdefault(owner.__name__, set()).add(field.name)
     assert free == FREE
@@ -108,11 +108,11 @@ GOOD = {"schema": "rigup.explain/1", "asked": "", "near": [],
 
 def test_what_a_host_answers_is_checked_in_the_answer_of_several():
     refused = {"error": "refused", "because": "a", "next": "b", "said": "c"}
-    told = {"schema": "rigup.doctor.hosts/1", "hosts": {"node7": refused}}
-    read(json.dumps(told))
-    told["hosts"]["node8"] = {"schema": "rigup.doctor/1", "verdict": "fine"}
+    answer = {"schema": "rigup.doctor.hosts/1", "hosts": {"node7": refused}}
+    read(json.dumps(answer))
+    answer["hosts"]["node8"] = {"schema": "rigup.doctor/1", "verdict": "fine"}
     with pytest.raises(AssertionError):
-        read(json.dumps(told))
+        read(json.dumps(answer))
 
 
 def test_the_check_of_answers_can_fail():

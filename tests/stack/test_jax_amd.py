@@ -8,15 +8,17 @@ from rigup.stack.choice import Choice
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Site
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 from rigup.stack.wish import Wish, read_wishes
 
 _AMD = "MI300X, ubuntu 22.04, kernel 6.8.0-60-generic, python 3.12"
 
 
-def _chosen(profile: str, *packages: str, there: There | None = None, manager: str = "venv") -> Choice:
+def _chosen(profile: str, *packages: str, state: SystemState | None = None, manager: str = "venv") -> Choice:
     site: Site = read_profile(profile)
-    return choose(Wish(packages=read_wishes(packages, site), manager=manager), site.but(there=there or There()))
+    return choose(
+        Wish(packages=read_wishes(packages, site), manager=manager), site.but(system_state=state or SystemState())
+    )
 
 
 def test_amd_s_builds_bring_rocm_along_with_the_code_of_the_card() -> None:
@@ -45,8 +47,8 @@ def test_the_newest_release_takes_the_system_s_rocm() -> None:
 
 
 def test_a_rocm_of_the_same_major_release_serves_as_it_is() -> None:
-    assert _chosen(_AMD, "jax>=0.12", there=There(toolkits={"rocm": ("7.0.2",)})).changes == ()
-    assert _chosen(_AMD, "jax>=0.12", there=There(toolkits={"rocm": ("6.4.1",)})).changes != ()
+    assert _chosen(_AMD, "jax>=0.12", state=SystemState(toolkits={"rocm": ("7.0.2",)})).changes == ()
+    assert _chosen(_AMD, "jax>=0.12", state=SystemState(toolkits={"rocm": ("6.4.1",)})).changes != ()
 
 
 def test_without_root_the_newest_release_stays_on_the_cpu() -> None:

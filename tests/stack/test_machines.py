@@ -152,8 +152,8 @@ def test_a_file_that_no_version_names_is_asked_for_by_its_address():
 
 def test_a_rocm_of_the_system_is_a_driver_and_a_toolkit():
     site = read_profile("RX 7900 XTX, rocm 6.4, ubuntu 24.04")
-    assert (site.amd_driver, site.there.toolkits) == ("6.4", {"rocm": ("6.4",)})
-    assert read_profile("RX 7900 XTX, rocm none, ubuntu 24.04").there.toolkits == {}
+    assert (site.amd_driver, site.system_state.toolkits) == ("6.4", {"rocm": ("6.4",)})
+    assert read_profile("RX 7900 XTX, rocm none, ubuntu 24.04").system_state.toolkits == {}
 
 
 def test_an_old_rocm_holds_the_wheels_of_newer_ones_back():

@@ -15,7 +15,7 @@ from rigup.knowledge.cuda import version_key
 from rigup.plan.answer import named_plainly
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile, read_profile_table
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 from rigup.stack.weigh import serves_all, wanted
 from rigup.stack.wish import Wish, WishError, read_wishes
 
@@ -279,8 +279,8 @@ def test_what_is_planned_and_then_there_is_ready(profile, wish):
         installed=named_plainly(first.packages) | extra, variables=first.variables, python=first.python,
         pythons=(first.python,), nvidia_driver=driver, environment=".venv",
         open_module=module_of(first, driver), kernel="99.0" if "os" in changed else first.site.kernel,
-        there=There(
-            toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else first.site.there.toolkits,
+        system_state=SystemState(
+            toolkits={"rocm": (changed["rocm"],)} if "rocm" in changed else first.site.system_state.toolkits,
             packages=dict.fromkeys((name for told in brought for name in told.split(", ")), "1"),
         ),
         toolkit=changed.get("toolkit", "").removeprefix("CUDA ").partition(" ")[0] or first.site.toolkit,

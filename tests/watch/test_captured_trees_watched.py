@@ -57,9 +57,9 @@ def check(answer: dict) -> None:
         assert 0 <= card.get("power", {}).get("limit", 0) < 5000
         assert all(0 <= clock < 10e9 for clock in card.get("clock", {}).values())
         assert 0 <= card.get("pcie", {}).get("width", 0) <= 32
-        told = {path for path, _value in leaves({name: part for name, part in card.items() if name not in IDENTITY})}
-        assert told <= set(card["source"]), told - set(card["source"])
-        assert not told & set(card["not_available"])
+        paths = {path for path, _value in leaves({name: part for name, part in card.items() if name not in IDENTITY})}
+        assert paths <= set(card["source"]), paths - set(card["source"])
+        assert not paths & set(card["not_available"])
 
 
 @pytest.mark.machines

@@ -23,23 +23,23 @@ SIZES = {
 def table(revision: str, **numbers: int | list[int]) -> bytes:
     """A table in which all other fields are ones."""
     layout = LAYOUTS[revision]
-    made = bytearray(b"\xff" * layout.size)
-    struct.pack_into("<HBB", made, 0, layout.size, *map(int, revision.split(".")))
+    data = bytearray(b"\xff" * layout.size)
+    struct.pack_into("<HBB", data, 0, layout.size, *map(int, revision.split(".")))
     places = {name: (form, at) for name, form, at in layout.fields}
     for name, value in numbers.items():
         form, at = places[name]
-        struct.pack_into("<" + form, made, at, *(value if isinstance(value, list) else [value]))
-    return bytes(made)
+        struct.pack_into("<" + form, data, at, *(value if isinstance(value, list) else [value]))
+    return bytes(data)
 
 
 def items(*rows: tuple[str, str, int, list[int]]) -> bytes:
     """Revision 1.9: name or number, type, unit, values."""
-    made = struct.pack("<HBBi", 0, 1, 9, len(rows))
+    data = struct.pack("<HBBi", 0, 1, 9, len(rows))
     for name, form, unit, numbers in rows:
         number = ITEM_NAMES.index(name) if name in ITEM_NAMES else int(name)
         code = unit << 24 | ITEM_FORMATS.index(form) << 20 | number << 10 | len(numbers)
-        made += struct.pack(f"<Q{len(numbers)}{form}", code, *numbers)
-    return made
+        data += struct.pack(f"<Q{len(numbers)}{form}", code, *numbers)
+    return data
 
 
 def known(raw: bytes) -> dict[str, object]:
@@ -165,7 +165,7 @@ def test_any_content_gives_shares_that_are_shares(revision: str, content: bytes)
     st.lists(st.tuples(st.integers(0, 2**34), st.binary(max_size=40)), max_size=20), st.integers(-(2**31), 2**31 - 1)
 )
 def test_any_list_ends(rows: list[tuple[int, bytes]], count: int) -> None:
-    raw = struct.pack("<HBBi", 0, 1, 9, count) + b"".join(struct.pack("<Q", code) + said for code, said in rows)
+    raw = struct.pack("<HBBi", 0, 1, 9, count) + b"".join(struct.pack("<Q", code) + payload for code, payload in rows)
     try:
         found = decode(raw)
     except BadTable:
@@ -182,7 +182,7 @@ def test_tables_of_others(name: str) -> None:
     compared = {field: list(found.fields[field]) for field in expected["raw"] if field in found.fields}
     assert len(compared) > 15
     assert compared == {
-        field: said if isinstance(said, list) else [said]
-        for field, said in expected["raw"].items()
+        field: number if isinstance(number, list) else [number]
+        for field, number in expected["raw"].items()
         if field in compared
     }

@@ -26,11 +26,11 @@ def server(daemon, monkeypatch):  # noqa: F811
     """A host `node7` that has rigup: ours, under its plain name."""
     daemon.renew()
     program = f'#!/bin/sh\nexec {sys.executable} -m rigup "$@"\n'
-    there = daemon.folder / "there"
-    there.mkdir(exist_ok=True)
-    (there / "rigup").write_text(program)
-    (there / "rigup").chmod(0o755)
-    daemon.entry(f'export PATH={there}:/usr/bin:/bin; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
+    programs = daemon.folder / "there"
+    programs.mkdir(exist_ok=True)
+    (programs / "rigup").write_text(program)
+    (programs / "rigup").chmod(0o755)
+    daemon.entry(f'export PATH={programs}:/usr/bin:/bin; exec /bin/sh -c "$SSH_ORIGINAL_COMMAND"')
     monkeypatch.setenv("PATH", f"{daemon.folder}/client:{os.environ['PATH']}")
     return daemon
 

@@ -246,11 +246,11 @@ def test_nodes_by_their_exporters_in_a_table(exporter, capsys) -> None:
 
     exporter.text = Exposition().text(sample(gpus=[gpu(0, throttle=["power"]), gpu(1, state="asleep")]))
     assert cluster((exporter.address, "127.0.0.1:1"), None, 1.0, 1, as_json=False) == 1
-    told = capsys.readouterr().out
-    assert re.search(rf"{exporter.address} +0 +Card +50% +1\.0/8 GiB +50 °C +100 W", told)
-    assert "asleep" in told
-    assert "2 GPUs on 1 nodes; mean use 50%, power 100 W" in told
-    assert "127.0.0.1:1 does not answer" in told
+    output = capsys.readouterr().out
+    assert re.search(rf"{exporter.address} +0 +Card +50% +1\.0/8 GiB +50 °C +100 W", output)
+    assert "asleep" in output
+    assert "2 GPUs on 1 nodes; mean use 50%, power 100 W" in output
+    assert "127.0.0.1:1 does not answer" in output
 
 
 @pytest.mark.parametrize(

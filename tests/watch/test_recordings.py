@@ -34,12 +34,16 @@ def test_what_was_written_is_read(tmp_path) -> None:
         gpus=[gpu(throttle=["power", "temperature"], utilisation={"gpu": 0.123}), gpu(1, state="lost", because="gone")],
     )
     recording = Recording(written(tmp_path / "a.db", [first, later]))
-    one, two = recording.samples()
+    first_sample, two = recording.samples()
     recording.close()
-    assert one.gpus[0].utilisation.gpu == 0.5
-    assert one.gpus[0].memory.vram.used == 2**30
-    assert one.gpus[0].temperature.edge == pytest.approx(50.5)
-    assert (one.processes[0].command, one.processes[0].slurm_job, one.processes[0].gpus[0].memory.vram) == (
+    assert first_sample.gpus[0].utilisation.gpu == 0.5
+    assert first_sample.gpus[0].memory.vram.used == 2**30
+    assert first_sample.gpus[0].temperature.edge == pytest.approx(50.5)
+    assert (
+        first_sample.processes[0].command,
+        first_sample.processes[0].slurm_job,
+        first_sample.processes[0].gpus[0].memory.vram,
+    ) == (
         "python train.py",
         "77",
         2**30,
@@ -55,10 +59,10 @@ def test_what_was_not_available_stays_so(tmp_path) -> None:
     plain = gpu(**bare)
     del plain["throttle"]
     recording = Recording(written(tmp_path / "a.db", [sample(gpus=[plain])]))
-    (one,) = recording.samples()
+    (only,) = recording.samples()
     recording.close()
-    assert one.gpus[0].utilisation == type(one.gpus[0].utilisation)()
-    assert not isinstance(one.gpus[0].throttle, list)
+    assert only.gpus[0].utilisation == type(only.gpus[0].utilisation)()
+    assert not isinstance(only.gpus[0].throttle, list)
 
 
 def test_energy_memory_and_time_slowed_down_are_summed(tmp_path) -> None:
@@ -97,7 +101,7 @@ def test_on_a_full_disk_samples_wait_and_none_is_lost(tmp_path) -> None:
     assert recorder.trouble == ""
     recorder.close()
     recording = Recording(str(tmp_path / "a.db"))
-    assert [one.time for one in recording.samples()] == list(range(401))
+    assert [row.time for row in recording.samples()] == list(range(401))
     recording.close()
 
 

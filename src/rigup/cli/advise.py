@@ -156,7 +156,7 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     )  # fmt: skip
     all_rates = live.with_catalogue(measured, known, live.benched({*known, *(rate.device for rate in measured)}))
     rated = {rate.device for rate in all_rates}
-    candidates = asked or [one for one in live.candidates(state, work) if one.device in rated]
+    candidates = asked or [option for option in live.candidates(state, work) if option.device in rated]
     return Question(work, candidates, known, all_rates, state, assumed=assumed)
 
 
@@ -169,11 +169,11 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
     from rigup.train.advise.needed import Described, described, needed
     from rigup.train.check.python.modules import UnreadableError
 
-    told = Described()
+    description = Described()
     try:
         if wish["script"]:
             path = Path(wish["script"])
-            told = described(_script(path) or "", path.name, lambda name: _script(path.parent / name))
+            description = described(_script(path) or "", path.name, lambda name: _script(path.parent / name))
         given = {
             "model": wish["model"],
             "kind": wish["train"],
@@ -182,8 +182,8 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
             "context": wish["context"],
             "samples": wish["batch"],
         }
-        told = told._replace(**{name: value for name, value in given.items() if value})
-        if not told.model:
+        description = description._replace(**{name: value for name, value in given.items() if value})
+        if not description.model:
             return (
                 0,
                 0,
@@ -193,18 +193,18 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
                     ).format(script=wish["script"])
                 ],
             )
-        asked = asked_of(told.model, "", "BF16")
+        asked = asked_of(description.model, "", "BF16")
         if not isinstance(asked, Asked):
             return (
                 0,
                 0,
                 [
                     _("How much memory the training needs is not known: {model} makes pictures.").format(
-                        model=told.model[:120]
+                        model=description.model[:120]
                     )
                 ],
             )
-        found = needed(asked.model, told)
+        found = needed(asked.model, description)
     except (FitError, click.ClickException, UnreadableError, OSError) as error:
         return 0, 0, [_("How much memory the training needs is not known: {why}").format(why=str(error)[:300])]
     least = _("Memory of a GPU is by fit's estimate of a step of {model}: {size}.")
@@ -215,7 +215,11 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
     return (
         found.each,
         found.shared,
-        [least.format(model=told.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown))],
+        [
+            least.format(
+                model=description.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown)
+            )
+        ],
     )
 
 

@@ -36,36 +36,36 @@ def _lines(answer: Advise) -> Iterator[str]:
         yield ""
         yield _("Done in, from 10 to 90 %:")
         yield from _bars(answer.allocations[:MOST])
-    yield from _beside(answer)
+    yield from _remarks(answer)
 
 
 def _table(rows: list[Advised]) -> Iterator[str]:
     head = (_("allocation"), _("epoch"), _("wait"), _("run"), _("done in"), _("GPU hours"), _("cost"), _("mind"))
-    cells = [head, *(_row(one) for one in rows)]
+    cells = [head, *(_row(row) for row in rows)]
     widths = [max(columns(line[place]) for line in cells) for place in range(len(head))]
     for line in cells:
         padded = [text + " " * (wide - columns(text)) for text, wide in zip(line, widths, strict=True)]
         yield "  ".join(padded).rstrip()
 
 
-def _row(one: Advised) -> tuple[str, ...]:
-    wait = ("≤ " if one.wait.bound else "") + duration(one.wait.high if one.wait.bound else one.wait.likely)
-    wait = wait if one.wait.high >= 1 else _("none")
+def _row(row: Advised) -> tuple[str, ...]:
+    wait = ("≤ " if row.wait.bound else "") + duration(row.wait.high if row.wait.bound else row.wait.likely)
+    wait = wait if row.wait.high >= 1 else _("none")
     return (
-        visible(one.allocation), duration(one.epoch.likely), wait, duration(one.run.likely), duration(one.finish.likely),
-        f"{one.gpu_hours:.1f}", f"{one.cost:.1f}", ", ".join(one.risks),
+        visible(row.allocation), duration(row.epoch.likely), wait, duration(row.run.likely), duration(row.finish.likely),
+        f"{row.gpu_hours:.1f}", f"{row.cost:.1f}", ", ".join(row.risks),
     )  # fmt: skip
 
 
 def _bars(rows: list[Advised]) -> Iterator[str]:
     """From 10 to 90 % of the time to the end, on one scale."""
-    name = max(columns(visible(one.allocation)) for one in rows)
+    name = max(columns(visible(row.allocation)) for row in rows)
     room = max(10, width() - name - 12)
-    most = max(one.finish.high for one in rows) or 1.0
-    for one in rows:
-        text = visible(one.allocation)
+    most = max(row.finish.high for row in rows) or 1.0
+    for row in rows:
+        text = visible(row.allocation)
         yield (
-            text + " " * (name - columns(text)) + "  " + _bar(one.finish, most, room) + "  " + duration(one.finish.high)
+            text + " " * (name - columns(text)) + "  " + _bar(row.finish, most, room) + "  " + duration(row.finish.high)
         )
 
 
@@ -80,7 +80,7 @@ def _bar(span: Span, most: float, room: int) -> str:
     return "".join(marks)
 
 
-def _beside(answer: Advise) -> Iterator[str]:
+def _remarks(answer: Advise) -> Iterator[str]:
     yield ""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for gone in answer.never:
@@ -99,7 +99,7 @@ def _beside(answer: Advise) -> Iterator[str]:
                 other=visible(flip.other), wait=duration(flip.other_if_wait_under)
             )
     yield from _sooner(answer)
-    told = ""
+    last_reason = ""
     for opinion in answer.second_opinion:
         says = _("refused") if opinion.says is None else duration(opinion.says)
         replay = _("never") if opinion.replay is None else duration(opinion.replay)
@@ -109,11 +109,11 @@ def _beside(answer: Advise) -> Iterator[str]:
                 allocation=visible(opinion.allocation),
                 says=says,
                 replay=replay,
-                because="" if opinion.because == told else visible(opinion.because),
+                because="" if opinion.because == last_reason else visible(opinion.because),
             )
             .rstrip()
         )
-        told = opinion.because
+        last_reason = opinion.because
     for job in answer.poison:
         yield _("Job {job} ({name}) can never run ({reason}), and spoils Slurm's own estimates.").format(
             job=job.job, name=visible(job.name), reason=visible(job.reason)
@@ -129,9 +129,9 @@ def _sooner(answer: Advise) -> Iterator[str]:
     """What would be first if preemption were accepted."""
     if answer.best and not answer.job.accept_preemption:
         first = answer.allocations[0].finish.likely
-        soft = [one for one in answer.allocations if one.preemptible and one.finish.likely < first]
+        soft = [row for row in answer.allocations if row.preemptible and row.finish.likely < first]
         if soft:
-            name = visible(min(soft, key=lambda one: one.finish.likely).allocation)
+            name = visible(min(soft, key=lambda row: row.finish.likely).allocation)
             yield _(
                 "{allocation} would end sooner, but its jobs may be preempted: --accept-preemption lets it be first."
             ).format(allocation=name)

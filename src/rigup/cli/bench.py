@@ -52,7 +52,7 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
     if not answer.devices:
         raise click.UsageError(_nothing(wish["devices"], wish["only"]))
     if run is not None:
-        answer = _set_beside(answer, other, run)
+        answer = _compared(answer, other, run)
     if picture:
         _draw(answer, Path(picture))
     if as_json:
@@ -65,7 +65,7 @@ def command(environment: str, other: str, listing: bool, picture: str, as_json: 
     return int(bool(answer.drops))
 
 
-def _set_beside(answer: "Bench", name: str, other: "Run") -> "Bench":
+def _compared(answer: "Bench", name: str, other: "Run") -> "Bench":
     from msgspec import structs
 
     from rigup.bench.comparing import compared

@@ -67,7 +67,7 @@ def _bar(result: Figure, most: dict[str, float], room: int) -> str:
 
 def _aside(result: Figure) -> str:
     """Spread, size, the share of the sheet, and what others measured."""
-    parts = [spread_told(result)]
+    parts = [spread_text(result)]
     if result.size and result.name.startswith("matmul"):
         parts.append(f"{result.size}²")
     if result.share_of_peak:
@@ -85,7 +85,7 @@ def _share(share: float, implausible: bool = False) -> str:
     return template.format(share=percent(share))
 
 
-def spread_told(result: Figure) -> str:
+def spread_text(result: Figure) -> str:
     """How far half of the samples lie from the median; of what is unsteady all that was seen, of too few how many."""
     if not judged(result):
         return _("samples: {count}").format(count=result.samples)
@@ -164,28 +164,28 @@ def _pair(pair: ComparedFigure, several: bool) -> list[str]:
     }.get(pair.of or "", _("{times} times as fast ({here} here, {there} there)"))
     named = name_of(pair.name, pair.type or "") + (f", {pair.device} / {pair.other}" if several else "")
     here, elsewhere = figure(pair.here, pair.unit), figure(pair.there, pair.unit)
-    value = words.format(times=times_told(pair.times), share=_share(pair.times), here=here, there=elsewhere)
+    value = words.format(times=times_text(pair.times), share=_share(pair.times), here=here, there=elsewhere)
     value += ", " + _("unsteady") if pair.steady is False else ""
     return wrapped(_("{name}: {value}").format(name=named, value=value), "  ", "    ")
 
 
-def times_told(times: float) -> str:
+def times_text(times: float) -> str:
     """As finely as a share in percent: 0.0012, 0.47, 1.04, 12."""
     return f"{times:.2f}" if FINE <= times < _SURE else f"{times:.2g}" if times < FINE else f"{times:,.0f}"
 
 
-def seconds_told(seconds: float) -> str:
+def seconds_text(seconds: float) -> str:
     """Whole seconds, tenths below ten."""
     return f"{seconds:.0f}" if seconds >= 10 else f"{seconds:.1f}"
 
 
 def _end(answer: Bench) -> str:
     """What ± means, how long it took, and whether it is kept."""
-    took = _("It took {seconds} s.").format(seconds=seconds_told(answer.seconds))
+    took = _("It took {seconds} s.").format(seconds=seconds_text(answer.seconds))
     kept = _("It is kept, and later runs are compared with it.") if answer.record else ""
     spread = _("± is how far half of the samples lie from the median.") if "±" in _spreads(answer) else ""
     return " ".join(filter(None, (spread, took, kept)))
 
 
 def _spreads(answer: Bench) -> str:
-    return "".join(spread_told(result) for device in answer.devices for result in device.results)
+    return "".join(spread_text(result) for device in answer.devices for result in device.results)

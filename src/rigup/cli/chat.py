@@ -36,7 +36,7 @@ def _parameters(ctx: click.Context, _param: click.Parameter, value: bool) -> Non
         rows = [
             ChatParameter(
                 name=parameter.name,
-                range=parameter.told_range(),
+                range=parameter.range_text(),
                 usual=parameter.usual,
                 effect=parameter.effect,
                 names=parameter.names,
@@ -214,9 +214,9 @@ def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     from rigup.machine.outward import outward_text
 
     gc.enable()  # it may last for days
-    who = outward_text(form["api"] or conversation.model)
-    if who:
-        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=who), dim=True))  # fmt: skip
+    peer = outward_text(form["api"] or conversation.model)
+    if peer:
+        click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=peer), dim=True))  # fmt: skip
     sys.stdout.flush()
     from rigup.cli.chat_aside import Aside
     from rigup.cli.chat_talk import Options, Talk
@@ -225,7 +225,7 @@ def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     files = [text_of(path) for path in form["files"]]
     images = [picture_of(path) for path in form["images"]]
     with _opened(conversation, form) as (endpoint, engines):
-        look = Aside(lambda: _made_ready(endpoint, conversation, form["plain"]))  # keys are taken first
+        look = Aside(lambda: _prepare(endpoint, conversation, form["plain"]))  # keys are taken first
         if engines is not None:
             look.wait()  # it answers already
         talk = Talk(endpoint, conversation, Options(not form["plain"], not form["no_history"], engines), look)
@@ -234,7 +234,7 @@ def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     return 0
 
 
-def _made_ready(endpoint: "Endpoint", conversation: "Conversation", plain: bool) -> None:
+def _prepare(endpoint: "Endpoint", conversation: "Conversation", plain: bool) -> None:
     """What an answer needs, while the first question is typed."""
     _examine_endpoint(endpoint, conversation)
     if not plain:

@@ -49,7 +49,7 @@ class Interrupts:
         """Lets whoever reads keys leave by an exception, and says whether somebody does."""
 
     def __enter__(self) -> None:
-        self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._heard)}
+        self._before = {signal.SIGINT: signal.signal(signal.SIGINT, self._on_signal)}
         for name in ("SIGTERM", "SIGHUP"):
             if (number := getattr(signal, name, None)) and signal.getsignal(number) is not signal.SIG_IGN:
                 self._before[number] = signal.signal(number, self._leave)
@@ -58,7 +58,7 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _heard(self, _number: int, _frame: object) -> None:
+    def _on_signal(self, _number: int, _frame: object) -> None:
         if self._stops:
             self._stops = False  # whoever puts things in order then is not disturbed
             raise KeyboardInterrupt

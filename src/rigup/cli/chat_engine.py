@@ -33,8 +33,8 @@ class Engines:
 
     """
 
-    def __init__(self, form: dict[str, Any], settings: dict[str, Any], told: Callable[[str], None]) -> None:
-        self._form, self.settings, self.told = form, settings, told
+    def __init__(self, form: dict[str, Any], settings: dict[str, Any], notify: Callable[[str], None]) -> None:
+        self._form, self.settings, self.notify = form, settings, notify
         self._engine: RunningEngine | None = None
         self.model = ""
         self.template = ""
@@ -55,7 +55,7 @@ class Engines:
             return self._started(model)
         except EndpointError:
             if before and (before, template) != (model, self.template):
-                self.told(_("{model} is started again.").format(model=before))
+                self.notify(_("{model} is started again.").format(model=before))
                 self.template = template
                 self._started(before)
             raise
@@ -69,20 +69,20 @@ class Engines:
         try:
             with Waiting(_("Starting {model} …").format(model=model)):
                 self._engine = start(
-                    start_request(model, self._form, template=self._file(), embeddings=False), told=self.told
+                    start_request(model, self._form, template=self._file(), embeddings=False), notify=self.notify
                 )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error
         self.model = model
         for note in self._engine.notes:
-            self.told(note)
-        self.endpoint = made = Endpoint(
+            self.notify(note)
+        self.endpoint = endpoint = Endpoint(
             self._engine.base_url, self._engine.key, self._form["patience"],
             _KINDS.get(self._engine.engine, "llama"),
         )  # fmt: skip
-        made.called = self._engine.theirs or self._engine.model
-        made.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
-        return made
+        endpoint.called = self._engine.theirs or self._engine.model
+        endpoint.holds_schemas = self._engine.settings is None or not self._engine.settings.spm
+        return endpoint
 
     def _file(self) -> str:
         """A file with the chat template that is set: an engine reads it at its start, and a request cannot bring it."""
@@ -104,7 +104,7 @@ class Engines:
         from rigup.llm.hub.on_disk import on_disk
 
         return sorted(
-            {one.name for one in on_disk(os.environ).entries if one.model is not None and one.state == "whole"}
+            {entry.name for entry in on_disk(os.environ).entries if entry.model is not None and entry.state == "whole"}
         )
 
     def stop(self) -> None:

@@ -137,7 +137,7 @@ def measured(answered: "Answered", context: int | None) -> str:
     if answered.first is not None:
         parts.append(_("first after {seconds} s").format(seconds=f"{answered.first:.2f}"))
     if (taken := taken_of(answered)) is not None:
-        parts.append(context_told(taken, context))
+        parts.append(context_text(taken, context))
     return " · ".join(parts)
 
 
@@ -147,7 +147,7 @@ def taken_of(answered: "Answered") -> int | None:
     return None if used.prompt is None else used.prompt + (used.completion or 0)
 
 
-def context_told(taken: int, context: int | None) -> str:
+def context_text(taken: int, context: int | None) -> str:
     """How full the context is."""
     if context is None:
         return _("context {taken}").format(taken=taken)

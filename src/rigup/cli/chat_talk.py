@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from rigup.cli.chat_aside import Aside, Interrupts
-from rigup.cli.chat_screen import context_told, measured, screen, taken_of
+from rigup.cli.chat_screen import context_text, measured, screen, taken_of
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.language import N_, _, sentences
@@ -64,7 +64,7 @@ class Talk:
         """Ask and answer until the end of what is typed. Raises EndpointError where nobody answers at all."""
         from rigup.cli.chat_keys import Keys, unseen_keys
 
-        keys = Keys(self._words, self._told, self._options.keep)
+        keys = Keys(self._words, self._toolbar, self._options.keep)
         self._interrupts.end = keys.end
         with unseen_keys(), self._interrupts:
             self._run(keys)
@@ -84,17 +84,17 @@ class Talk:
                 return
             self._look.wait()
             try:
-                self._heard(line)
+                self._take_line(line)
             except Leave:
                 return
             except (ParameterError, talks.ConversationError, EndpointError) as error:
                 say(style(str(error), fg="red"))
 
-    def _told(self) -> str:
+    def _toolbar(self) -> str:
         """What stands below the line that is typed."""
         parts = [visible(self.said.model)[:60] or self.endpoint.base]
         if self._last is not None and (taken := taken_of(self._last)) is not None:
-            parts.append(click.unstyle(context_told(taken, self.endpoint.about.context)))
+            parts.append(click.unstyle(context_text(taken, self.endpoint.about.context)))
         if held := len(self._files) + len(self._images):
             parts.append(_("{count} attached").format(count=held))
         return " " + " · ".join(parts)
@@ -112,7 +112,7 @@ class Talk:
         """Models that can be talked to."""
         return self._options.engines.names() if self._options.engines else self.endpoint.about.models
 
-    def _heard(self, line: str) -> None:
+    def _take_line(self, line: str) -> None:
         if not line.strip():
             return
         if line.startswith("/") and not line.startswith("//"):
@@ -236,7 +236,7 @@ class Talk:
             elif not row.names.get(self.endpoint.about.kind) and row.name != SYSTEM:
                 say(style(_("This endpoint does not take {name}; it is not sent.").format(name=row.name), fg="yellow"))
             return
-        say(f"{row.name} = {self.said.settings.get(row.name, row.usual)}  ({row.told_range()})")
+        say(f"{row.name} = {self.said.settings.get(row.name, row.usual)}  ({row.range_text()})")
         say(_(row.effect))
 
     def unset(self, rest: str) -> None:
@@ -357,7 +357,7 @@ def parameter_lines(settings: dict[str, object], kind: str = "") -> str:
         value = settings.get(row.name, row.usual)
         shown = str(value).replace("\n", " ")
         taken = not kind or row.name == SYSTEM or bool(row.names.get(kind))
-        head = f"{row.name:<18} {shown[:20] or '-':<8} {row.told_range()}"
+        head = f"{row.name:<18} {shown[:20] or '-':<8} {row.range_text()}"
         effect = sentences("" if taken else _("This endpoint does not take it."), _(row.effect))
         lines += [style(head, bold=row.name in settings), *wrapped(effect, "    ", "    ")]
     return "\n".join(lines)

@@ -276,21 +276,21 @@ def _deep_lines(deep: Deep) -> list[str]:
 
 def _group_lines(group: NodeGroup, titles: list[str]) -> list[str]:
     names = visible(", ".join(group.nodes))
-    told = list(titles)
+    remarks = list(titles)
     for row in group.differs:
         if row.fact == "GPUs":
-            told.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
+            remarks.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
         elif row.value is None:
-            told.append(_("no {fact}, others have it").format(fact=row.fact))
+            remarks.append(_("no {fact}, others have it").format(fact=row.fact))
         else:
-            told.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
-    if not told:
+            remarks.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
+    if not remarks:
         return wrapped(_("Well: {nodes} ({count} in all)").format(nodes=names, count=group.count), "", "  ")
-    if len(told) == 1:
-        return wrapped(_("{nodes}: {text}").format(nodes=names, text=visible(told[0])), "", "  ")
+    if len(remarks) == 1:
+        return wrapped(_("{nodes}: {text}").format(nodes=names, text=visible(remarks[0])), "", "  ")
     return [
         *wrapped(_("{nodes}:").format(nodes=names), "", "  "),
-        *(line for text in told for line in wrapped(visible(text), "  - ", "    ")),
+        *(line for text in remarks for line in wrapped(visible(text), "  - ", "    ")),
     ]
 
 

@@ -39,7 +39,7 @@ def compared(before: str, after: str, wake: bool = False) -> Diff:
     """What differs. Raises click.ClickException where one of the two cannot be read."""
     from rigup.machine.difference import differences
     from rigup.machine.fingerprint import fingerprint
-    from rigup.workflows.differences import told_of
+    from rigup.workflows.differences import difference_rows
 
     mine, theirs = (fingerprint(_facts(name, wake)) for name in (before, after))
     common = sorted(mine.facts.keys() & theirs.facts.keys())
@@ -47,7 +47,7 @@ def compared(before: str, after: str, wake: bool = False) -> Diff:
         sentence = _("{before} and {after} tell of nothing in common, so there is nothing to compare.")
         raise click.ClickException(sentence.format(before=before, after=after))
     changes = differences(mine, theirs)
-    return Diff(before=before, after=after, equal=not changes, compared=common, differences=told_of(changes))
+    return Diff(before=before, after=after, equal=not changes, compared=common, differences=difference_rows(changes))
 
 
 def _text(answer: Diff, verbose: int) -> str:

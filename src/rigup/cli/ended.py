@@ -53,7 +53,7 @@ def _ways_in(shown: str, environment: str) -> list[str]:
     if os.path.isdir(os.path.join(environment, "conda-meta")):
         ways[0] = (f"conda activate {path}", ways[0][1])
     wide = max(len(command) for command, _what in ways)
-    return ["", *(f"  {command:<{wide}}  {what}" for command, what in ways)]
+    return ["", *(f"  {command:<{wide}}  {purpose}" for command, purpose in ways)]
 
 
 def _before_restart() -> list[str]:
@@ -82,9 +82,9 @@ def failure(record: "Record", outcome: "Outcome") -> None:
     from rigup.workflows.applying import what_now
 
     step = record.intent().steps[outcome.step] if outcome.step >= 0 else None
-    what = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step.title) if step else ""
+    heading = _("Step {number} failed: {title}.").format(number=outcome.step + 1, title=step.title) if step else ""
     last = [line for line in tail(record, outcome.step, _MOST) if "Retrying (Retry(" not in line][-_TAIL:]
-    lines = [*wrapped(sentences(what, outcome.because)), *("    " + line for line in last)]
+    lines = [*wrapped(sentences(heading, outcome.because)), *("    " + line for line in last)]
     sentence = _("All of its output is in {log}.").format(log=record.log(outcome.step))
     lines += ["", *wrapped(sentences(sentence, what_now(record), _not_reached(record)))]
     click.echo("\n" + outward_text("\n".join(lines)), err=True)

@@ -2,7 +2,7 @@
 
 import click
 
-from rigup.workflows.errors import CannotBeDoneError, UnclearMachineError, WorkflowError, told_of
+from rigup.workflows.errors import CannotBeDoneError, UnclearMachineError, WorkflowError, workflow_error_of
 
 
 class CannotBeDone(click.ClickException):
@@ -19,7 +19,7 @@ class WrongRequest(click.ClickException):
 
 def as_click_error(error: Exception) -> click.ClickException | None:
     """The error of click for one of a workflow; None for a fault of rigup's own."""
-    if isinstance(error, OSError) or (workflow_error := told_of(error)) is None:
+    if isinstance(error, OSError) or (workflow_error := workflow_error_of(error)) is None:
         return None
     return _kind(workflow_error)(str(workflow_error))
 

@@ -26,11 +26,11 @@ def asked_of(word: str, kind: str, usual: str) -> "Asked | Pictured":
     if kind and kind.lower() not in known:
         sentence = _("{type} is no type of file. There are: {types}.")
         raise click.UsageError(sentence.format(type=kind[:40], types=", ".join(known.values())))
-    asked = _meant(word, usual)
+    asked = _model_of(word, usual)
     return requantised_as(asked, known[kind.lower()]) if kind and isinstance(asked, Asked) else asked
 
 
-def _meant(word: str, usual: str) -> "Asked | Pictured":
+def _model_of(word: str, usual: str) -> "Asked | Pictured":
     """A file, a folder, something elsewhere, or a well-known name; that last also where there is no network."""
     from rigup.fit.judge import of_file, of_folder, of_name
 

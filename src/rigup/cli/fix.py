@@ -144,7 +144,7 @@ def _check_cause(cause: str) -> None:
 
 def _text(mending: "Mending", explained: bool) -> str:
     from rigup.cli.plan_report import steps_text, text
-    from rigup.cli.report import after, tells_apart
+    from rigup.cli.report import after, has_own_check
     from rigup.machine.outward import outward
 
     mending = outward(mending)
@@ -155,7 +155,7 @@ def _text(mending: "Mending", explained: bool) -> str:
             fixes = finding.fixes[:2]
             ways = [
                 "\n".join(
-                    [*steps_text(fix.steps, explained), *(after(fix, "     ") if tells_apart(fixes, number) else [])]
+                    [*steps_text(fix.steps, explained), *(after(fix, "     ") if has_own_check(fixes, number) else [])]
                 )
                 for number, fix in enumerate(fixes)
             ]

@@ -30,7 +30,7 @@ def _progress(host: str) -> None:
 
 def error(failure: Failure) -> NotAsked:
     """A failure as a value: a word for programs, what happened, what to do, and ssh's own words."""
-    because, todo = {**_on_the_way(), **_at_the_door(), **_over_there()}[failure.kind]
+    because, todo = {**_on_the_way(), **_at_the_door(), **_on_the_host()}[failure.kind]
     return NotAsked(error=failure.kind, because=because, next=todo, said=failure.said)
 
 
@@ -57,7 +57,7 @@ def _at_the_door() -> dict[str, tuple[str, str]]:
     }
 
 
-def _over_there() -> dict[str, tuple[str, str]]:
+def _on_the_host() -> dict[str, tuple[str, str]]:
     windows = _(
         "On Windows run the script of `rigup capture --script powershell` there, then `rigup doctor --from` here."
     )

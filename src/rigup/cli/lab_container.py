@@ -147,8 +147,8 @@ def _process(start: _Start) -> "tuple[Container, Server]":
         answer = command(start.asked, start.run, port)
     removed(answer, start.asked.request.name)
     environ = {**os.environ, **exported(answer, os.environ)}
-    said = say if start.wish["logged"] else None
-    return answer, Server(answer.argv, environ, port, start.token, start.asked.folder, said, holds_input=True)
+    on_line = say if start.wish["logged"] else None
+    return answer, Server(answer.argv, environ, port, start.token, start.asked.folder, on_line, holds_input=True)
 
 
 def _answering(server: "Server") -> "Server":
@@ -207,11 +207,11 @@ def _answer(start: _Start, answer: "Container", server: "Server | None") -> "Lab
 
 def _ready(start: _Start, answer: "Container", server: "Server") -> None:
     """Say where it is; the token is said this once."""
-    told = _answer(start, answer, server)
+    lab = _answer(start, answer, server)
     if start.as_json:
-        click.echo(data_text(told, with_values=True))  # the token is what it is printed for
+        click.echo(data_text(lab, with_values=True))  # the token is what it is printed for
     else:
-        show_addresses(str(told.url), str(told.vscode_url))
+        show_addresses(str(lab.url), str(lab.vscode_url))
     sys.stdout.flush()
 
 

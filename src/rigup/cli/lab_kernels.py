@@ -118,8 +118,8 @@ def fix(names: tuple[str, ...], yes: bool) -> int:
             return int(any(fault.fault != "shadowed" for kernel in chosen for fault in kernel.faults))
         for kernel in faulty:
             click.echo(kernel.path)
-            told = [f"{fault.text} {fault.mended}" for fault in kernel.faults if fault.mended]
-            click.echo("\n".join(line for text in told for line in wrapped(text, "  ! ", "    ")))
+            fault_texts = [f"{fault.text} {fault.mended}" for fault in kernel.faults if fault.mended]
+            click.echo("\n".join(line for text in fault_texts for line in wrapped(text, "  ! ", "    ")))
         if not asked(_("Do it?"), yes):
             return 1
         for kernel in faulty:

@@ -46,7 +46,9 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     if wish["only"]:
         raise WrongRequest(_("--print is for this machine: run rigup there for it."))
     srun = _srun(wish)
-    environment, folder, variables, packages = _there(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
+    environment, folder, variables, packages = (
+        _remote_settings(wish, bool(srun)) if wish["host"] else _here(wish, as_json)
+    )
     wanted = Wish(
         variables=variables, host=wish["host"], environment=environment, folder=folder, srun=srun, packages=packages,
         token=token_of(wish["token_file"]) or new_token(), port=wish["port"] or free_port(), grace=wish["grace"],
@@ -58,7 +60,7 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
                 with Waiting(_("Jupyter Lab starts …")):
                     connection.open()
             except LacksPackages as lacks:
-                _install_there(lacks, wish, as_json)
+                _install_remotely(lacks, wish, as_json)
                 with Waiting(_("Jupyter Lab starts …")):
                     connection.open()
             _ready(connection, as_json)
@@ -74,7 +76,7 @@ def lab_elsewhere(wish: dict[str, Any], as_json: bool) -> int:
     return 0
 
 
-def _install_there(lacks: "LacksPackages", wish: dict[str, Any], as_json: bool) -> None:
+def _install_remotely(lacks: "LacksPackages", wish: dict[str, Any], as_json: bool) -> None:
     """Bring there what is lacking, when that is agreed. Raises the error itself where nobody can be asked."""
     if not wish["yes"] and (as_json or not sys.stdin.isatty()):
         raise lacks
@@ -124,7 +126,7 @@ def _here(wish: dict[str, Any], as_json: bool) -> tuple[str, str, dict[str, str]
     return str(plan.environment.path), plan.folder, kept, PACKAGES
 
 
-def _there(wish: dict[str, Any], is_job: bool) -> tuple[str, str, dict[str, str], tuple[str, ...]]:
+def _remote_settings(wish: dict[str, Any], is_job: bool) -> tuple[str, str, dict[str, str], tuple[str, ...]]:
     """The same of another machine; its devices are looked at where the server runs on that machine itself."""
     from rigup.cli.arguments import click_errors
     from rigup.lab.jupyter import PACKAGES
@@ -141,12 +143,12 @@ def _needed(host: str, environment: str) -> tuple[dict[str, str], frozenset[str]
     """What the devices there need, and who made them; nothing where ssh would have to ask somebody, which is told."""
     from rigup.cli.progress import Waiting
     from rigup.machine.collect.ssh import fit
-    from rigup.workflows.notebooks import needed_there
+    from rigup.workflows.notebooks import remote_needs
 
     if not fit(host):
         raise WrongRequest(_("{host} is no host that ssh could be given.").format(host=repr(host)[:80]))
     with Waiting(_("Looking at {host} …").format(host=host)):
-        seen = needed_there(host, environment)
+        seen = remote_needs(host, environment)
     if seen is None:
         say(_("The devices of {host} were not looked at, so no variable is set for them.").format(host=host))
     return seen or ({}, frozenset())
@@ -167,11 +169,11 @@ def _hold(connection: "Connection") -> None:
                 host=connection.wish.place
             )
         )
-        _made_again(connection)
+        _reconnect(connection)
         say(_("The connection to {host} is there again.").format(host=connection.wish.place))
 
 
-def _made_again(connection: "Connection") -> None:
+def _reconnect(connection: "Connection") -> None:
     """Try for as long as the server there waits. Raises LabError."""
     from rigup.lab.errors import LabError, ServerGone
 

@@ -53,10 +53,10 @@ def install(plan: "Planned", yes: bool, as_json: bool) -> int:
     from rigup.workflows.notebooks import installing
 
     if as_json and not yes:
-        told = _(
+        template = _(
             "{environment} lacks {packages}. Nobody is asked where data is printed: give --yes, or `rigup apply` them."
         )
-        raise WrongRequest(told.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
+        raise WrongRequest(template.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
     options = RunOptions(yes=yes, dry_run=False, quiet=as_json, as_json=False, schema="rigup.apply/1")
     with on_record(options, plan.lacking) as run, click_errors():
         return taken(*installing(plan.environment, plan.lacking, Waiting), run)
@@ -154,8 +154,8 @@ def _show(plan: "Planned", port: int, as_json: bool) -> None:
         click.echo(f"{name}={shlex.quote(value)} \\")
     click.echo(shlex.join(answer.argv))
     if plan.lacking:
-        told = _("{environment} lacks {packages}, which are installed before, when you agree.")
-        say(told.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
+        template = _("{environment} lacks {packages}, which are installed before, when you agree.")
+        say(template.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
 
 
 def _answer(plan: "Planned", server: "Server | None", token: str, port: int) -> "Lab":

@@ -143,7 +143,7 @@ def status(run: str, every: bool, as_json: bool) -> int:
     """Tell what became of RUN: a name, a folder, or the number of a job; by default the newest."""
     from rigup.cli.launch_report import list_text, status_text
     from rigup.schemas.launch import LaunchList
-    from rigup.workflows.launching import listed, told_of
+    from rigup.workflows.launching import listed, run_status
 
     if as_json:
         choose("en")
@@ -152,7 +152,7 @@ def status(run: str, every: bool, as_json: bool) -> int:
             runs = LaunchList(runs=list(listed()))
             click.echo(data_text(runs) if as_json else list_text(runs))
             return 0
-        now = told_of(run)
+        now = run_status(run)
     click.echo(data_text(now) if as_json else status_text(now))
     return int(now.state in ("failed", "timeout", "out-of-memory", "node-fail"))
 
@@ -166,10 +166,10 @@ def logs(run: str, follow: bool, row: int) -> int:
     from rigup.cli.launch_report import followed
     from rigup.train.launch.record import place
     from rigup.train.launch.script import LOG
-    from rigup.workflows.launching import meant
+    from rigup.workflows.launching import run_named
 
     with click_errors():
-        found = meant(run)
+        found = run_named(run)
         if follow and row < 0:
             return followed(found, as_json=False, wait=True)
         with open(place(found, row) / LOG, "rb") as file:
@@ -184,12 +184,12 @@ def logs(run: str, follow: bool, row: int) -> int:
 def cancel(run: str, as_json: bool) -> int:
     """End RUN: it is asked to, and killed where it does not within a minute."""
     from rigup.cli.launch_report import status_text
-    from rigup.workflows.launching import cancelled, meant
+    from rigup.workflows.launching import cancelled, run_named
 
     if as_json:
         choose("en")
     with click_errors():
-        now = cancelled(meant(run))
+        now = cancelled(run_named(run))
     click.echo(data_text(now) if as_json else status_text(now))
     return 0
 
@@ -201,9 +201,9 @@ def cancel(run: str, as_json: bool) -> int:
 def resume(run: str, no_follow: bool, as_json: bool) -> int:
     """Submit RUN again, its batch script as it stands; the program goes on from its own checkpoint."""
     from rigup.cli.launch_report import followed
-    from rigup.workflows.launching import meant, resumed
+    from rigup.workflows.launching import resumed, run_named
 
     if as_json:
         choose("en")
     with click_errors():
-        return followed(resumed(meant(run)), as_json, wait=not no_follow)
+        return followed(resumed(run_named(run)), as_json, wait=not no_follow)

@@ -71,8 +71,8 @@ def followed(run: "Run", as_json: bool, wait: bool) -> int:
 
 
 def _submitted(now: Launch) -> str:
-    told = _("Job {job} is submitted. Its script and its log are in {folder}.")
-    return told.format(job=now.job, folder=now.script.rpartition("/")[0])
+    template = _("Job {job} is submitted. Its script and its log are in {folder}.")
+    return template.format(job=now.job, folder=now.script.rpartition("/")[0])
 
 
 def _show(piece: bytes) -> None:
@@ -132,13 +132,13 @@ def status_text(now: Launch) -> str:
         lines += wrapped(_("It waits: {reason}.").format(reason=now.reason), "  ")
     for start in now.attempts:
         end = _("it has not come to its end") if start.exit is None else _("status {status}").format(status=start.exit)
-        told = _("Attempt {number} on {nodes}: {end}.")
-        lines += wrapped(told.format(number=start.number, nodes=start.nodes, end=end), "  ")
+        template = _("Attempt {number} on {nodes}: {end}.")
+        lines += wrapped(template.format(number=start.number, nodes=start.nodes, end=end), "  ")
     lines += _progress_lines(now)
     for element in now.array:
-        told = _("Run {number} ({words}): {state}.")
+        template = _("Run {number} ({words}): {state}.")
         lines += wrapped(
-            told.format(number=element.number, words=" ".join(element.words), state=_word(element.state)), "  "
+            template.format(number=element.number, words=" ".join(element.words), state=_word(element.state)), "  "
         )
     if now.failing is not None:
         lines += _failing_lines(now)
@@ -148,22 +148,26 @@ def status_text(now: Launch) -> str:
 def _progress_lines(now: Launch) -> list[str]:
     """What ranks recorded of their steps, and how that grew with their number."""
     lines: list[str] = []
-    for told in now.progress:
+    for attempt in now.progress:
         head = _("Attempt {number} on {ranks} x {device}: {steps} steps, {rate} a second.")
-        rate = f"{told.steps_per_second:.3g}"
+        rate = f"{attempt.steps_per_second:.3g}"
         lines += wrapped(
-            head.format(number=told.attempt, ranks=told.world_size, device=told.device, steps=told.steps, rate=rate),
+            head.format(
+                number=attempt.attempt, ranks=attempt.world_size, device=attempt.device, steps=attempt.steps, rate=rate
+            ),
             "  ",
         )
         if (
-            told.gpus_asked
-            and told.gpus_used is not None
-            and told.gpus_used < told.gpus_asked
-            and told.bottleneck != "unused-gpus"
+            attempt.gpus_asked
+            and attempt.gpus_used is not None
+            and attempt.gpus_used < attempt.gpus_asked
+            and attempt.bottleneck != "unused-gpus"
         ):
             unused = _("{count} of the {asked} GPUs of a node are not used.")
-            lines += wrapped(unused.format(count=told.gpus_asked - told.gpus_used, asked=told.gpus_asked), "    ")
-        lines += wrapped(told.sentence, "    ") if told.sentence else []
+            lines += wrapped(
+                unused.format(count=attempt.gpus_asked - attempt.gpus_used, asked=attempt.gpus_asked), "    "
+            )
+        lines += wrapped(attempt.sentence, "    ") if attempt.sentence else []
     for grown in now.scaling:
         sentence = _(
             "{ranks} ranks are {speedup} times as fast as {of} on {device}: {efficiency} of what they could be."
@@ -183,10 +187,10 @@ def _failing_lines(now: Launch) -> list[str]:
     failing = now.failing
     if failing is None:
         return []
-    told = _("It failed:") if failing.node is None else _("It failed on {node}:")
+    template = _("It failed:") if failing.node is None else _("It failed on {node}:")
     if failing.rank is not None:
-        told = _("Rank {rank} on {node} failed of itself:")
-    lines = wrapped(told.format(rank=failing.rank, node=failing.node or _("an unknown node")), "  ")
+        template = _("Rank {rank} on {node} failed of itself:")
+    lines = wrapped(template.format(rank=failing.rank, node=failing.node or _("an unknown node")), "  ")
     return [*lines, *("    " + line for line in failing.error.splitlines())]
 
 

@@ -19,7 +19,7 @@ _IN = "A further folder to look in, below which models lie; as often as wanted."
 
 
 @contextmanager
-def told_by_click() -> Iterator[None]:
+def as_click_errors() -> Iterator[None]:
     """What models on disk cannot be had, found or removed by, as click tells it."""
     from rigup.cli.failing import CannotBeDone, WrongRequest
     from rigup.fit.errors import FitError
@@ -53,7 +53,7 @@ def command(context: click.Context, folders: tuple[str, ...], as_json: bool) -> 
 
     if as_json:
         choose("en")
-    with told_by_click(), Waiting(_("Looking for models …")):
+    with as_click_errors(), Waiting(_("Looking for models …")):
         answer = listed(on_disk(os.environ, folders), pools_on(None))
     if as_json:
         click.echo(data_text(answer))
@@ -77,16 +77,16 @@ def check(before: tuple[str, ...], name: str, folders: tuple[str, ...], as_json:
     from rigup.cli.models_report import checked_lines
     from rigup.cli.progress import Waiting
     from rigup.llm.hub.checking import checked
-    from rigup.llm.hub.listing import checked_told
+    from rigup.llm.hub.listing import check_answer
     from rigup.llm.hub.on_disk import on_disk
 
     if as_json:
         choose("en")
-    with told_by_click(), Waiting(_("Working out checksums …")):
+    with as_click_errors(), Waiting(_("Working out checksums …")):
         entries = on_disk(os.environ, before + folders).entries
-        answer = checked_told(checked([_one(name, entries)] if name else entries))
+        answer = check_answer(checked([_one(name, entries)] if name else entries))
     click.echo(data_text(answer) if as_json else "\n".join(checked_lines(answer)))
-    return int(any(one.verdict == "wrong" for one in answer.files))
+    return int(any(file.verdict == "wrong" for file in answer.files))
 
 
 @command.command("remove")
@@ -104,14 +104,14 @@ def remove(
     Nothing outside of the store that keeps it is removed.
     """
     from rigup.cli.env_files import asked
-    from rigup.llm.hub.listing import removal_told
+    from rigup.llm.hub.listing import removal_answer
     from rigup.llm.hub.on_disk import on_disk
     from rigup.llm.hub.removal import carried_out, foreseen
     from rigup.sizes import size
 
     if as_json:
         choose("en")
-    with told_by_click():
+    with as_click_errors():
         disk = on_disk(os.environ, before + folders)
         removal = foreseen(_one(name, disk.entries), disk.entries)
         if not as_json:
@@ -122,7 +122,7 @@ def remove(
         if not dry_run:
             carried_out(removal)
     if as_json:
-        click.echo(data_text(removal_told(removal, removed=not dry_run)))
+        click.echo(data_text(removal_answer(removal, removed=not dry_run)))
     elif dry_run:
         click.echo(_("Nothing was changed."))
     else:
@@ -132,9 +132,9 @@ def remove(
 
 def _shown(removal: "Removal") -> None:
     from rigup.cli.models_report import removal_lines
-    from rigup.llm.hub.listing import removal_told
+    from rigup.llm.hub.listing import removal_answer
 
-    click.echo("\n".join(removal_lines(removal_told(removal, removed=False))))
+    click.echo("\n".join(removal_lines(removal_answer(removal, removed=False))))
 
 
 def _one(name: str, entries: "list[Entry]") -> "Entry":
@@ -149,8 +149,10 @@ def _one(name: str, entries: "list[Entry]") -> "Entry":
     if len(found) == 1:
         return found[0]
     if found:
-        told = _("{name} means several: {names}.")
-        raise WrongNameError(told.format(name=name, names=", ".join(f"{one.store}:{one.name}" for one in found[:20])))
-    near = difflib.get_close_matches(name, [one.name for one in entries], 3, 0.5)
-    told = _("No model on this machine is called {name}.").format(name=name[:200])
-    raise WrongNameError(sentences(told, _("Near it are: {near}.").format(near=", ".join(near)) if near else ""))
+        message = _("{name} means several: {names}.")
+        raise WrongNameError(
+            message.format(name=name, names=", ".join(f"{entry.store}:{entry.name}" for entry in found[:20]))
+        )
+    near = difflib.get_close_matches(name, [entry.name for entry in entries], 3, 0.5)
+    message = _("No model on this machine is called {name}.").format(name=name[:200])
+    raise WrongNameError(sentences(message, _("Near it are: {near}.").format(near=", ".join(near)) if near else ""))

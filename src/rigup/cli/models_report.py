@@ -17,14 +17,14 @@ def lines(answer: Models) -> list[str]:
     if not answer.models:
         found = [_("No model lies in any of the places where programs keep them.")]
     else:
-        rows = [_row(one) for one in answer.models]
+        rows = [_row(model) for model in answer.models]
         wide = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]
         found = []
-        for one, row in zip(answer.models, rows, strict=True):
+        for model, row in zip(answer.models, rows, strict=True):
             found.append("  ".join(padded(cell, room) for cell, room in zip(row, wide, strict=True)).rstrip())
-            found += [text for said in _below(one) for text in wrapped(said, "    ")]
-        told = _("Models: {count}, on the disk: {size}.")
-        found.append(told.format(count=len(answer.models), size=size(answer.bytes)))
+            found += [text for note in _below(model) for text in wrapped(note, "    ")]
+        template = _("Models: {count}, on the disk: {size}.")
+        found.append(template.format(count=len(answer.models), size=size(answer.bytes)))
     roomy = _("Free space: {free}, for {paths}.")
     by_free: dict[int, list[str]] = {}
     for store in answer.stores:
@@ -38,37 +38,37 @@ def lines(answer: Models) -> list[str]:
     return [outward_text(line) for line in found]
 
 
-def _row(one: OnDisk) -> tuple[str, ...]:
-    return one.name, one.source, size(one.bytes), one.quantisation or "–", _used(one.last_used), _fits(one)
+def _row(model: OnDisk) -> tuple[str, ...]:
+    return model.name, model.source, size(model.bytes), model.quantisation or "–", _used(model.last_used), _fits(model)
 
 
-def _used(told: str | None) -> str:
-    if told is None:
+def _used(last_used: str | None) -> str:
+    if last_used is None:
         return "–"
-    days = int((datetime.now(UTC) - datetime.fromisoformat(told)).total_seconds() // _DAY)
+    days = int((datetime.now(UTC) - datetime.fromisoformat(last_used)).total_seconds() // _DAY)
     if days < 1:
         return _("today")
     return _("{count} d ago").format(count=days)
 
 
-def _fits(one: OnDisk) -> str:
+def _fits(model: OnDisk) -> str:
     states = {"partial": _("not whole"), "broken": _("broken"), "left": _("left over")}
-    if one.state in states:
-        return states[one.state]
-    if one.fits is None:
+    if model.state in states:
+        return states[model.state]
+    if model.fits is None:
         return "–"
-    if not one.fits:
+    if not model.fits:
         return _("does not fit")
-    if one.runs_on == "both":
-        return _("runs, {layers} of {all} layers on the GPU").format(layers=one.gpu_layers, all=one.layers)
-    return _("runs on the GPU") if one.runs_on == "gpu" else _("runs on the processor")
+    if model.runs_on == "both":
+        return _("runs, {layers} of {all} layers on the GPU").format(layers=model.gpu_layers, all=model.layers)
+    return _("runs on the GPU") if model.runs_on == "gpu" else _("runs on the processor")
 
 
-def _below(one: OnDisk) -> list[str]:
-    found = [one.fault] if one.fault else []
-    if one.used_with:
-        told = _("{size} of it belong to {models} too.")
-        found.append(told.format(size=size(one.shared_bytes), models=", ".join(one.used_with)))
+def _below(model: OnDisk) -> list[str]:
+    found = [model.fault] if model.fault else []
+    if model.used_with:
+        template = _("{size} of it belong to {models} too.")
+        found.append(template.format(size=size(model.shared_bytes), models=", ".join(model.used_with)))
     return found
 
 
@@ -77,20 +77,20 @@ def removal_lines(answer: ModelRemoved) -> list[str]:
     found = [_("removes {path}").format(path=path) for path in answer.paths]
     if answer.folder:
         found.append(_("removes {path} with all that is in it").format(path=answer.folder))
-    told = _("stays: {path}. {because}")
-    found += [told.format(path=one.path, because=one.because) for one in answer.kept]
+    template = _("stays: {path}. {because}")
+    found += [template.format(path=file.path, because=file.because) for file in answer.kept]
     if answer.used_by:
         found.append(_("{models} use the same files.").format(models=", ".join(answer.used_by)))
     if answer.running:
         found.append(_("It is open in: {programs}.").format(programs=", ".join(answer.running)))
-    return [outward_text(line) for one in found for line in wrapped(one, "  ", "    ")]
+    return [outward_text(line) for sentence in found for line in wrapped(sentence, "  ", "    ")]
 
 
 def checked_lines(answer: ModelsChecked) -> list[str]:
     """What is wrong, and how many files are right and how many nobody can tell of."""
-    told = _("{path} is not what its checksum says. Remove {name} with `rigup models remove`, and load it anew.")
-    found = [told.format(path=one.path, name=one.name) for one in answer.files if one.verdict == "wrong"]
-    count = Counter(one.verdict for one in answer.files)
-    said = _("Right: {right}, wrong: {wrong}, without a checksum: {unknown}.")
-    found.append(said.format(right=count["right"], wrong=count["wrong"], unknown=count["unknown"]))
-    return [outward_text(line) for one in found for line in wrapped(one)]
+    template = _("{path} is not what its checksum says. Remove {name} with `rigup models remove`, and load it anew.")
+    found = [template.format(path=file.path, name=file.name) for file in answer.files if file.verdict == "wrong"]
+    count = Counter(file.verdict for file in answer.files)
+    summary = _("Right: {right}, wrong: {wrong}, without a checksum: {unknown}.")
+    found.append(summary.format(right=count["right"], wrong=count["wrong"], unknown=count["unknown"]))
+    return [outward_text(line) for sentence in found for line in wrapped(sentence)]

@@ -75,7 +75,7 @@ def doctor(source: str | None, as_json: bool, verbose: int) -> int:
 @click.option("-y", "--yes", is_flag=True, help="With --apply: do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.ollama-configure/1).")
 def configure(
-    pairs: tuple[str, ...], unset: tuple[str, ...], really: bool, yes: bool, as_json: bool, **told: str | None
+    pairs: tuple[str, ...], unset: tuple[str, ...], really: bool, yes: bool, as_json: bool, **options: str | None
 ) -> int:
     """Give ollama's service variables, in a file beside its unit that is rigup's own.
 
@@ -91,7 +91,7 @@ def configure(
         choose("en")  # data is the same in every language
     facts, host = _looked_at()
     try:
-        given = _assignments(told, pairs, facts)
+        given = _assignments(options, pairs, facts)
         if not given and not unset:
             raise click.UsageError(_("Name at least one variable to give or to take back; `rigup ollama doctor` shows what is set."))  # fmt: skip
         wish = wanted(given, unset, facts, host)

@@ -17,11 +17,11 @@ from rigup.cli.report import (
     aside,
     commands,
     grouped,
+    has_own_check,
     head_sentence,
     loud,
     not_judged,
     places,
-    tells_apart,
     troubles,
     typed,
 )
@@ -183,7 +183,9 @@ def _place(line: Evidence) -> str:
 def _fixes(fixes: list[Fix]) -> str:
     if not fixes:
         return ""
-    ways = [_fix(number, fix) + (_check(fix) if tells_apart(fixes, number) else "") for number, fix in enumerate(fixes)]
+    ways = [
+        _fix(number, fix) + (_check(fix) if has_own_check(fixes, number) else "") for number, fix in enumerate(fixes)
+    ]
     return _heading(3, _("What mends it")) + "\n" + "\n".join(ways)
 
 

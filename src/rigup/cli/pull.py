@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from rigup.cli.data import data_text
-from rigup.cli.models import told_by_click
+from rigup.cli.models import as_click_errors
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def command(model: str, no_reuse: bool, limit: str, **wished: Any) -> int:
     wish = Wish(reuse=not no_reuse, limit=_rate(limit), **wished)
     if wish.as_json:
         choose("en")
-    with told_by_click():
+    with as_click_errors():
         return _pull(model, wish)
 
 

@@ -68,7 +68,7 @@ def answer(
     found = assessment.judgement if assessment else None
     needed, free = asked or room(target.pieces)
     files = [
-        Loaded(name=piece.name, bytes=piece.bytes, checksum=piece.digest, came_before=progress.resumed.get(piece.name, piece.bytes) if progress else piece.there)
+        Loaded(name=piece.name, bytes=piece.bytes, checksum=piece.digest, came_before=progress.resumed.get(piece.name, piece.bytes) if progress else piece.present_bytes)
         for piece in target.pieces
     ]  # fmt: skip
     others = [OtherType(file=offer.choice.file, type=offer.choice.type, bytes=offer.choice.bytes, fits=offer.fits, runs_on=offer.where) for offer in (assessment.offers if assessment else ())]  # type: ignore[arg-type]  # fmt: skip

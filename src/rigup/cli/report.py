@@ -65,12 +65,12 @@ def loud(shown: Finding) -> bool:
 
 def _head(answer: Doctor, here: bool) -> list[str]:
     verdict, meaning = answer.verdict, head_sentence(answer, here)
-    heard = [shown for shown in answer.findings if loud(shown)]
+    loud_findings = [shown for shown in answer.findings if loud(shown)]
     marked = style(_(verdict).capitalize(), fg=_COLORS[verdict], bold=True)
     lines = wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
-    if len(heard) < 2:
+    if len(loud_findings) < 2:
         return lines
-    guesses = any(shown.guess for shown in heard)
+    guesses = any(shown.guess for shown in loud_findings)
     return [
         *lines,
         *wrapped(
@@ -107,13 +107,11 @@ def head_sentence(answer: Doctor, here: bool) -> str:
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
     return (
-        _("There is no GPU here, and nothing is wrong: programs run on the CPU.")
-        if here
-        else _no_gpu_there(answer, meaning)
+        _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
     )
 
 
-def _no_gpu_there(answer: Doctor, otherwise: str) -> str:
+def _no_gpu(answer: Doctor, otherwise: str) -> str:
     """Only somebody who looked for cards can say that there is none."""
     known = answer.machine.accelerators == []
     return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else otherwise
@@ -180,12 +178,12 @@ def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
             lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
             lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
-        if tells_apart(ways, number):
+        if has_own_check(ways, number):
             lines += after(fix, "  " + padded(_("After:"), _LABEL))
     return lines
 
 
-def tells_apart(fixes: list[Fix], number: int) -> bool:
+def has_own_check(fixes: list[Fix], number: int) -> bool:
     """Whether the way that follows is seen to have worked by something else: what is the same for both is said once, below."""
     return number + 1 == len(fixes) or fixes[number].check != fixes[number + 1].check
 
@@ -380,5 +378,5 @@ def troubles(answer: Doctor) -> list[str]:
 
 def _trouble(trouble: str) -> str:
     """Who could not read, and why: data is English, and what has a translation is shown in it."""
-    who, parted, why = trouble.partition(": ")
-    return who + parted + _(why)
+    reader, parted, why = trouble.partition(": ")
+    return reader + parted + _(why)

@@ -24,7 +24,7 @@ def stopping() -> Iterator[list[int]]:
         yield signals
         return
 
-    def heard(number: int, _frame: object) -> None:
+    def on_signal(number: int, _frame: object) -> None:
         signals.append(number)
         for signal_number in before:
             signal.signal(signal_number, signal.SIG_IGN)
@@ -32,7 +32,7 @@ def stopping() -> Iterator[list[int]]:
 
     before = {number: signal.getsignal(number) for number in _ASKED if signal.getsignal(number) is not signal.SIG_IGN}
     for number in before:
-        signal.signal(number, heard)
+        signal.signal(number, on_signal)
     try:
         yield signals
     finally:

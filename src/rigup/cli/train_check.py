@@ -42,7 +42,7 @@ def command(script: str, batch: str | None, cluster: str | None, fix: bool, yes:
         found = checked(script, batch, cluster)
         if fix and (fixed := _mend(found, yes or as_json, as_json)):
             found = checked(script, batch, cluster)
-        answer = found.told(fixed)
+        answer = found.after_fixes(fixed)
     click.echo(data_text(answer) if as_json else checked_text(answer))
     return int(answer.verdict != "clean")
 

@@ -44,13 +44,13 @@ def service(wanted: Service, *, removal: bool, yes: bool, as_json: bool) -> int:
     key = user_service.key_file(os.environ, wanted.command) if wanted.key and not removal else None
     words = () if removal else wanted.words(str(key or ""))
     if not user_service.has_systemd():
-        told = _("No systemd runs this machine, so nothing was changed.")
+        sentence = _("No systemd runs this machine, so nothing was changed.")
         more = (
             _("Let what starts programs here run this, with a key of your own in its file: {command}")
             if wanted.key
             else _("Let what starts programs here run this: {command}")
         )
-        _say([told, *([] if removal else [more.format(command=shlex.join(words))])])
+        _say([sentence, *([] if removal else [more.format(command=shlex.join(words))])])
         return 1
     if removal and not unit.exists():
         _say([_("There is no service to remove: {path} is not there.").format(path=unit)])

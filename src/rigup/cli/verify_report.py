@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 from msgspec import UNSET, UnsetType
 
-from rigup.cli.bench_report import seconds_told
+from rigup.cli.bench_report import seconds_text
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
@@ -41,14 +41,14 @@ def _head(answer: Verify) -> list[str]:
     name = {
         "verified": _("Verified"), "failed": _("Failed"), "nothing-to-verify": _("Nothing to verify"),
     }[answer.verdict]  # fmt: skip
-    if _untold(answer):
+    if _unverified_devices(answer):
         name = _("Not verified")
         meaning = _("What was asked computes right, but not of every device can it be told whether it did the work.")
     marked = style(name, fg=_COLORS[answer.verdict], bold=True)
     return wrapped(_("{verdict}. {meaning}").format(verdict=marked, meaning=meaning))
 
 
-def _untold(answer: Verify) -> bool:
+def _unverified_devices(answer: Verify) -> bool:
     """Whether there are devices that compute, and nothing shows that they themselves do."""
     return answer.verdict == "nothing-to-verify" and any(device.checks for device in answer.devices)
 
@@ -112,7 +112,7 @@ def _measured(check: Check) -> str:
 
 def _missing(answer: Verify) -> list[str]:
     """What a person may have expected and was not asked."""
-    if answer.verdict == "nothing-to-verify" and not _untold(answer):
+    if answer.verdict == "nothing-to-verify" and not _unverified_devices(answer):
         return wrapped(_("It has neither torch, TensorFlow, JAX, NumPy, onnxruntime nor llama.cpp. `rigup apply torch` makes an environment that has torch."))  # fmt: skip
     if answer.verdict == "verified" and all(device.index is UNSET for device in answer.devices):
         return wrapped(_("Only the processor was asked: this machine shows no GPU."))
@@ -142,7 +142,7 @@ def _unasked(part: NotCovered) -> str:
 
 def _end(answer: Verify, verbose: bool) -> list[str]:
     """How long it took, and how to see more."""
-    took = _("It took {seconds} s.").format(seconds=seconds_told(answer.seconds))
+    took = _("It took {seconds} s.").format(seconds=seconds_text(answer.seconds))
     more = "" if verbose or not any(device.checks for device in answer.devices) else _("`-v` shows every check.")
     return wrapped(_("{first} {second}").format(first=took, second=more).strip())
 
@@ -161,9 +161,9 @@ def _why(answer: Verify) -> list[str]:
     from rigup.cli.report import finding, grouped, loud
 
     found = [shown for shown in grouped(answer.diagnosis.findings) if loud(shown)]
-    if not found and (heard := answer.diagnosis.unexplained):
+    if not found and (unexplained := answer.diagnosis.unexplained):
         unknown = _("No cause that rigup knows accounts for what was heard: {names}. An environment that is broken is made anew by `rigup apply`; `rigup capture` gathers what others need to look at it.")  # fmt: skip
-        return wrapped(unknown.format(names=", ".join(heard)))
+        return wrapped(unknown.format(names=", ".join(unexplained)))
     if not found:
         return wrapped(_("The doctor finds nothing that explains it: neither in what was printed nor on this machine."))
     return [

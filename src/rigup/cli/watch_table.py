@@ -30,9 +30,9 @@ def table(sample: Watch, color: bool, most: int = _MOST_PROCESSES) -> str:
 
         lines += ["", *finding_lines(sample.findings, color)]
     for error in sample.errors:
-        what = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
+        subject = f"GPU {error.gpu}: {error.what}" if error.gpu is not UNSET else error.what
         lines += wrapped(
-            _("{what} could not be read: {because}").format(what=visible(what), because=visible(error.because))
+            _("{what} could not be read: {because}").format(what=visible(subject), because=visible(error.because))
         )
     return "\n".join(lines)
 

@@ -34,7 +34,7 @@ def asked_commands(slurm: Slurm) -> list[AskedCommand]:
 def live(user: str, host: Host | None = None, kept: str = "") -> tuple[Dump, list[AskedCommand], int]:
     """Slurm's answers now. Raises NoCluster."""
     slurm = Slurm(host, kept)
-    if not slurm.there:
+    if not slurm.is_installed:
         raise NoCluster(_("Slurm's programs are not on this machine. Ask on a login node, or read dumps with --from."))
     slurm.nodes()
     if slurm.dump.nodes is None:

@@ -113,7 +113,7 @@ def proof(answer: Verified) -> Proof:
     seen = Seen("torch")
     for event in answer.events:
         try:
-            _heard(seen, event)
+            _take_event(seen, event)
         except (msgspec.ValidationError, TypeError, KeyError, ValueError):
             return Proof("failed", because="the probe's answer cannot be read")
     if seen.about is None:
@@ -123,12 +123,12 @@ def proof(answer: Verified) -> Proof:
     because = next((str(check.because) for _device, check in checks if check.passed is False and check.because), "")
     devices = tuple(dict.fromkeys(device for device, _check in checks))
     build = seen.about.build if isinstance(seen.about.build, dict) else {}
-    on_gpu = any(one.id.startswith("cuda") for one in seen.devices)
+    on_gpu = any(device.id.startswith("cuda") for device in seen.devices)
     state = "failed" if failed else "verified" if any(check.passed is True for _device, check in checks) else "unknown"
     return Proof(state, f"torch {seen.about.version}", devices, failed, because, ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo")  # fmt: skip
 
 
-def _heard(seen: Seen, event: dict[str, Any]) -> None:
+def _take_event(seen: Seen, event: dict[str, Any]) -> None:
     if event.get("say") != "ended":
         seen.hear(event)
         return
@@ -200,17 +200,17 @@ def differences(measured: Measured) -> tuple[dict[str, list[Differs]], Deep]:
     """What is to be said of each node, and the answer with all figures."""
     found: dict[str, list[Differs]] = defaultdict(list)
     proven = any(proof.state == "verified" for proof in measured.proofs.values())
-    for name, one in measured.proofs.items():
-        if one.state == "failed" or (proven and not one.framework):
-            value = "failed: " + ", ".join(one.failed) if one.failed else one.because
+    for name, result in measured.proofs.items():
+        if result.state == "failed" or (proven and not result.framework):
+            value = "failed: " + ", ".join(result.failed) if result.failed else result.because
             found[name].append(Differs("verification", value, "verified"))
     disks = _disks(measured, found)
     usual, bad = bad_links(measured)
     nodes, left = blamed(measured.links, bad)
     for name in nodes:
         found[name].append(Differs("all-reduce with other nodes", *_of_links(name, measured, usual)))
-    for name, what in measured.silent.items():
-        found[name].append(Differs("answer of " + what, None, "there"))
+    for name, request in measured.silent.items():
+        found[name].append(Differs("answer of " + request, None, "there"))
     links = [
         LinkSpeed(
             nodes=list(pair), backend=measured.proofs[pair[0]].family, rate=round(link.rate) if link.rate else UNSET, bad=pair in bad, alone=pair in left,
@@ -218,13 +218,13 @@ def differences(measured: Measured) -> tuple[dict[str, list[Differs]], Deep]:
         )
         for pair, link in measured.links.items()
     ]  # fmt: skip
-    told = [UsualSpeed(of=f"all-reduce {family}", rate=round(rate)) for family, rate in usual.items()]
-    told += [
+    speeds = [UsualSpeed(of=f"all-reduce {family}", rate=round(rate)) for family, rate in usual.items()]
+    speeds += [
         UsualSpeed(of=f"disk {folder} {way}", rate=round(rate))
         for folder, way, rate, _slow in _disk_rates(measured.disks)
         if rate
     ]
-    return found, Deep(margin=MARGIN, verified=_proofs(measured.proofs), disks=disks, links=links, usual=told)
+    return found, Deep(margin=MARGIN, verified=_proofs(measured.proofs), disks=disks, links=links, usual=speeds)
 
 
 def _of_links(name: str, measured: Measured, usual: Mapping[str, float]) -> tuple[str, str]:
@@ -262,8 +262,8 @@ def _disks(measured: Measured, found: dict[str, list[Differs]]) -> list[DiskSpee
 
 def _proofs(proofs: Mapping[str, Proof]) -> list[NodesVerified]:
     alike: dict[tuple[Any, ...], list[str]] = defaultdict(list)
-    for name, one in proofs.items():
-        alike[one.state, one.framework, one.devices, one.failed, one.because].append(name)
+    for name, result in proofs.items():
+        alike[result.state, result.framework, result.devices, result.failed, result.because].append(name)
     return [
         NodesVerified(
             nodes=fold(names), count=len(names), state=state, framework=framework or UNSET, devices=list(devices),

@@ -161,8 +161,8 @@ def _other(own: Part, usual: Part) -> list[Differs]:
         for fact, value in usual.items()
         if fact in own and own[fact] != value and not _close(fact[2], own[fact], value)
     ]
-    told = {fact[:2] for fact in own}
-    return rows + _lacking({fact for fact in usual if fact[:2] not in told}, looked=True)
+    known_kinds = {fact[:2] for fact in own}
+    return rows + _lacking({fact for fact in usual if fact[:2] not in known_kinds}, looked=True)
 
 
 def _lacking(facts: set[Fact], looked: bool) -> list[Differs]:

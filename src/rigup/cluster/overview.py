@@ -78,7 +78,7 @@ def overview(dump: Dump, sources: list[AskedCommand], now: int, you: You) -> Clu
         idle=[row for partition in partitions for row in _idle(partition.name, members[partition.name], worth)],
         queue=None if jobs is None else _queue(jobs), poison=[_poison(job, you) for job in jobs or [] if job.pending and job.reason in NEVER],
         reservations=[_reservation(reservation, you) for reservation in dump.reservations or []],
-        limits=[told for limit in limits if (told := _limit(limit, limits))], findings=_findings(seen.values()),
+        limits=[yours for limit in limits if (yours := _limit(limit, limits))], findings=_findings(seen.values()),
     )  # fmt: skip
 
 
@@ -243,13 +243,13 @@ def _limit(limit: Limit, limits: list[Limit]) -> YourLimit | None:
     named = {name for row in limits if row.kind == "association" for name in row.qos}
     if limit.kind == "qos" and limit.name not in named:
         return None
-    told = YourLimit(
+    yours = YourLimit(
         kind="qos" if limit.kind == "qos" else "association", name=limit.name, partition=_known(limit.partition), max_time=_known(limit.max_wall),
         max_jobs=_known(limit.max_jobs), max_submit=_known(limit.max_submit), per_job=_known(limit.max_tres_per_job),
         per_user=_known(limit.max_tres_per_user), group=_known(limit.group_tres),
     )  # fmt: skip
-    bounds = (told.max_time, told.max_jobs, told.max_submit, told.per_job, told.per_user, told.group)
-    return told if any(bound is not UNSET for bound in bounds) else None
+    bounds = (yours.max_time, yours.max_jobs, yours.max_submit, yours.per_job, yours.per_user, yours.group)
+    return yours if any(bound is not UNSET for bound in bounds) else None
 
 
 def _findings(rows: Iterable[_Seen]) -> list[Finding]:

@@ -49,7 +49,9 @@ _STARTERS = (
 _WORKERS = re.compile(r"torchrun|accelerate|deepspeed|--?(?:num[-_])?workers|tensor[-_]parallel|nproc", re.IGNORECASE)
 _NUMA = re.compile(r"numactl|numa_bind|--cpunodebind|--membind|--interleave")
 PROXIES = tuple(
-    one for name in ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy") for one in (name, name.upper())
+    variable
+    for name in ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
+    for variable in (name, name.upper())
 )
 _LOOPBACK = ("127.", "localhost", "::1")
 _INHERITED = (

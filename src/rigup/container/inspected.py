@@ -6,7 +6,7 @@ from typing import Any
 
 from rigup.container.host import Host
 from rigup.container.lint.case import Found
-from rigup.container.lint.check import told_of
+from rigup.container.lint.check import lint_finding
 from rigup.container.lint.judged import Judged
 from rigup.container.lint.of_services import rules
 from rigup.container.lint.services import compose
@@ -38,7 +38,7 @@ def examined(name: str, inspection: dict[str, Any], site: Site, host: Host) -> l
     text = json.dumps({"services": {name: as_service(inspection)}})
     service = compose(text)[1][0]
     found = [finding for finding in rules(Judged(service, None, site)) if finding.cause not in _OF_FILES]
-    return [told_of(name, finding, text) for finding in (*found, *_groups(inspection, host))]
+    return [lint_finding(name, finding, text) for finding in (*found, *_groups(inspection, host))]
 
 
 def as_service(inspection: dict[str, Any]) -> dict[str, Any]:

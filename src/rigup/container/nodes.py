@@ -88,7 +88,7 @@ def _libraries(draft: Draft) -> None:
         )
 
 
-def _nodes(draft: Draft, vendor: str, beside: tuple[str, ...]) -> None:
+def _nodes(draft: Draft, vendor: str, other_nodes: tuple[str, ...]) -> None:
     """The render nodes of the devices, by what the machine says belongs to them, and their groups."""
     mine = {device.index for device in draft.of(vendor)}
     cards = {path: node for path, node in draft.host.nodes.items() if path.startswith(DRI + "/render")}
@@ -106,7 +106,7 @@ def _nodes(draft: Draft, vendor: str, beside: tuple[str, ...]) -> None:
             numbers = ",".join(str(draft.position(device)) for device in draft.of(vendor))
             name = "ROCR_VISIBLE_DEVICES" if vendor == "amd" else "ZE_AFFINITY_MASK"
             draft.set(name, numbers, _("It hides the other GPUs of the machine from the program."), source)
-    used = [path for path in (*beside, *sorted(owned or cards)) if path in draft.host.nodes]
+    used = [path for path in (*other_nodes, *sorted(owned or cards)) if path in draft.host.nodes]
     _groups(draft, used)
 
 

@@ -52,13 +52,13 @@ def judge(found: Image, device: Device, site: Site) -> Verdict:
     if build.kind == "cpu" or build.kind not in PARTNERS.get(device.vendor, ()):
         return Verdict(device=device, served=served(build, device, site))
     if build.code or build.isa_min:
-        told_of = served(build, device, site)
+        service = served(build, device, site)
     else:
         change = driver_change(build, site) if build.kind == "cuda" else None
         sentence = _("{device} is handed over; {image} does not tell which chips it has code for.")
         because = sentence.format(device=device.label, image=found.name)
-        told_of = Served(how="native", because=because, source="container_runs", change=change)
-    return _with_driver(found, device, told_of, site)
+        service = Served(how="native", because=because, source="container_runs", change=change)
+    return _with_driver(found, device, service, site)
 
 
 def _of_another_jetson(found: Image, site: Site) -> str:
@@ -197,10 +197,10 @@ def _judged(wish: Wish, site: Site) -> Iterator[Judged]:
 
 def _order(choice: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
     """As wheels are ranked, but under an override nothing newer than was tried, and nothing that the driver refuses."""
-    tried = True
+    tested = True
     for device, outcome in zip(site.gpus, choice.served, strict=True):
         row = override_facts(device.isa or "") if outcome.override else None
         if row and row.tried_rocm and version_key(choice.build.rocm)[:2] > version_key(row.tried_rocm)[:2]:
-            tried = False
+            tested = False
     found = image(choice.build.image, site.machine)
-    return (not choice.refusal, tried, not refused(found, site.gpus, site), *rank(choice, site, wish))
+    return (not choice.refusal, tested, not refused(found, site.gpus, site), *rank(choice, site, wish))

@@ -54,4 +54,4 @@ def _main(path: str, numbers: "list[int]") -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main(sys.argv[1], [int(one) for one in sys.argv[2:]]))
+    sys.exit(_main(sys.argv[1], [int(number) for number in sys.argv[2:]]))

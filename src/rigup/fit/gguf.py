@@ -150,9 +150,9 @@ class _Reader:
     def __init__(self, source: Source) -> None:
         self.source, self.at, self.order = source, 0, "<"
 
-    def broken(self, what: str) -> HeaderError:
+    def broken(self, problem: str) -> HeaderError:
         template = _("{name} is no whole GGUF file: {what} (byte {place}). Load it anew, or from another place.")
-        return HeaderError(template.format(name=self.source.name, what=what, place=self.at))
+        return HeaderError(template.format(name=self.source.name, what=problem, place=self.at))
 
     def need(self, count: int) -> None:
         """That many bytes from here on."""

@@ -99,7 +99,7 @@ def of_listing(repo: str, wanted: str, files: dict[str, int], base: str, file: s
         FitError: it has no file that can be judged.
 
     """
-    models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_beside(name))
+    models = sorted(name for name in files if name.lower().endswith(".gguf") and not is_companion(name))
     projector = max((size for name, size in files.items() if name.lower().endswith(".gguf") and "mmproj" in name.lower()), default=0)  # fmt: skip
     if not models and not file:
         return _of_tensors(repo, files, base)
@@ -117,7 +117,7 @@ def _size(entry: dict[str, Any]) -> int:
     return size if isinstance(size, int) and size >= 0 else 0
 
 
-def is_beside(name: str) -> bool:
+def is_companion(name: str) -> bool:
     """A GGUF file beside a model: a projector, a draft, an importance matrix."""
     last = name.rpartition("/")[2].lower()
     return last.startswith(("mmproj", "mtp-", "imatrix")) or "mmproj" in last

@@ -83,10 +83,10 @@ def of_file(path: Path) -> Asked:
 
 def of_name(text: str, usual: str = USUAL) -> Asked:
     """A well-known model by its name, of the usual type where it names none. Raises FitError for a name that means none."""
-    meant = named(text, usual)
-    model = model_of(meant.shape, meant.type)
+    known = named(text, usual)
+    model = model_of(known.shape, known.type)
     return Asked(
-        model=model, name=meant.shape.name, file_bytes=model.header.size - model.header.start, notes=list(meant.notes)
+        model=model, name=known.shape.name, file_bytes=model.header.size - model.header.start, notes=list(known.notes)
     )
 
 

@@ -53,8 +53,8 @@ def _layer(make: Building, layer: int, node: Node, last: bool) -> Node:
             mixed, node = make.rows(mixed), make.rows(node)
             last = False
         mixed = make.norm(f"{name}post_attention_norm", mixed)
-    beside = not make.has(f"{name}ffn_norm.weight") and not make.has(f"{name}post_attention_norm.weight")
-    if beside and make.has(f"{name}ffn_up.weight"):
+    is_parallel = not make.has(f"{name}ffn_norm.weight") and not make.has(f"{name}post_attention_norm.weight")
+    if is_parallel and make.has(f"{name}ffn_up.weight"):
         return _side_by_side(make, layer, (node, normed, mixed), last)
     if last:
         mixed, node = make.rows(mixed), make.rows(node)

@@ -154,8 +154,8 @@ def _asking(proxy: SplitResult) -> dict[str, str]:
 
     if proxy.username is None:
         return {}
-    who = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
-    return {"Proxy-Authorization": "Basic " + b64encode(who.encode()).decode()}
+    credentials = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+    return {"Proxy-Authorization": "Basic " + b64encode(credentials.encode()).decode()}
 
 
 def _through(proxy: SplitResult, parts: SplitResult) -> http.client.HTTPConnection:

@@ -90,9 +90,9 @@ def read_weights(source: Source) -> Weights:
     return Weights(tuple(weight for _begin, _stop, weight in spans), source.size, max(0, end - present))
 
 
-def _broken(source: Source, what: str) -> HeaderError:
+def _broken(source: Source, problem: str) -> HeaderError:
     template = _("{name} is no whole safetensors file: {what}. Load it anew, or from another place.")
-    return HeaderError(template.format(name=source.name, what=what))
+    return HeaderError(template.format(name=source.name, what=problem))
 
 
 def _span(source: Source, name: str, entry: _Entry) -> tuple[int, int, Weight]:

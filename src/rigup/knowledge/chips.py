@@ -117,7 +117,7 @@ def why_not(isa: str, code: Iterable[str], cuda: str | None = None) -> WhyNot | 
     return WhyNot(kind=kind, isa=isa, oldest=ours[0][1], newest=ours[-1][1])
 
 
-def age_beside(why: WhyNot | None, code: Iterable[str]) -> str | None:
+def relative_age(why: WhyNot | None, code: Iterable[str]) -> str | None:
     """Whether a chip is an "older-chip" or a "newer-chip", or what else stands in the way; None where nothing does.
 
     Amid a list, a chip is newer than what there is of its own generation, or else its generation was left out.

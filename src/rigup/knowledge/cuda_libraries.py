@@ -124,7 +124,7 @@ class CudaRelease(msgspec.Struct, frozen=True, kw_only=True):
         return version_key(self.first) <= asked and (not self.last or asked <= version_key(self.last))
 
 
-class _Beside(msgspec.Struct, frozen=True, kw_only=True):
+class _OwnNumbering(msgspec.Struct, frozen=True, kw_only=True):
     stem: str
     number: str
     first: str
@@ -199,8 +199,8 @@ def releases_with(file: str) -> tuple[CudaRelease, ...]:
         return ()
     rows = tuple(tables.rows("cuda_libraries", "release", CudaRelease))
     if library[0].suffix_from:
-        beside = _beside(library[0].stem, library[1])
-        return tuple(row for row in rows if beside and _meets(row, beside))
+        numbering = _own_numbering(library[0].stem, library[1])
+        return tuple(row for row in rows if numbering and _meets(row, numbering))
     if library[0].stem.endswith("-builtins"):
         return tuple(row for row in rows if row.holds(_dotted(number)))
     return tuple(row for row in rows if _has_library(row, library[0].stem, number, file.lower().endswith(".dll")))
@@ -214,8 +214,8 @@ def usual_release(file: str, releases: tuple[CudaRelease, ...]) -> CudaRelease |
 
     """
     library = library_of(file)
-    beside = _beside(library[0].stem, library[1]) if library else None
-    own = (row for row in releases if beside and beside.usual and row.holds(beside.usual))
+    numbering = _own_numbering(library[0].stem, library[1]) if library else None
+    own = (row for row in releases if numbering and numbering.usual and row.holds(numbering.usual))
     return next(own, None) or next((row for row in releases if row.usual), releases[-1] if releases else None)
 
 
@@ -227,8 +227,8 @@ def is_usual_alone(file: str) -> bool:
 
     """
     library = library_of(file)
-    beside = _beside(library[0].stem, library[1]) if library else None
-    return beside is not None and bool(beside.usual)
+    numbering = _own_numbering(library[0].stem, library[1]) if library else None
+    return numbering is not None and bool(numbering.usual)
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
@@ -313,14 +313,14 @@ def _has_library(release: CudaRelease, stem: str, number: str, dll: bool) -> boo
     return bool(has_number) and (number == has_number or number.startswith(has_number + "."))
 
 
-def _beside(stem: str, number: str) -> _Beside | None:
-    rows = tables.rows("cuda_libraries", "beside", _Beside)
+def _own_numbering(stem: str, number: str) -> _OwnNumbering | None:
+    rows = tables.rows("cuda_libraries", "beside", _OwnNumbering)
     return next((row for row in rows if (row.stem, row.number) == (stem, number)), None)
 
 
-def _meets(release: CudaRelease, beside: _Beside) -> bool:
-    begins = not beside.last or version_key(release.first) <= version_key(beside.last)
-    return begins and (not release.last or version_key(beside.first) <= version_key(release.last))
+def _meets(release: CudaRelease, numbering: _OwnNumbering) -> bool:
+    begins = not numbering.last or version_key(release.first) <= version_key(numbering.last)
+    return begins and (not release.last or version_key(numbering.first) <= version_key(release.last))
 
 
 def _dotted(number: str) -> str:

@@ -163,8 +163,8 @@ def signatures() -> tuple[Signature, ...]:
     for name in tables.names("signatures/"):
         found += _of_family(name, tables.rows(name, "signature", Signature))
     repeated = {row.says for row in found if row.says}
-    meant = {row.id: row for row in found if row.id in repeated}
-    return tuple(_as_said(row, meant[row.says]) if row.says in meant else row for row in found)
+    targets = {row.id: row for row in found if row.id in repeated}
+    return tuple(_with_scope(row, targets[row.says]) if row.says in targets else row for row in found)
 
 
 @tables.remembered
@@ -195,8 +195,8 @@ def signature(number: int) -> Signature:
         return signatures()[number]
     name, row = tables.default_store().packed_row(known.table, known.start, known.end, Signature)
     (row,) = _of_family(name, (row,))
-    meant = _numbers().get(row.says) if row.says else None
-    return row if meant is None else _as_said(row, signature(meant))
+    target_number = _numbers().get(row.says) if row.says else None
+    return row if target_number is None else _with_scope(row, signature(target_number))
 
 
 @tables.remembered
@@ -215,8 +215,8 @@ def signatures_of(ids: Collection[str]) -> tuple[Signature, ...]:
     return tuple(signature(number) for number in sorted(numbers[id_] for id_ in ids if id_ in numbers))
 
 
-def _as_said(row: Signature, meant: Signature) -> Signature:
-    return msgspec.structs.replace(row, scope=meant.scope, place=row.place or meant.place, states=meant.states)
+def _with_scope(row: Signature, target: Signature) -> Signature:
+    return msgspec.structs.replace(row, scope=target.scope, place=row.place or target.place, states=target.states)
 
 
 @tables.remembered

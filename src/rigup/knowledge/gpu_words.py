@@ -107,12 +107,12 @@ def _by_isa(name: str) -> Gpu | None:
 def _spellings(name: str) -> Iterator[str]:
     """As it was written, with blanks where people leave them out, then without what tells no chips apart."""
     yield name
-    apart = _TAIL.sub(r" \1", _GLUED.sub(r"\1 ", name))
-    yield apart
+    spaced = _TAIL.sub(r" \1", _GLUED.sub(r"\1 ", name))
+    yield spaced
     for row in tables.rows("gpu_words", "dropped", _Dropped):
-        shorter = re.sub(row.pattern, " ", apart, flags=re.IGNORECASE)
-        apart = " ".join(shorter.split())
-        yield apart
+        shorter = re.sub(row.pattern, " ", spaced, flags=re.IGNORECASE)
+        spaced = " ".join(shorter.split())
+        yield spaced
 
 
 def _by_word(spelt: str, name: str) -> Gpu | None:

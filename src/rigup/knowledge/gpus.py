@@ -118,15 +118,15 @@ def gpu_by_name(name: str) -> tuple[Gpu, ...]:
     """
     key, maker = key_of(name), maker_of(name)
     if not has_number(key):
-        gpus = _made_by(maker, key)
+        gpus = _of_maker(maker, key)
         return gpus if set(key) - _SERIES else tuple(gpu for gpu in gpus if gpu.name.lower() == name.strip().lower())
     for run in parts(key):
-        if gpus := _made_by(maker, run):
+        if gpus := _of_maker(maker, run):
             return gpus if "laptop" in run or "laptop" not in key else _as_laptop(gpus)
-    return tuple(gpu for other in _longer(key) for gpu in _made_by(maker, other))
+    return tuple(gpu for other in _longer(key) for gpu in _of_maker(maker, other))
 
 
-def _made_by(maker: str, key: Key) -> tuple[Gpu, ...]:
+def _of_maker(maker: str, key: Key) -> tuple[Gpu, ...]:
     if key and (own := tuple(gpu for gpu in _product_index().get(key, ()) if gpu.vendor == maker)):
         return own  # what the PCI lists alone name is none of these, and reading them takes longer than the rest
     gpus = _index().get(key, ())

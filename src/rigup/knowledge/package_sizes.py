@@ -115,7 +115,7 @@ def weight(package: str, version: str, variant: str = "", system: str = "linux")
     asked = version_key(version.partition("+")[0])
 
     def far(row: _Size) -> tuple[object, ...]:
-        return row.system != system, row.variant != variant, _apart(version_key(row.version), asked)
+        return row.system != system, row.variant != variant, _distance(version_key(row.version), asked)
 
     nearest = min(rows, key=far)
     exact = (nearest.system, nearest.variant) == (system, variant) and version_key(nearest.version) == asked
@@ -135,6 +135,6 @@ def _kind(variant: str) -> str:
     return match[0] if match else ""
 
 
-def _apart(version: tuple[int, ...], other: tuple[int, ...]) -> int:
+def _distance(version: tuple[int, ...], other: tuple[int, ...]) -> int:
     wide = [(*numbers, 0, 0)[:2] for numbers in (version, other)]
     return abs((wide[0][0] - wide[1][0]) * 100 + wide[0][1] - wide[1][1])

@@ -78,7 +78,7 @@ def least_card(package: str) -> tuple[str, list[str]]:
     return next(((row.isa_min, row.isas_amd) for row in rows if row.package == name), ("", []))
 
 
-def compiled_beside_torch(package: str) -> bool:
+def compiled_against_torch(package: str) -> bool:
     """Whether its set-up asks the torch that is there, and finds none where pip builds apart. Raises KnowledgeError."""
     name = plain_name(package)
     return any(

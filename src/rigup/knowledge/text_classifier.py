@@ -122,9 +122,9 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(_ends(text).lower())
 
 
-def marks_of(heard: Iterable[str]) -> list[str]:
+def marks_of(message_ids: Iterable[str]) -> list[str]:
     """Ids of known messages, as the weights know them."""
-    return [_MARK + id_ for id_ in heard]
+    return [_MARK + id_ for id_ in message_ids]
 
 
 @tables.remembered
@@ -207,7 +207,7 @@ def fails(text: str) -> bool:
     return any(form.search(_ends(text)) for form in _complaints("failure"))
 
 
-def among(text: str, causes: Collection[str], heard: Iterable[str] = ()) -> list[Likeness]:
+def among(text: str, causes: Collection[str], message_ids: Iterable[str] = ()) -> list[Likeness]:
     """Of a few causes those that a text reads like, the nearest first; none where it might be any of them, or none.
 
     The shares are of these causes and of sound machines alone: it is known from elsewhere that it can be no other.
@@ -216,7 +216,7 @@ def among(text: str, causes: Collection[str], heard: Iterable[str] = ()) -> list
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(text, heard)
+    model, weights = _model(), _weights(text, message_ids)
     shares = _shares(model, weights)
     part = {number: share for number, share in enumerate(shares[:_SOUND]) if model.causes[number] in causes}
     whole = (sum(part.values()) + shares[_SOUND]) or 1.0
@@ -227,11 +227,11 @@ def among(text: str, causes: Collection[str], heard: Iterable[str] = ()) -> list
 
 
 def likenesses(
-    text: str, heard: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
+    text: str, message_ids: Iterable[str] = (), doubt: float = 1.0, most: int = 3, but: Collection[str] = ()
 ) -> list[Likeness]:
     """The causes that a text reads like, the nearest first; none where it reads more like a sound machine than any of them.
 
-    `heard` are the ids of the known messages in it: what they have in common with other texts is more than their words.
+    `message_ids` are the ids of the known messages in it: what they have in common with other texts is more than their words.
     `doubt` is how many times as much must speak for the nearest as for a sound machine. `but` are causes of which it is
     known that they cannot be.
 
@@ -239,7 +239,7 @@ def likenesses(
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(text, heard)
+    model, weights = _model(), _weights(text, message_ids)
     shares = [
         0.0 if cause in but else share
         for cause, share in zip([*model.causes, ""], _shares(model, weights), strict=True)
@@ -247,14 +247,14 @@ def likenesses(
     return _rank(model, weights, shares, most) if max(shares[:_SOUND]) > max(doubt * shares[_SOUND], _LEAST) else []
 
 
-def nearest(text: str, heard: Iterable[str] = (), most: int = 3) -> list[Likeness]:
+def nearest(text: str, message_ids: Iterable[str] = (), most: int = 3) -> list[Likeness]:
     """The same for words of somebody who asks: whatever is near, or farther off by more than one word.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    model, weights = _model(), _weights(text, heard)
+    model, weights = _model(), _weights(text, message_ids)
     ranked = _rank(model, weights, _among_faults(_shares(model, weights)), most)
     return [like for like in ranked if like.words and like.share > (_FAR if len(like.words) > 1 else _NEAR)]
 
@@ -300,9 +300,9 @@ def _rarity(word: str) -> int:
     return model.rarities[model.terms[word]]
 
 
-def _weights(text: str, heard: Iterable[str]) -> Weights:
+def _weights(text: str, message_ids: Iterable[str]) -> Weights:
     """What each known word and message of a text says for and against each cause, -1 being that nothing is wrong."""
-    return {**_weights_of(words_of(text), 1.0), **_weights_of(marks_of(set(heard)), HEARD)}
+    return {**_weights_of(words_of(text), 1.0), **_weights_of(marks_of(set(message_ids)), HEARD)}
 
 
 def _weights_of(terms: list[str], length: float) -> Weights:

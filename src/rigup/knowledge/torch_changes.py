@@ -48,10 +48,10 @@ def nearest_build(wish: Wish) -> TorchBuild | None:
     """
     fitting = [row for row in _serving(wish) if not wish.python or wish.python in row.python]
     if wish.have or wish.driver or wish.carried or wish.kind != "cuda":
-        return min(fitting, key=lambda row: (_apart(row, wish.have), _variant(row, wish)), default=None)
+        return min(fitting, key=lambda row: (_distance(row, wish.have), _variant(row, wish)), default=None)
     recent = sorted({version_key(row.torch) for row in fitting})[-_RECENT:]
     last = [row for row in fitting if version_key(row.torch) in recent]
-    return min(last, key=lambda row: (_variant(row, wish)[:3], _apart(row, ""), _variant(row, wish)), default=None)
+    return min(last, key=lambda row: (_variant(row, wish)[:3], _distance(row, ""), _variant(row, wish)), default=None)
 
 
 def ever_built(isa: str, system: str = "linux", machine: str = "x86_64") -> bool:
@@ -128,7 +128,7 @@ def _carries(row: TorchBuild, wish: Wish) -> bool:
     return bool(least and newest) and version_key(least or "") <= version_key(newest or "")
 
 
-def _apart(row: TorchBuild, have: str) -> Key:
+def _distance(row: TorchBuild, have: str) -> Key:
     """How far a release is from the one that is there; where none is known, how far from the newest."""
     mine, theirs = (*version_key(row.torch), 0, 0)[:3], (*version_key(have), 0, 0)[:3]
     if not have:

@@ -29,8 +29,8 @@ _LAST_WORDS = 12.0  # seconds for which what it said stays, for whoever holds on
 _SERVER = "import sys; exec(compile(sys.stdin.read(int(sys.stdin.readline())), 'on_node', 'exec'))"
 
 
-def _say(**told: object) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(**fields: object) -> None:
+    sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
 
 
@@ -216,7 +216,7 @@ def _remove(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _heard(folder: str) -> bool:
+def _client_is_alive(folder: str) -> bool:
     """Look for a moment whether a sign of life came; False where who asked is gone or no longer wants the server."""
     if not select.select([0], [], [], _PAUSE)[0]:
         return True
@@ -232,7 +232,7 @@ def _await(asked: "dict[str, Any]", folder: str) -> bool:
     until = float("inf") if asked["srun"] else time.time() + asked["patience"]
     job_is_told = False
     while time.time() < until and not _answers(folder) and not os.path.exists(os.path.join(folder, "ended")):
-        if not _heard(folder):
+        if not _client_is_alive(folder):
             _let_go(folder)
             return False
         if not job_is_told and (queued := [line for line in _log(asked, folder).splitlines() if "queued" in line]):

@@ -22,8 +22,8 @@ _PAUSE = 0.1
 _PATIENCE = 10.0
 
 
-def _say(**told: object) -> None:
-    sys.stdout.write(json.dumps(told) + "\n")
+def _say(**fields: object) -> None:
+    sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
 
 

@@ -69,7 +69,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
         return self.host or socket.gethostname()
 
 
-def python_there(environment: str) -> str:
+def remote_python(environment: str) -> str:
     """Words of a POSIX shell that start the Python of an environment; a name is looked for where such lie."""
     if not environment:
         return "exec python3"
@@ -77,16 +77,16 @@ def python_there(environment: str) -> str:
         rest = environment.removeprefix("~/")
         start = '"$HOME"/' if rest != environment else ""
         return f"exec {start}{shlex.quote(rest.rstrip('/') + '/bin/python')}"
-    tried = " ".join(f'"{place}"/{shlex.quote(environment)}/bin/python' for place in _PLACES)
+    candidates = " ".join(f'"{place}"/{shlex.quote(environment)}/bin/python' for place in _PLACES)
     missing = shlex.quote(f"there is no environment {environment}")
-    return f'for python in {tried}; do [ -x "$python" ] && break; done; [ -x "$python" ] || {{ echo {missing} >&2; exit 3; }}; exec "$python"'
+    return f'for python in {candidates}; do [ -x "$python" ] && break; done; [ -x "$python" ] || {{ echo {missing} >&2; exit 3; }}; exec "$python"'
 
 
 def install_command(host: str, python: str, has_pip: bool, packages: tuple[str, ...]) -> tuple[str, ...]:
     """The command that brings packages into an environment there; without pip in it uv is asked."""
     words = (python, "-m", "pip", "install") if has_pip else ("uv", "pip", "install", "--python", python)
-    there = (*words, *packages)
-    return ("ssh", host, shlex.join(there)) if host else there
+    command = (*words, *packages)
+    return ("ssh", host, shlex.join(command)) if host else command
 
 
 class Connection:
@@ -124,7 +124,7 @@ class Connection:
 
         """
         self.close()
-        script = f"{python_there(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
+        script = f"{remote_python(self.wish.environment)} -u -c {shlex.quote(_BOOT)}"
         argv = [*_DEAF, *(self._by_ssh(script) if self.wish.host else ("sh", "-c", script))]
         pipe = subprocess.PIPE
         try:
@@ -161,24 +161,24 @@ class Connection:
         }  # fmt: skip
         return str(len(source)).encode() + b"\n" + source + json.dumps(asked).encode() + b"\n"
 
-    def _begun(self, told: dict[str, Any]) -> None:
-        if told.get("ready") is True:
+    def _begun(self, message: dict[str, Any]) -> None:
+        if message.get("ready") is True:
             self.reached = self.ready = True
-            self.node = cleaned(str(told.get("node") or ""))[:100]
-            left = duration(str(told.get("left") or ""))
+            self.node = cleaned(str(message.get("node") or ""))[:100]
+            left = duration(str(message.get("left") or ""))
             self.ends_at = None if left is None else time.time() + left
             return
         self.close()
-        log = cleaned(str(told.get("log") or ""))
-        if told.get("error") == "lacks":
-            raise self._lacks(told)
+        log = cleaned(str(message.get("log") or ""))
+        if message.get("error") == "lacks":
+            raise self._lacks(message)
         texts = {
             "lacks-srun": _("There is no srun on {host}: only the login node of a Slurm cluster takes --partition, --time and --gpus."),
             "no-folder": _("There is no folder {path} on {host}."),
             "gone": _("The server on {host} is no longer there: the connection was broken for too long, or the machine was restarted, or its job is over."),
         }  # fmt: skip
-        text = texts.get(str(told.get("error")), _("Jupyter did not start on {host}."))
-        kind = ServerGone if told.get("error") == "gone" else LabError
+        text = texts.get(str(message.get("error")), _("Jupyter did not start on {host}."))
+        kind = ServerGone if message.get("error") == "gone" else LabError
         raise kind(text.format(host=self.wish.place, path=self.wish.folder), log)
 
     def _lacks(self, answer: dict[str, Any]) -> LacksPackages:
@@ -225,13 +225,13 @@ class Connection:
             if not line:
                 time.sleep(0.1)  # what ssh said of itself comes on another pipe
                 text = _("The connection to {host} failed: {why}")
-                said = cleaned(self._said)
-                why = said.splitlines()[-1] if said else _("ssh said nothing.")
-                raise LabError(text.format(host=self.wish.place, why=why), said)
+                ssh_output = cleaned(self._said)
+                why = ssh_output.splitlines()[-1] if ssh_output else _("ssh said nothing.")
+                raise LabError(text.format(host=self.wish.place, why=why), ssh_output)
             with suppress(ValueError):
-                told = json.loads(line)
-                if isinstance(told, dict):
-                    return told
+                message = json.loads(line)
+                if isinstance(message, dict):
+                    return message
 
     def _send(self, data: bytes) -> None:
         with suppress(OSError, ValueError):

@@ -216,8 +216,8 @@ def service_of_variables(variable: Variable, facts: Facts) -> Statements:
     name = variable.get("name")
     if variable.place.kind not in ("", "shell") or not (name == "HOME" or name in telling_variables()):
         return
-    beside = {other.get("name"): other.get("value") for other in facts.of(Variable) if other.place == variable.place}
-    service = hosted(beside)
+    variables = {other.get("name"): other.get("value") for other in facts.of(Variable) if other.place == variable.place}
+    service = hosted(variables)
     if service is None:
         return
     where = variable.fields["name"]
@@ -231,11 +231,11 @@ def service_of_variables(variable: Variable, facts: Facts) -> Statements:
 
 
 @derives(HomeFolder)
-def folder_of_account(who: Account) -> Statements:
+def folder_of_account(account: Account) -> Statements:
     """The usual home, for a capture that does not tell the variables."""
-    user = who.get("user")
+    user = account.get("user")
     if user and re.fullmatch(r"[\w.@-]{1,60}", user):
-        yield _folder(who, "/root" if user == "root" else "/home/" + user, "home", who.fields["user"].where)
+        yield _folder(account, "/root" if user == "root" else "/home/" + user, "home", account.fields["user"].where)
 
 
 def _on_its_drive(path: str) -> str:
@@ -275,15 +275,15 @@ def environment_of_kernel(kernel: JupyterKernel) -> Statements:
 
 
 @derives(Account, Group)
-def assigned_groups(who: Account, facts: Facts) -> Statements:
+def assigned_groups(account: Account, facts: Facts) -> Statements:
     """Groups that the group file gives a person: they count from the next login on."""
-    user = who.get("user")
-    listed = [group for group in facts.of(Group) if group.place.meet(who.place)]
+    user = account.get("user")
+    listed = [group for group in facts.of(Group) if group.place.meet(account.place)]
     mine = [group for group in listed if user in group.get("members", ())]
-    if user and listed and not who.knows("assigned"):
+    if user and listed and not account.knows("assigned"):
         where = (mine or listed)[0].fields["members"]
-        who.absorb({"assigned": where._replace(value=sorted(group.get("name") for group in mine))})
-    yield who
+        account.absorb({"assigned": where._replace(value=sorted(group.get("name") for group in mine))})
+    yield account
 
 
 @derives(Gpu, Memory)

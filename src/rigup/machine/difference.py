@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from rigup.machine.facts import Place, kinds
 from rigup.machine.fingerprint import Fingerprint, Row
-from rigup.machine.pseudonyms import is_made
+from rigup.machine.pseudonyms import is_pseudonym
 
 Fields = dict[str, Any]
 CHANGED: Final = "changed"
@@ -204,7 +204,7 @@ def _changed(kind: str, mine: Row, theirs: Row) -> Iterator[Difference]:
 
 def _alike(kind: str, field: str, before: Any, after: Any) -> bool:
     """Whether two values say the same, or one of them was taken out of a capture."""
-    if any(isinstance(value, str) and is_made(value) for value in (before, after)):
+    if any(isinstance(value, str) and is_pseudonym(value) for value in (before, after)):
         return True
     if field in _SIZES and isinstance(before, int) and isinstance(after, int):
         return abs(before - after) <= _CLOSE * max(abs(before), abs(after))

@@ -59,7 +59,7 @@ class Layout:
             return self._links[inner]
         here = self.on_disk(inner)
         try:
-            return self._odd.told(os.readlink(here)) if os.path.islink(here) else None
+            return self._odd.readable(os.readlink(here)) if os.path.islink(here) else None
         except (OSError, ValueError):  # it went meanwhile; a name with a zero in it is no name
             return None
 
@@ -68,7 +68,7 @@ class Layout:
         above = self.real(posixpath.dirname(path)) if path.strip("/") else None
         return None if above is None else above + "/" + posixpath.basename(path)
 
-    def there(self, path: str) -> bool:
+    def exists(self, path: str) -> bool:
         """Whether there is an entry, be it a link that leads nowhere."""
         inner = self.entry(path)
         return inner is not None and (inner in self._links or os.path.lexists(self.on_disk(inner)))

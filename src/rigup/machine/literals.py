@@ -22,44 +22,44 @@ def wait_for(marks: tuple[str, ...]) -> None:
 
 
 @tables.remembered
-def wordings_of(who: str) -> dict[str, list[tuple[int, Wording]]]:
+def wordings_of(speaker: str) -> dict[str, list[tuple[int, Wording]]]:
     """Wordings, each with its number, by their literal: those that "anybody", a "program" alone or the "kernel" alone may say; none for ""."""
-    bit, by_literal = _SAYS.get(who, 0), dict[str, list[tuple[int, Wording]]]()
-    for number, known in enumerate(wordings() if who else ()):
+    bit, by_literal = _SAYS.get(speaker, 0), dict[str, list[tuple[int, Wording]]]()
+    for number, known in enumerate(wordings() if speaker else ()):
         if not bit or known.may_say & bit:
             by_literal.setdefault(known.literal, []).append((number, known))
     return by_literal
 
 
 @tables.remembered
-def _literals(who: str, _marks: int) -> tuple[str, ...]:
+def _literals(speaker: str, _marks: int) -> tuple[str, ...]:
     """All literals that are looked for; computed again where more marks were declared."""
-    waited = set(wordings_of(who))
-    waited |= {word for alike in wordings_of(who).values() for _number, known in alike for word in known.beside}
-    if who == _ANYBODY:
+    waited = set(wordings_of(speaker))
+    waited |= {word for alike in wordings_of(speaker).values() for _number, known in alike for word in known.beside}
+    if speaker == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
     return tuple(sorted(waited, key=lambda word: (len(word) == 1, word)))  # the automaton has all but single letters
 
 
 @tables.remembered
-def _automaton(who: str, marks: int) -> tuple[int, Any]:
+def _automaton(speaker: str, marks: int) -> tuple[int, Any]:
     """The length of the longest literal, and what finds them all."""
     import ahocorasick_rs
 
-    literals = _literals(who, marks)
+    literals = _literals(speaker, marks)
     return max(map(len, literals)), ahocorasick_rs.AhoCorasick([word for word in literals if len(word) > 1])
 
 
-def literals_in(body: str, who: str = _ANYBODY) -> dict[str, list[int]]:
-    """Where each literal occurs, in order: those of messages that `who` may say; where that is anybody, those of speakers and the readers' marks too."""
-    if who == _ANYBODY:
+def literals_in(body: str, speaker: str = _ANYBODY) -> dict[str, list[int]]:
+    """Where each literal occurs, in order: those of messages that `speaker` may say; where that is anybody, those of speakers and the readers' marks too."""
+    if speaker == _ANYBODY:
         from rigup.machine.readers import of_texts  # noqa: F401  (their marks are looked for where people speak)
-    elif not (who and body):
+    elif not (speaker and body):
         return {}
-    literals = _literals(who, len(_MARKS))
-    if who != _ANYBODY and len(body) < _SHORT:
+    literals = _literals(speaker, len(_MARKS))
+    if speaker != _ANYBODY and len(body) < _SHORT:
         return {literal: places_of(literal, body) for literal in literals if literal in body}
-    longest, automaton = _automaton(who, len(_MARKS))
+    longest, automaton = _automaton(speaker, len(_MARKS))
     offsets: list[list[int]] = [[] for _literal in literals]
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]

@@ -36,9 +36,9 @@ class Local:
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._folders.names_in, self._is_there)
+        return paths_like(pattern, self._folders.names_in, self._exists)
 
-    def _is_there(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._real_path(path)))
 
     def _real_path(self, path: str) -> str:
@@ -81,7 +81,11 @@ class Local:
         """Where a link leads in the end."""
         here = self._real_path(path)
         real = os.path.realpath(here)
-        return Answer(self._odd.told(real.removeprefix(self.root))) if os.path.lexists(here) else Answer(None, "absent")
+        return (
+            Answer(self._odd.readable(real.removeprefix(self.root)))
+            if os.path.lexists(here)
+            else Answer(None, "absent")
+        )
 
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
@@ -110,13 +114,15 @@ class Local:
     def _line(self, path: str) -> str:
         with contextlib.suppress(OSError):
             status = os.lstat(self._real_path(path))
-            arrow = " -> " + self._odd.told(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
+            arrow = (
+                " -> " + self._odd.readable(os.readlink(self._real_path(path))) if stat.S_ISLNK(status.st_mode) else ""
+            )
             return ls_line(status.st_mode, _user(status.st_uid), _group(status.st_gid), path + arrow)
         return ""
 
     def variables(self) -> Answer:
         """The variables of the process that asks."""
-        return Answer("\n".join(readable(name) + "=" + self._odd.told(value) for name, value in os.environ.items()))
+        return Answer("\n".join(readable(name) + "=" + self._odd.readable(value) for name, value in os.environ.items()))
 
     def account(self) -> Answer:
         """The user of the process that asks, as `id` prints it; asked of the system, for a process costs more than all of it."""
@@ -125,7 +131,7 @@ class Local:
         uid, gid = os.getuid(), os.getgid()
         groups = ",".join(_numbered(group, _group(group)) for group in dict.fromkeys((gid, *os.getgroups())))
         account = f"uid={_numbered(uid, _user(uid))} gid={_numbered(gid, _group(gid))} groups={groups}"
-        return Answer(self._odd.told(account))
+        return Answer(self._odd.readable(account))
 
     def recorded(self) -> list[Recorded]:
         """A live machine keeps no commands."""

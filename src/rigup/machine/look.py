@@ -227,15 +227,15 @@ class _Runner:
         result = Result([], [], [], [])
         for source in self.sources:
             for text in self.in_time(source.texts, _HEARD, 1):
-                who = "anybody" if source.host is None else "program"
-                result.symptoms.extend(match(text, who, self.clock))
+                speaker = "anybody" if source.host is None else "program"
+                result.symptoms.extend(match(text, speaker, self.clock))
                 self.late |= {"message " + regex for regex in text.given_up}
         return result
 
 
 def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None:
     """State what one text says, and that somebody looked."""
-    heard = len(result.symptoms)
+    symptoms_before = len(result.symptoms)
     if reader.matched and text.fresh:
         result.symptoms.extend(match(text, reader.matched, clock))
     stated = []
@@ -245,7 +245,7 @@ def _read_text(reader: Reader, text: Text, result: Result, clock: Clock) -> None
             break
     result.statements.extend(stated)
     if query := next((run for run in reader.inputs if isinstance(run, Run) and shown(run) == text.asked), None):
-        unanswered = spoilt(query, text, bool(stated) or len(result.symptoms) > heard)
+        unanswered = spoilt(query, text, bool(stated) or len(result.symptoms) > symptoms_before)
         result.unanswered.extend([unanswered] if unanswered else [])
     covered = "whole" if text.whole and not text.exit_status else "excerpt" if stated or not text.fresh else "refused"
     source = text.asked or text.source

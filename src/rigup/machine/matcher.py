@@ -22,14 +22,14 @@ _GONE = lazy_regex(  # `the "version mismatch" is gone now`
 )
 
 
-def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Iterator[tuple[Symptom, list[Fact]]]:
+def match(text: Text, speaker: str = "anybody", clock: Clock | None = None) -> Iterator[tuple[Symptom, list[Fact]]]:
     """Each message that a signature row knows: the symptom, and the facts that the message states.
 
-    `who` may speak in the text: "anybody", a "program" alone, or the "kernel" alone. A machine's own log is never
+    `speaker` may speak in the text: "anybody", a "program" alone, or the "kernel" alone. A machine's own log is never
     read as what somebody tells of it, nor the kernel's as what a process says of itself. What the `clock` leaves no time
     for, and messages whose search takes too long, the text notes in `given_up`.
     """
-    for number, known in _waited_for(text, who):
+    for number, known in _waited_for(text, speaker):
         row, spots = signature(number), text.spots(known.literal)
         if text.may_hold(row.needs):
             if clock and clock.is_up():
@@ -40,9 +40,9 @@ def match(text: Text, who: str = "anybody", clock: Clock | None = None) -> Itera
                 yield _symptom(row, hit), [fact for form in row.states if _tells(form, fact := _fact(form, row, hit))]
 
 
-def _waited_for(text: Text, who: str) -> list[tuple[int, Wording]]:
+def _waited_for(text: Text, speaker: str) -> list[tuple[int, Wording]]:
     """Messages whose literal stands in the text, in the order of their tables."""
-    by_literal = wordings_of(who)
+    by_literal = wordings_of(speaker)
     return sorted((pair for literal in text.index for pair in by_literal.get(literal, ())), key=lambda pair: pair[0])
 
 

@@ -46,7 +46,7 @@ def process_rows(nvml: Any) -> list[list[str]]:
     outside = _is_the_machines()
     for index in range(nvml.nvmlDeviceGetCount()):
         device = nvml.nvmlDeviceGetHandleByIndex(index)
-        computing, drawing = (_running(nvml, device, what) for what in ("Compute", "Graphics"))
+        computing, drawing = (_running(nvml, device, process_type) for process_type in ("Compute", "Graphics"))
         for kind, process in [*(("C", process) for process in computing), *(("G", process) for process in drawing)]:
             memory = str(process.usedGpuMemory // 2**20) + " MiB" if process.usedGpuMemory else "[N/A]"
             name, owner = _whose(process.pid) if outside else ("", "")
@@ -55,12 +55,12 @@ def process_rows(nvml: Any) -> list[list[str]]:
     return list(found.values())
 
 
-def _running(nvml: Any, device: Any, what: str) -> list[Any]:
+def _running(nvml: Any, device: Any, process_type: str) -> list[Any]:
     """Processes of a device, by the newest form of the question that its driver knows; none where it answers none."""
     unknown = (nvml.NVMLError, getattr(nvml, "NVMLLibraryMismatchError", nvml.NVMLError))
     for form in ("", "_v2"):
         try:
-            return list(getattr(nvml, f"nvmlDeviceGet{what}RunningProcesses{form}")(device))
+            return list(getattr(nvml, f"nvmlDeviceGet{process_type}RunningProcesses{form}")(device))
         except (AttributeError, *unknown):
             continue
     return []

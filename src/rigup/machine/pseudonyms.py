@@ -47,6 +47,6 @@ class Pseudonyms:
         return (form or "redacted-" + kind.replace(" ", "-") + "-{n}").replace("{n}", str(self._numbers[kind]))
 
 
-def is_made(value: str) -> bool:
+def is_pseudonym(value: str) -> bool:
     """Whether a value is a pseudonym already."""
     return MADE.fullmatch(value) is not None

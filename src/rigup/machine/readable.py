@@ -51,7 +51,7 @@ class OddNames:
             self._real.setdefault(folder + "/" + shown, self.real(folder) + "/" + name)
         return shown
 
-    def told(self, text: str) -> str:
+    def readable(self, text: str) -> str:
         """A text that may name folders, readable: each of them is found again."""
         if text.isascii() or (shown := readable(text)) == text:
             return text

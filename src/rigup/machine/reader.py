@@ -108,16 +108,16 @@ def reads(
     return register
 
 
-def derives(about: type[Fact], *beside: type[Fact]) -> Callable[[Derive], Derive]:
+def derives(about: type[Fact], *others: type[Fact]) -> Callable[[Derive], Derive]:
     """Register a derivation; the kind it starts from is its first parameter's annotation.
 
-    One that looks at other kinds `beside` is called with all facts as its second parameter. It may add to
+    One that looks at other kinds (`others`) is called with all facts as its second parameter. It may add to
     the fact that it was given (`absorb`) and yield that one: a statement of its own kind would need a key.
     """
 
     def register(derive: Derive) -> Derive:
         source = next(iter(derive.__annotations__.values()))
-        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive, beside)
+        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive, others)
         return derive
 
     return register

@@ -181,15 +181,15 @@ class Redactor:
         """A field that is an account's name, however common the word."""
         return self.names.account(name)
 
-    def _account_data(self, who: dict[str, Any]) -> dict[str, Any]:
-        account = dict(who)
-        if isinstance(who.get("user"), str):
-            account["user"] = self._account(who["user"])
-        if isinstance(who.get("groups"), list):
-            account["groups"] = [self._account(str(group)) for group in who["groups"]]
-        if isinstance(who.get("id"), str):
-            account["id"] = self.text(who["id"])
-        if isinstance(environment := who.get("environment"), dict):
+    def _account_data(self, data: dict[str, Any]) -> dict[str, Any]:
+        account = dict(data)
+        if isinstance(data.get("user"), str):
+            account["user"] = self._account(data["user"])
+        if isinstance(data.get("groups"), list):
+            account["groups"] = [self._account(str(group)) for group in data["groups"]]
+        if isinstance(data.get("id"), str):
+            account["id"] = self.text(data["id"])
+        if isinstance(environment := data.get("environment"), dict):
             account["environment"] = {
                 self.text(str(name)): self._environment(str(name), str(value)) for name, value in environment.items()
             }

@@ -194,7 +194,7 @@ WHOLE_FILES = (
 )
 
 
-def tried(body: str) -> Iterator[tuple[Context, int, int]]:
+def matching_contexts(body: str) -> Iterator[tuple[Context, int, int]]:
     """Contexts with the lines that they are worth trying on, in the order of the text."""
     contexts, finder = _finder()
     done: dict[int, int] = {}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_kept, is_secret
-from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms, is_made
+from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms, is_pseudonym
 
 _LONG = lazy_regex(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z0-9_])")
 _RUN = lazy_regex(r"[A-Za-z0-9]{16,}")
@@ -61,13 +61,13 @@ def leaves_out(_doubt: Doubt) -> bool:
 def without_strings(body: str, source: str, pseudonyms: Pseudonyms, keeps: Keeps) -> str:
     """The text without long strings that look drawn by lot, unless somebody wants to keep them."""
 
-    def one(match: re.Match[str]) -> str:
-        if not _is_random(match[0]) or is_made(match[0]) or _DEVICE.fullmatch(match[0]):
+    def replacement(match: re.Match[str]) -> str:
+        if not _is_random(match[0]) or is_pseudonym(match[0]) or _DEVICE.fullmatch(match[0]):
             return match[0]
         doubt = Doubt("string", match[0], source, _line(body, match.start()))
         return match[0] if keeps(doubt) else pseudonyms.of("unknown string", match[0])
 
-    return _LONG.sub(one, body)
+    return _LONG.sub(replacement, body)
 
 
 def _is_random(value: str) -> bool:
@@ -105,7 +105,7 @@ def _line(body: str, at: int) -> str:
 
 def variable(name: str, value: str, pseudonyms: Pseudonyms, keeps: Keeps, source: str = "env") -> str:
     """The value of a variable: as it is where it is needed, else left out."""
-    if not value or is_made(value) or is_kept(name) or _PLAIN.fullmatch(value):
+    if not value or is_pseudonym(value) or is_kept(name) or _PLAIN.fullmatch(value):
         return value
     if is_secret(name):
         return pseudonyms.of("secret", value)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import Token, tokens, words
-from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 from rigup.machine.redaction_contexts import lowered, matches
 
 # What stands between a maker's word and its key: `WANDB_API_KEY: `, `"datadog": "`, `okta key `.
@@ -73,7 +73,7 @@ def _without(body: str, spans: list[tuple[int, int, str]], pseudonyms: Pseudonym
     parts, done = [], 0
     for start, end, kind in sorted(set(spans), key=lambda span: (span[0], -span[1])):
         value = body[start:end]
-        if start >= done and not is_made(value) and "redacted-" not in value:
+        if start >= done and not is_pseudonym(value) and "redacted-" not in value:
             parts += [body[done:start], pseudonyms.of(kind, value)]
             done = end
     return "".join(parts) + body[done:] if parts else body

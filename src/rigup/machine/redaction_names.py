@@ -10,8 +10,8 @@ from typing import Any
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import words
-from rigup.machine.pseudonyms import Pseudonyms, is_made
-from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, tried
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
+from rigup.machine.redaction_contexts import HOSTS, WHOLE_FILES, Context, lowered, matching_contexts
 
 _SHORTEST = 3  # letters of a name that is taken out wherever it stands
 _FILE = lazy_regex(r"\.\w{1,5}\Z")
@@ -44,7 +44,7 @@ class Names:
         for kind, form in WHOLE_FILES:
             if form.search(path) and 1 < len(body.strip()) < 200:
                 self.add(kind, body.strip().strip("\x00"))
-        for context, start, end in tried(body):
+        for context, start, end in matching_contexts(body):
             for match in context.form.finditer(body, start, end):
                 if context.kind != "person":
                     self.add(context.kind, match["x"])
@@ -93,7 +93,7 @@ class Names:
 
     def add(self, kind: str, name: str) -> None:
         """One name of a kind; what is everybody's is none."""
-        if is_made(name):  # somebody may really be called so: nobody else shall be
+        if is_pseudonym(name):  # somebody may really be called so: nobody else shall be
             self.made.taken.add(name.lower())
             return
         if kind in ("users", "hosts"):
@@ -199,7 +199,7 @@ class Names:
     def _in_context(self, body: str) -> str:
         """Names that are common words, taken out where they stand as names: line by line, for lines change."""
         lines: dict[int, tuple[int, list[Context]]] = {}
-        for context, start, end in tried(body):
+        for context, start, end in matching_contexts(body):
             lines.setdefault(start, (end, []))[1].append(context)
         parts, done = [], 0
         for start, (end, contexts) in sorted(lines.items()):
@@ -266,10 +266,10 @@ def _is_number(plain: str) -> bool:
 def shared(kind: str, name: str) -> bool:
     """Whether a name tells nothing: an account that every system has, a public host, a pseudonym."""
     lower = name.lower()
-    if not lower or (kind != "domain" and is_made(lower)):
-        return is_made(lower) or not lower
+    if not lower or (kind != "domain" and is_pseudonym(lower)):
+        return is_pseudonym(lower) or not lower
     if kind == "domain":
-        return is_made(lower) or _public(lower) or "." not in lower or lower.replace(".", "").isdigit()
+        return is_pseudonym(lower) or _public(lower) or "." not in lower or lower.replace(".", "").isdigit()
     if kind in ("folder", "group") and (lower in words("shared folder") or _FILE.search(lower)):
         return True
     if kind in ("user", "folder", "group"):

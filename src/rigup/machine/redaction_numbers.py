@@ -9,7 +9,7 @@ import ipaddress
 import re
 
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 
 _UUID = lazy_regex(r"(?<![0-9A-Za-z])[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}(?![0-9A-Za-z])")
 _UUID_BEHIND = lazy_regex(
@@ -352,8 +352,8 @@ def _is_shared(mail: str) -> bool:
     """An address of nobody: documentation's, a service's account, a unit's name."""
     domain = mail.rpartition("@")[2].lower()
     return (
-        is_made(mail)
-        or is_made(mail.partition("@")[0])
+        is_pseudonym(mail)
+        or is_pseudonym(mail.partition("@")[0])
         or domain in ("example.com", "example.org", "example.net")
         or bool(_SERVICES.fullmatch(mail))
     )

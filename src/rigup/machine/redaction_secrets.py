@@ -7,10 +7,10 @@ from typing import Any
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_joined, is_secret, words
-from rigup.machine.pseudonyms import Pseudonyms, is_made
-from rigup.machine.redaction_apart import apart, is_mixed, without_blocks
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 from rigup.machine.redaction_contexts import lowered, matches
 from rigup.machine.redaction_forms import is_key, without_forms
+from rigup.machine.redaction_separate import is_mixed, separate_value, without_blocks
 
 _BLOCK = lazy_regex(
     r"-----BEGIN [A-Z0-9 ]{0,40}(?:PRIVATE KEY|CERTIFICATE)(?: BLOCK)?-----"
@@ -77,7 +77,7 @@ def _block(block: str, pseudonyms: Pseudonyms) -> str:
 
 
 def _login(login: str, pseudonyms: Pseudonyms) -> str:
-    return login if is_made(login) or login in ("git", "anonymous") else pseudonyms.of("login", login)
+    return login if is_pseudonym(login) or login in ("git", "anonymous") else pseudonyms.of("login", login)
 
 
 def _is_secret(name: str, value: str) -> bool:
@@ -119,7 +119,7 @@ def _after(body: str, start: int, end: int) -> re.Match[str] | None:
     bare = match["value"].strip("\"'\\")
     if bare.isdigit() and len(bare) >= _LEAST_DIGITS and (word in words("password") or body[start:end] == "PIN"):
         return match
-    return None if not bare or is_made(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else match
+    return None if not bare or is_pseudonym(bare) or "redacted-" in bare or _HARMLESS.fullmatch(bare) else match
 
 
 def _found(body: str, start: int, end: int, word: str) -> re.Match[str] | None:
@@ -165,7 +165,7 @@ def _further(body: str, end: int, name: str, line: str, word: str) -> re.Match[s
         return match
     if word in _NETRC_WORDS and _NETRC.search(line) and (match := _SPACED.match(body, end)):
         return match
-    match = apart(body, end, name, line + body[end - len(word) : end])
+    match = separate_value(body, end, name, line + body[end - len(word) : end])
     return match if match and _is_secret(name, match["value"].strip("\"'")) else None
 
 

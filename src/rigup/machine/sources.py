@@ -174,8 +174,8 @@ def _tree_at(folder: str, place: Place) -> Source:
     tree = Tree(folder)
     if not place.world:
         place = place._replace(world=world_of(tree))
-    heard = [recording for recording in tree.recorded() if not (recording.asked and recording.argv in _commands())]
-    texts = [text for recording in heard for text in _answers(recording.argv, recording.output, place)]
+    recordings = [recording for recording in tree.recorded() if not (recording.asked and recording.argv in _commands())]
+    texts = [text for recording in recordings for text in _answers(recording.argv, recording.output, place)]
     for text in texts:
         text.whole = True
     return Source(place, tree, tuple(texts))

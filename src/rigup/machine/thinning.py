@@ -78,11 +78,11 @@ def _spread(wanted: list[bool], around: int) -> list[bool]:
 
 
 def _with_gaps(lines: list[str], marked: list[bool]) -> Iterator[tuple[int, str]]:
-    apart = False
+    in_gap = False
     for number, (line, stays) in enumerate(zip(lines, marked, strict=True), 1):
         if stays:
-            apart = False
+            in_gap = False
             yield number, line
-        elif not apart:
-            apart = True
+        elif not in_gap:
+            in_gap = True
             yield number, ""

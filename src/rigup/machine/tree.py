@@ -72,12 +72,12 @@ class Tree:
         above = [part for part in self.mount.split("/") if part]
         if not all(map(fnmatch.fnmatchcase, above, parts)) or len(parts) < len(above):
             return []
-        paths = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.there, self.mount)
+        paths = paths_like("/".join(parts[len(above) :]), self.layout.names_in, self.layout.exists, self.mount)
         return sorted({*paths, *(node for node in self._nodes_alone if _path_match(node, pattern))})
 
     @functools.cached_property
     def _nodes_alone(self) -> list[str]:
-        return [node for node in self.nodes if not self.layout.there(node)]
+        return [node for node in self.nodes if not self.layout.exists(node)]
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text as it was captured."""
@@ -110,7 +110,7 @@ class Tree:
 
     def link(self, path: str) -> Answer:
         """Where a link leads, as a path of the machine."""
-        if not self.layout.there(path):
+        if not self.layout.exists(path):
             return self._nothing_at(path)
         inner = self.layout.real(path)
         return Answer(self.mount + inner) if inner is not None else Answer(None, "refused", "a loop of links")

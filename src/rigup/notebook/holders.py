@@ -43,10 +43,10 @@ def _tensors(variables: Mapping[str, Any], seen: set[Any]) -> Iterator[Holder]:
     from rigup.torch.holding import held
 
     for name, value in _named(variables):
-        for one in held(value, name):
-            yield from _tensor(one.name, one.tensor, seen)
-            if one.tensor.grad is not None:
-                yield from _tensor(one.name + ".grad", one.tensor.grad, seen)
+        for held_tensor in held(value, name):
+            yield from _tensor(held_tensor.name, held_tensor.tensor, seen)
+            if held_tensor.tensor.grad is not None:
+                yield from _tensor(held_tensor.name + ".grad", held_tensor.tensor.grad, seen)
             if len(seen) > _MOST:
                 return
 
@@ -70,9 +70,9 @@ def _unnamed(seen: set[Any]) -> Iterator[Holder]:
     if torch is None:
         return
     sizes: dict[str, list[int]] = {}
-    for thing in gc.get_objects():
-        if isinstance(thing, torch.Tensor):
-            for row in _tensor("", thing, seen):
+    for live_object in gc.get_objects():
+        if isinstance(live_object, torch.Tensor):
+            for row in _tensor("", live_object, seen):
                 sizes.setdefault(row.device, []).append(row.size)
     for device, each in sizes.items():
         yield Holder("(no variable)", sum(each), device, f"{len(each)} tensors: results, errors, graphs, closures")

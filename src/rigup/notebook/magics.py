@@ -114,9 +114,9 @@ def memories() -> list[tuple[str, int, int]]:
     for device in devices():
         from rigup.torch import memory
 
-        told = memory(device)
-        if told.total:
-            rows.append((str(device), told.total - (told.free or 0), told.total))
+        usage = memory(device)
+        if usage.total:
+            rows.append((str(device), usage.total - (usage.free or 0), usage.total))
     return rows
 
 

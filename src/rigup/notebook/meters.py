@@ -145,9 +145,9 @@ class Energy:
 
 def counters() -> dict[str, float]:
     """Joules that were counted since some beginning."""
-    told = {_card(path): text_of(path) for path in glob.glob(_GPU_ENERGY)}
-    told |= {"processor " + path.split(":")[1].split("/")[0]: text_of(path) for path in glob.glob(_RAPL)}
-    joules = {name: int(value) * _MICRO for name, value in told.items() if value.strip().isdigit()}
+    readings = {_card(path): text_of(path) for path in glob.glob(_GPU_ENERGY)}
+    readings |= {"processor " + path.split(":")[1].split("/")[0]: text_of(path) for path in glob.glob(_RAPL)}
+    joules = {name: int(value) * _MICRO for name, value in readings.items() if value.strip().isdigit()}
     return {**joules, **_of_nvidia()}
 
 

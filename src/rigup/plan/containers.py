@@ -72,7 +72,7 @@ def image_steps(choice: Choice) -> Iterator[Step]:
 
 def _engine(site: Site) -> str:
     """docker, or podman where that alone was seen: it takes the same commands."""
-    seen = site.there.engines
+    seen = site.system_state.engines
     return "podman" if "podman" in seen and "docker" not in seen else "docker"
 
 

@@ -86,15 +86,15 @@ class _Way:
     @property
     def other_source(self) -> str:
         """The provider that the driver which is there came from, where it is another one than the new one's."""
-        source = self.site.there.driver_source
+        source = self.site.system_state.driver_source
         return source if source != (self.provider.name or self.provider.id) else ""
 
     @property
     def clashes(self) -> bool:
         """A driver is there, and it did not come from where the new one comes from, as far as anybody knows."""
-        if not self.provider.purge or not (self.site.nvidia_driver or self.site.there.driver_source):
+        if not self.provider.purge or not (self.site.nvidia_driver or self.site.system_state.driver_source):
             return False
-        return bool(self.other_source) or bool(self.provider.repo_setup and not self.site.there.driver_source)
+        return bool(self.other_source) or bool(self.provider.repo_setup and not self.site.system_state.driver_source)
 
     @property
     def why_clashing(self) -> str:
@@ -130,10 +130,10 @@ def _packages(way: _Way, change: Change) -> Iterator[Step]:
         yield make_as(
             "keep-branch", branch, KINDS, holds, way.fill(way.provider.unhold) or None, because=because, **place
         )
-    yield from _beside(way)
+    yield from _accessories(way)
 
 
-def _beside(way: _Way) -> Iterator[Step]:
+def _accessories(way: _Way) -> Iterator[Step]:
     """What belongs to a driver: the fabric's manager, the key, the initial file system."""
     place = seen(way.site)
     if way.site.nvswitch and (fabric := recipes.fabric_manager(way.provider.id, way.branch)):
@@ -144,7 +144,7 @@ def _beside(way: _Way) -> Iterator[Step]:
     if way.site.secure_boot and not way.provider.signed and (key := recipes.enrolment(way.provider)):
         because = _("Secure Boot is on, and the module is built and signed on this machine.")
         yield make_as("enrol-driver-key", {}, KINDS, way.fill(key), because=because, **place)
-    if _NOUVEAU in way.site.there.bound and way.site.there.driver_source:
+    if _NOUVEAU in way.site.system_state.bound and way.site.system_state.driver_source:
         because = _(
             "It holds a card although a driver is installed; packages keep it away only where nothing overrules them."
         )
@@ -205,7 +205,7 @@ def _drives(branch: str, isa: str) -> bool:
 
 def use_of(site: Site) -> str:
     """A machine whose cards are all made for data centres needs no graphics; any other may have a screen."""
-    if site.there.desktop:
+    if site.system_state.desktop:
         return "desktop"
     cards = [device.name for device in site.gpus if device.vendor == "nvidia"]
     return "server" if site.nvswitch or (cards and all(map(recipes.for_servers, cards))) else "desktop"

@@ -97,19 +97,19 @@ def making(choice: Choice) -> Iterator[Step]:
     params = {"environment": where, "python": choice.python}
     if choice.wish.manager == "conda":
         yield _undoable(make("make-conda-environment", params, KINDS), choice)
-    elif _uv(site) and not site.there.uv_program:
+    elif _uv(site) and not site.system_state.uv_program:
         yield from _with_uv(choice, params)
     elif choice.python in repository_pythons(site):
         yield from _packaged(choice)
-        yield _made_by(choice, ("python" + choice.python,))
+        yield _environment_step(choice, ("python" + choice.python,))
     elif choice.python and not is_there(site, choice.python):
         yield from _with_uv(choice, params)
     else:
         yield from _able(site, choice.python)
-        yield _made_by(choice, _starter(site, choice.python))
+        yield _environment_step(choice, _starter(site, choice.python))
 
 
-def _made_by(choice: Choice, starter: tuple[str, ...]) -> Step:
+def _environment_step(choice: Choice, starter: tuple[str, ...]) -> Step:
     """The environment, by the interpreter's own module."""
     where = folder(choice)
     kind = "make-environment-windows" if choice.site.system == "windows" else "make-environment"
@@ -151,7 +151,7 @@ def _starter(site: Site, python: str) -> tuple[str, ...]:
 
 def _uv(site: Site) -> str:
     """The uv that is there; "" where nobody has seen one."""
-    return (site.there.uv_program or "uv") if site.uv else ""
+    return (site.system_state.uv_program or "uv") if site.uv else ""
 
 
 def _why_python(choice: Choice) -> str:

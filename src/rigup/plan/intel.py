@@ -63,4 +63,4 @@ def _source(compute: Compute, site: Site) -> Step:
 
 
 def _is_at_hand(compute: Compute, site: Site) -> bool:
-    return all(name in site.there.packages for name in compute.packages)
+    return all(name in site.system_state.packages for name in compute.packages)

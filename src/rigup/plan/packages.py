@@ -74,7 +74,7 @@ def groups(choice: Choice) -> list[Group]:
     """
     all_groups = [
         group
-        for group in (*_of_builds(choice), *_groups_beside(choice), *_of_rigup(choice))
+        for group in (*_of_builds(choice), *_other_groups(choice), *_of_rigup(choice))
         if group.wanted or group.conda
     ]
     all_groups = [*_bound_groups(choice, all_groups), *all_groups]
@@ -132,7 +132,7 @@ def _of_builds(choice: Choice) -> Iterator[Group]:
     return (_of_build(choice, judged) for judged in choice.chosen)
 
 
-def _groups_beside(choice: Choice) -> Iterator[Group]:
+def _other_groups(choice: Choice) -> Iterator[Group]:
     """What was asked for beside; what is built here comes last, after what its build needs."""
     built = {word: row for word in choice.requirements if (row := build_of(name_of(word))) and row.options}
     plain = (*(word for word in choice.requirements if word not in built), *before_building(choice, built))
@@ -179,14 +179,14 @@ def _exact(choice: Choice, all_groups: list[Group], resolution: Resolution) -> I
     it needs, and every version that is known is told them, so that none of them changes.
     """
     names = {name_of(word): None for group in all_groups for word in group.wanted}
-    apart = {name_of(word) for group in all_groups if group.flags and not group.bound for word in group.wanted}
+    built_names = {name_of(word) for group in all_groups if group.flags and not group.bound for word in group.wanted}
     places = dict.fromkeys(package.index for package in resolution.packages if package.index)
     for url in places:
         like = next(group for group in all_groups if group.only == url)
         yield _pinned_group(
             like, [package for package in resolution.packages if package.index == url], names, resolution
         )
-    if default := [package for package in resolution.packages if not package.index and package.name not in apart]:
+    if default := [package for package in resolution.packages if not package.index and package.name not in built_names]:
         like = next((group for group in all_groups if _is_default(group)), None) or _placed(
             choice, (), "", (), (), None
         )
@@ -257,8 +257,8 @@ def _placed(
 ) -> Group:  # fmt: skip
     sources = choice.site.sources
     own = mirror(choice) or plain_address(sources.index)
-    beside = own if index and index != own else ""
-    urls = (url for url in (*extra, beside, *map(plain_address, sources.extra_indexes)) if url)
+    default_index = own if index and index != own else ""
+    urls = (url for url in (*extra, default_index, *map(plain_address, sources.extra_indexes)) if url)
     return Group(
         wanted, index or own, tuple(dict.fromkeys(urls)), tuple(dict.fromkeys((*links, *sources.find_links))), judged,
         (choice.site.network is False or sources.no_index) and bool(sources.find_links), judged.build.conda if judged else (),

@@ -117,8 +117,8 @@ def _shown_cuda(argv: tuple[str, ...], cuda: str, site: Site) -> tuple[str, ...]
 def _with_conda(environment: str, source: str, packages: tuple[str, ...], because: str) -> Step:
     params = {"packages": " ".join(packages), "environment": environment, "channel": source}
     argv = ("conda", "install", "-y", "-p", environment, "--override-channels", "-c", source)
-    beside = ("-c", "conda-forge") if source.startswith("nvidia") else ()
-    return make_as("install-with-conda", params, KINDS, ((*argv, *beside, *packages),), because=because)
+    extra_channel = ("-c", "conda-forge") if source.startswith("nvidia") else ()
+    return make_as("install-with-conda", params, KINDS, ((*argv, *extra_channel, *packages),), because=because)
 
 
 def in_conda(choice: Choice) -> bool:

@@ -37,9 +37,9 @@ def steps(environ: Mapping[str, str], command: str, text: str, key: Path | None)
         StepError: a path or the text is of a form that no command is made of.
 
     """
-    told = {"service": f"rigup-{command}", "folder": str(unit_file(environ, command).parent)}
+    params = {"service": f"rigup-{command}", "folder": str(unit_file(environ, command).parent)}
     if not text:
-        return [make("drop-user-service", told, KINDS)]
+        return [make("drop-user-service", params, KINDS)]
     because = _("It ends with all that it started when systemd ends it, and is started again where it fails.")
-    made = make("user-service", {**told, "text": text}, KINDS, because=because)
-    return [*([make("make-key", {"path": str(key)}, KINDS)] if key else []), made]
+    step = make("user-service", {**params, "text": text}, KINDS, because=because)
+    return [*([make("make-key", {"path": str(key)}, KINDS)] if key else []), step]

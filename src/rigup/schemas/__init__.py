@@ -94,10 +94,10 @@ def json_schema(name: str) -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of an answer. Raises KeyError for a name that there is not."""
     form, types = ANSWERS[name], types_of(name)
     every = [*types, *_types(form.module, form.beside)]
-    told, parts = msgspec.json.schema_components(every, ref_template="#/$defs/{name}")
+    references, parts = msgspec.json.schema_components(every, ref_template="#/$defs/{name}")
     for kind in structs_in(every):
         _describe(parts[kind.__name__], kind)
-    refs = list(told)[: len(types)]
+    refs = list(references)[: len(types)]
     head = {"$schema": _DRAFT, "$id": f"rigup.{name}/1", "title": f"rigup.{name}/1", "description": form.title}
     return {**head, **(refs[0] if len(refs) == 1 else {"anyOf": refs}), "$defs": parts}
 
@@ -105,34 +105,34 @@ def json_schema(name: str) -> dict[str, Any]:
 def structs_in(types: Iterable[Any], seen: set[Any] | None = None) -> Iterator[type[msgspec.Struct]]:
     """The Structs that types are made of, each once."""
     seen = set() if seen is None else seen
-    for one in types:
-        if one in seen:
+    for kind in types:
+        if kind in seen:
             continue
-        seen.add(one)
-        if isinstance(one, type) and issubclass(one, msgspec.Struct):
-            yield one
-            yield from structs_in([field.type for field in msgspec.structs.fields(one)], seen)
+        seen.add(kind)
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            yield kind
+            yield from structs_in([field.type for field in msgspec.structs.fields(kind)], seen)
         else:
-            yield from structs_in(getattr(one, "__args__", ()), seen)
+            yield from structs_in(getattr(kind, "__args__", ()), seen)
 
 
 def _describe(part: dict[str, Any], kind: type[msgspec.Struct]) -> None:
     """Give each property what the docstring says of the attribute, and the object the rest."""
     part.pop("description", None)
-    if said := (kind.__doc__ or "").partition("Attributes:")[0]:
-        part["description"] = " ".join(said.split())
-    told = attributes(kind)
+    if description := (kind.__doc__ or "").partition("Attributes:")[0]:
+        part["description"] = " ".join(description.split())
+    descriptions = attributes(kind)
     for field in msgspec.structs.fields(kind):
-        if field.name in told:
-            part["properties"][field.encode_name]["description"] = told[field.name]
+        if field.name in descriptions:
+            part["properties"][field.encode_name]["description"] = descriptions[field.name]
 
 
 def attributes(kind: type[msgspec.Struct]) -> dict[str, str]:
     """What the docstrings of a Struct and of those that it extends say of each attribute, in the words of JSON."""
-    told: dict[str, str] = {}
-    for one in reversed(kind.__mro__):
-        for line in (one.__doc__ or "").partition("Attributes:")[2].splitlines():
-            name, colon, said = line.strip().partition(": ")
+    descriptions: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        for line in (base.__doc__ or "").partition("Attributes:")[2].splitlines():
+            name, colon, text = line.strip().partition(": ")
             if colon:
-                told[name] = _NONE.sub("null", said)
-    return told
+                descriptions[name] = _NONE.sub("null", text)
+    return descriptions

@@ -8,7 +8,7 @@ RunState = Literal["finished", "failed", "waiting", "broken-off", "taken-back", 
 StepEnd = Literal["done", "failed", "skipped", "left", "begun", "undone", "cannot-undo", "undo-failed", "not-begun"]
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class RunSummary(Struct, frozen=True, kw_only=True):
     """A run of apply or fix; of one whose record cannot be read its number, state and reason alone.
 
     Attributes:
@@ -33,7 +33,7 @@ class Told(Struct, frozen=True, kw_only=True):
     folder: str | UnsetType = UNSET
 
 
-class Run(Told, frozen=True, kw_only=True):
+class Run(RunSummary, frozen=True, kw_only=True):
     """A run of apply or fix, in the list.
 
     Attributes:
@@ -78,7 +78,7 @@ class RunStep(Struct, frozen=True, kw_only=True):
     ran: list[Ran]
 
 
-class WholeRun(Told, frozen=True, kw_only=True):
+class WholeRun(RunSummary, frozen=True, kw_only=True):
     """One run in full.
 
     Attributes:

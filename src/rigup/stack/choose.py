@@ -44,7 +44,7 @@ def choose(wish: Wish, site: Site) -> Choice:
     """
     _check_mirror(wish.mirror)
     site = site.but(root=False) if wish.no_root else site
-    whole_wish = _with_what_is_there(wish, site)
+    whole_wish = _with_installed(wish, site)
     wish = whole_wish if whole_wish is not wish and not decide(whole_wish, site).stuck else wish
     decision = decide(wish, inside(wish, site))
     whole = serves_all(decision.taken, site) and not decision.stuck
@@ -68,7 +68,7 @@ def _check_mirror(name: str) -> None:
         raise WishError(template.format(name=name[:60], names=", ".join(known)))
 
 
-def _with_what_is_there(wish: Wish, site: Site) -> Wish:
+def _with_installed(wish: Wish, site: Site) -> Wish:
     """Who asks for something beside keeps the framework of the environment: nothing is renewed that nobody named."""
     present = {} if frameworks.called(wish.asked()) else frameworks.frameworks_in(site.installed)
     pinned = tuple(f"{name}=={version.partition('+')[0]}" for name, version in present.items())
@@ -203,11 +203,11 @@ def _too_new(judged: Judged, site: Site) -> Iterator[str]:
 
 def _requirements(wish: Wish, taken: Iterable[Judged], packages: dict[str, str]) -> Iterator[str]:
     """What comes after the frameworks: packages that stand on them, and what the tables do not know."""
-    beside = {name for judged in taken for name in judged.build.beside} | ({"numpy"} & packages.keys())
+    companions = {name for judged in taken for name in judged.build.beside} | ({"numpy"} & packages.keys())
     known = {canonicalize_name(name.partition("[")[0]) for name in packages}
     origins = {name: origin for judged in taken for name, origin in judged.build.origins.items()}
     for name, requirement in wish.asked().items():
-        if name in beside:
+        if name in companions:
             yield name + (packages[name] if not packages[name][:1].isdigit() else "==" + packages[name])
         elif name not in known and not frameworks.stands_for(name, requirement):
             yield origins.get(name) or bounded(requirement, packages)

@@ -61,7 +61,7 @@ def solved(wish: Wish, site: Site) -> tuple[Judged, ...]:
     return () if decision.stuck else decision.taken
 
 
-class _Tried(NamedTuple):
+class _Attempt(NamedTuple):
     """Builds that were tried beside each other: of each framework all that were judged, and the one that was taken."""
 
     by_framework: tuple[tuple[Judged, ...], ...]
@@ -80,14 +80,15 @@ def _in_order(wish: Wish, site: Site) -> Decision:
     ranked = sorted(
         (option for option in builds if usable(option, site)), key=lambda option: rank(option, site, wish), reverse=True
     )
-    tried = [_Tried((builds,), (), True)]
+    attempts = [_Attempt((builds,), (), True)]
     for option in _unlike(ranked) if rest else ranked[:1]:
-        tried.append(_add_frameworks(_Tried((builds,), (option,)), rest, wish, site))
-        if not tried[-1].conflict:
+        attempts.append(_add_frameworks(_Attempt((builds,), (option,)), rest, wish, site))
+        if not attempts[-1].conflict:
             break
     return _decision(
         max(
-            tried, key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt))
+            attempts,
+            key=lambda attempt: (not attempt.stuck, len(attempt.taken), _reach(attempt, site), -_weight(attempt)),
         ),
         site,
     )
@@ -103,11 +104,11 @@ def _unlike(ranked: list[Judged]) -> list[Judged]:
     return sorted(by_pins.values(), key=ranked.index)[:_MOST]
 
 
-def _reach(attempt: _Tried, site: Site) -> int:
+def _reach(attempt: _Attempt, site: Site) -> int:
     return sum(served_count(build, site) for build in attempt.taken)
 
 
-def _weight(attempt: _Tried) -> int:
+def _weight(attempt: _Attempt) -> int:
     return sum(build.weight for build in attempt.taken)
 
 
@@ -116,7 +117,7 @@ def _loses(best: Judged | None, alone: Judged, site: Site) -> bool:
     return best is None or served_count(best, site) < served_count(alone, site) or best.weight > alone.weight
 
 
-def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Tried:
+def _add_frameworks(before: _Attempt, rest: Sequence[frameworks.Lead], wish: Wish, site: Site) -> _Attempt:
     """The best builds of the other frameworks that stand beside those that were taken."""
     if not rest:
         return before
@@ -131,20 +132,20 @@ def _add_frameworks(before: _Tried, rest: Sequence[frameworks.Lead], wish: Wish,
     lost = bool(able) and _loses(best, able[0], site)
     why = before.conflict or (conflict(able[0].build, builds) if lost else "")
     if best is None:
-        return _Tried((*before.by_framework, of_framework), before.taken, True, why)
+        return _Attempt((*before.by_framework, of_framework), before.taken, True, why)
     return _add_frameworks(
-        _Tried((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
+        _Attempt((*before.by_framework, of_framework), (*before.taken, best), False, why), rest[1:], wish, site
     )
 
 
-def _decision(tried: _Tried, site: Site) -> Decision:
+def _decision(attempt: _Attempt, site: Site) -> Decision:
     refused: list[Judged] = []
-    for place, of_framework in enumerate(tried.by_framework):
-        best = tried.taken[place] if place < len(tried.taken) else None
-        others = [option.build for option in tried.taken if option is not best]
+    for place, of_framework in enumerate(attempt.by_framework):
+        best = attempt.taken[place] if place < len(attempt.taken) else None
+        others = [option.build for option in attempt.taken if option is not best]
         refused += [_with_conflict(option, others) for option in _newer_or_rival(of_framework, best, site)]
-    looked_at = tuple(option for of_framework in tried.by_framework for option in of_framework)
-    return Decision(tried.taken, looked_at, tuple(refused), tried.stuck, tried.conflict)
+    looked_at = tuple(option for of_framework in attempt.by_framework for option in of_framework)
+    return Decision(attempt.taken, looked_at, tuple(refused), attempt.stuck, attempt.conflict)
 
 
 def _with_conflict(option: Judged, others: Iterable[Candidate]) -> Judged:

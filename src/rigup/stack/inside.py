@@ -19,8 +19,8 @@ def inside(wish: Wish, site: Site) -> Site:
 
     """
     if wish.manager not in IMAGES:
-        apart = {"python": None, "pythons": ()} if wish.manager == "conda" and site.own_python else {}
-        return site.but(holder=wish.manager, **apart)
+        changes = {"python": None, "pythons": ()} if wish.manager == "conda" and site.own_python else {}
+        return site.but(holder=wish.manager, **changes)
     image_base = base(site)
     python = (image_base.python,) if image_base.python else ()
     return site.but(

@@ -78,7 +78,7 @@ def _of_system(build: Candidate, site: Site) -> str:
     root_change = next((change for change in build.changes if change.root), None)
     if root_change is None or (site.root is not False and site.holder not in ("docker", "apptainer")):
         return ""
-    what = f"{change_name(root_change.change)} {root_change.to}" if root_change.to[:1].isdigit() else root_change.to
+    addition = f"{change_name(root_change.change)} {root_change.to}" if root_change.to[:1].isdigit() else root_change.to
     if site.root is False and site.holder == "venv":
-        return sentences(root_change.why, _("Only root can add {what}.").format(what=what))
-    return sentences(root_change.why, _("Nothing adds {what} there.").format(what=what))
+        return sentences(root_change.why, _("Only root can add {what}.").format(what=addition))
+    return sentences(root_change.why, _("Nothing adds {what} there.").format(what=addition))

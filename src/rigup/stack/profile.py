@@ -10,7 +10,7 @@ from rigup.knowledge.gpus import Gpu
 from rigup.knowledge.jetson import jetpack, last_jetpack
 from rigup.knowledge.system_pythons import making_environments
 from rigup.language import _, sentences
-from rigup.stack.profile_words import Changes, said
+from rigup.stack.profile_words import Changes, changes_of
 from rigup.stack.site import NONE, Device, Site
 
 _MOST = 64  # devices of one part
@@ -27,7 +27,7 @@ def read_profile(text: str) -> Site:
     fields: Changes = {}
     devices: list[tuple[Gpu, str]] = []
     for part in (piece.strip() for piece in re.split(r"[,;\n]", text)[:_MOST_PARTS]):
-        changes = said(" ".join(part.lower().split())) if part else {}
+        changes = changes_of(" ".join(part.lower().split())) if part else {}
         if changes is None:
             devices += _devices(part)
         else:

@@ -7,7 +7,7 @@ from typing import Any
 from rigup.knowledge.distributions import of_codename, spoken
 from rigup.knowledge.jetson import jetpack_of_l4t
 from rigup.stack.site import NONE
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 
 Changes = dict[str, Any]
 Found = re.Match[str]
@@ -26,7 +26,7 @@ _WITH_MACHINE = re.compile(rf"(?P<rest>\S.{{0,80}}?)(?: ?\(?(?:on |for )?{_MACHI
 _INSIDE_WSL = re.compile(r"wsl ?[12]? (?P<inner>\S.{1,60})|(?P<before>\S.{1,60}?) (?:in |on |under )?\(?wsl ?[12]?\)?")
 
 
-def said(part: str) -> Changes | None:
+def changes_of(part: str) -> Changes | None:
     """The changes of a part, which is in lower case and with single blanks; None for one that is no word of a profile."""
     return _as_it_stands(part) or _on_a_machine(part)
 
@@ -98,7 +98,7 @@ def _sized(field: str) -> Callable[[Found], Changes]:
 def _rocm(match: Found) -> Changes:
     """A ROCm of the system: its libraries and tools, and the kernel driver that belongs to it."""
     release = (match["number"] or NONE).rstrip(".")
-    return {"amd_driver": release, "there": There(toolkits={"rocm": (release,)} if release else {})}
+    return {"amd_driver": release, "system_state": SystemState(toolkits={"rocm": (release,)} if release else {})}
 
 
 def _machine(match: Found) -> Changes:

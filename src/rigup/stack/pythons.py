@@ -27,10 +27,10 @@ def python_for(build: Candidate, site: Site, wish: Wish) -> str:
         return fitting[0]
     if present and not build.python:
         return present[0]
-    return _in_repositories(build, site) or _long_tried(build) or (present[0] if present else "")
+    return _in_repositories(build, site) or _next_newest(build) or (present[0] if present else "")
 
 
-def _long_tried(build: Candidate) -> str:
+def _next_newest(build: Candidate) -> str:
     """The newest but one: compiled companions follow the newest late."""
     plain = sorted(
         (python for python in build.python or builds()[0].python if not python.endswith("t")), key=version_key

@@ -50,9 +50,9 @@ def smallest(wish: Wish, site: Site, solve: Solve) -> Remedy | None:
 
     """
     for attempt in (_python, _room, _of_conda, _administrator, _translated, _system, _release_on_it, _version):
-        for tried in attempt(wish, site, solve):
-            if serves_all(solve(tried.wish, tried.site), tried.site):
-                return _with_another_way(tried, attempt, wish, site, solve)
+        for remedy in attempt(wish, site, solve):
+            if serves_all(solve(remedy.wish, remedy.site), remedy.site):
+                return _with_another_way(remedy, attempt, wish, site, solve)
     return None
 
 

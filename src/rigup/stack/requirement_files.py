@@ -183,8 +183,8 @@ def _links(line: Line, value: str) -> list[str]:
         return [place(line.where, value)]
     if value.startswith("-") or not value.isprintable():
         raise WishError(_("{where}: {url} is no address of packages.").format(where=line.where, url=repr(value)[:200]))
-    beside = os.path.join(line.folder, value)
-    return [os.path.abspath(beside if os.path.exists(beside) else value)]
+    sibling = os.path.join(line.folder, value)
+    return [os.path.abspath(sibling if os.path.exists(sibling) else value)]
 
 
 def _packages(line: Line, value: str) -> list[str]:

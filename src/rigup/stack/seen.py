@@ -27,7 +27,7 @@ from rigup.machine.kinds import (
 from rigup.machine.store import Facts
 from rigup.stack.profile import completed
 from rigup.stack.seen_here import with_own_pythons
-from rigup.stack.seen_there import amd_release, behind_nvswitch, there_of
+from rigup.stack.seen_system import amd_release, behind_nvswitch, system_state_of
 from rigup.stack.site import NONE, Device, Site, Sources
 from rigup.stack.troubles import troubles_of
 
@@ -54,10 +54,10 @@ def site_of(facts: Facts, environment: str = "") -> Site:
 
 def _standing(facts: Facts) -> dict[str, Any]:
     """What stands there, and what follows from it."""
-    state = there_of(facts)
+    state = system_state_of(facts)
     cuda = state.toolkits.get("cuda", ())
     return {
-        "there": state, "toolkit": cuda[0] if cuda else None, "amd_driver": amd_release(state),
+        "system_state": state, "toolkit": cuda[0] if cuda else None, "amd_driver": amd_release(state),
         "nvswitch": behind_nvswitch(state),
     }  # fmt: skip
 

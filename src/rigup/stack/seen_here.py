@@ -9,7 +9,7 @@ import msgspec
 from rigup.machine.host import Host
 from rigup.machine.kinds import PythonEnv
 from rigup.machine.store import Facts
-from rigup.stack.seen_there import uv_found
+from rigup.stack.seen_system import uv_found
 from rigup.stack.site import Site
 
 _WHICH = "import sys; print('%d.%d' % sys.version_info[:2], getattr(sys, '_base_executable', sys.executable))"
@@ -46,10 +46,12 @@ def with_own_pythons(site: Site, facts: Facts) -> Site:
 def _with_uv(site: Site, facts: Facts, host: Host) -> Site:
     """A uv that a plain command starts, else the one that was installed beside rigup."""
     reached = uv_found(facts, host)
-    beside = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
-    present = reached or bool(host.find(beside))
+    sibling = str(PurePath(sys.executable).with_name("uv.exe" if site.system == "windows" else "uv"))
+    present = reached or bool(host.find(sibling))
     return site.but(
-        there=msgspec.structs.replace(site.there, uv=present, uv_program="" if reached or not present else beside)
+        system_state=msgspec.structs.replace(
+            site.system_state, uv=present, uv_program="" if reached or not present else sibling
+        )
     )
 
 

@@ -135,18 +135,18 @@ def undriven(device: Device, site: Site) -> str:
     """
     last = branch_left_for(device.isa or "") or ""
     if reason := _driven_by_another(device, site) or _without_a_branch(device, last, site):
-        apart = _("It works in a machine of its own, or when {newest} is taken out.")
+        advice = _("It works in a machine of its own, or when {newest} is taken out.")
         other = _of_other_module(device, site) or _beyond_branch(last, site)
-        return sentences(reason, apart.format(newest=other.label if other else ""))
+        return sentences(reason, advice.format(newest=other.label if other else ""))
     if older := _held_by_older(device, site):
         reason = _(
             "{device} needs a driver of branch {first} or newer; {have} is loaded, and {older} is driven up to {last} only."
         )
-        apart = _("It works in a machine of its own, or when {newest} is taken out.")
+        advice = _("It works in a machine of its own, or when {newest} is taken out.")
         first, past = first_branch(device.isa or "") or "", driver_branch_for(older.isa or "") or ""
         return sentences(
             reason.format(device=device.label, first=first, have=site.nvidia_driver, older=older.label, last=past),
-            apart.format(newest=older.label),
+            advice.format(newest=older.label),
         )
     return ""
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 from rigup.stack.troubles import Trouble
 
 NONE = ""
@@ -79,7 +79,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
         environment: path of that environment, "" where a new one is made.
         stands: it is there, also where nothing is installed in it.
         holder: what will hold the environment, as a wish names it ("venv", "conda" …).
-        there: what stands on it already.
+        system_state: what stands on it already.
         troubles: what the doctor found there; empty also where nobody asked.
         assumed: what the answer took for granted, as sentences.
 
@@ -124,7 +124,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     stands: bool = False
     holder: str = "venv"
     variables: dict[str, str] = {}
-    there: There = There()
+    system_state: SystemState = SystemState()
     troubles: tuple[Trouble, ...] = ()
     assumed: tuple[str, ...] = ()
 
@@ -141,7 +141,7 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def uv(self) -> bool:
         """A uv is there that a plain command starts."""
-        return self.there.uv
+        return self.system_state.uv
 
     def but(self, **changes: Any) -> "Site":
         """The same machine, with changes."""

@@ -46,8 +46,8 @@ def for_devices(devices: ServedDevices) -> tuple[dict[str, str], ServedDevices]:
 
 
 def _hides(device: Device, answer: Served, cards: list[tuple[Device, Served]]) -> bool:
-    beside = any(not other.integrated and served.served for other, served in cards)
-    return bool(device.integrated) and beside and answer.how != "native"
+    discrete_serves = any(not other.integrated and served.served for other, served in cards)
+    return bool(device.integrated) and discrete_serves and answer.how != "native"
 
 
 def _hidden(answer: Served) -> Served:

@@ -20,9 +20,9 @@ _MOST_BLOCKS = 32
 class AmdGpu:
     """One card."""
 
-    def __init__(self, files: Files, who: Identity) -> None:
-        self.files, self.who, self.folder = files, who, who.folder
-        self.sensors = Sensors(files, who.folder)
+    def __init__(self, files: Files, identity: Identity) -> None:
+        self.files, self.who, self.folder = files, identity, identity.folder
+        self.sensors = Sensors(files, identity.folder)
         self._metrics: gpu_metrics.Table | None = None
         try:
             self._blocks = [name for name in files.names(self.folder + "/ras") if _RAS.fullmatch(name)][:_MOST_BLOCKS]

@@ -15,7 +15,7 @@ _MOST = 256
 
 def on_the_bus(files: Files) -> list[Identity]:
     """GPUs of the makers that are sampled, in the order of their addresses."""
-    found = {who.key: who for folder in _folders(files) if (who := _identity(files, folder))}
+    found = {identity.key: identity for folder in _folders(files) if (identity := _identity(files, folder))}
     return [found[key] for key in sorted(found)]
 
 
@@ -54,8 +54,8 @@ def _identity(files: Files, folder: str) -> Identity | None:
     address = address if _ADDRESS.fullmatch(address) else folder.rpartition("/")[2]
     known = _ADDRESS.fullmatch(address) is not None
     driver = driver or _driver_of(files, folder)
-    who = Identity(key=address, vendor=vendor, pci_address=address if known else "", driver=driver, folder=folder)
-    return _named(who, ids, number_of(files, folder + "/revision") or 0)
+    identity = Identity(key=address, vendor=vendor, pci_address=address if known else "", driver=driver, folder=folder)
+    return _named(identity, ids, number_of(files, folder + "/revision") or 0)
 
 
 def _driver_of(files: Files, folder: str) -> str:
@@ -63,10 +63,10 @@ def _driver_of(files: Files, folder: str) -> str:
     return next((line.partition("=")[2] for line in content.splitlines() if line.startswith("DRIVER=")), "")
 
 
-def _named(who: Identity, ids: tuple[int, ...], revision: int) -> Identity | None:
+def _named(identity: Identity, ids: tuple[int, ...], revision: int) -> Identity | None:
     """With its name from the catalogue; NVIDIA's own library gives it, so that there the catalogue is not opened."""
-    if who.vendor == "nvidia":
-        return who
+    if identity.vendor == "nvidia":
+        return identity
     from msgspec import structs
 
     from rigup.knowledge.gpus import gpu_by_pci, is_display_only
@@ -76,8 +76,8 @@ def _named(who: Identity, ids: tuple[int, ...], revision: int) -> Identity | Non
         return None
     known = gpu_by_pci(words[0], words[1], f"{revision:02x}", words[2], words[3])
     if known is None:
-        return who
-    return structs.replace(who, name=known.name, isa=known.isa or "", integrated=known.integrated)
+        return identity
+    return structs.replace(identity, name=known.name, isa=known.isa or "", integrated=known.integrated)
 
 
 def power_state(files: Files, folder: str) -> str:

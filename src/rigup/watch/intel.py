@@ -18,9 +18,9 @@ _MHZ = 1e6
 class IntelGpu:
     """One card."""
 
-    def __init__(self, files: Files, who: Identity) -> None:
-        self.files, self.folder = files, who.folder
-        self.sensors, self.rates = Sensors(files, who.folder), Rates()
+    def __init__(self, files: Files, identity: Identity) -> None:
+        self.files, self.folder = files, identity.folder
+        self.sensors, self.rates = Sensors(files, identity.folder), Rates()
         card = next((name for name in self._names("/drm") if _CARD.fullmatch(name)), "")
         card_folder = f"{self.folder}/drm/{card}" if card else self.folder
         self.xe = f"{self.folder}/tile0/gt0" if self._names("/tile0/gt0") else ""

@@ -24,14 +24,14 @@ class Library:
 
     def look(self, on_bus: list[Identity], asleep: set[str], now: float) -> None:
         """Open what is awake. A library that answers for all awake cards is left as it is."""
-        awake = [who for who in on_bus if who.key not in asleep]
+        awake = [identity for identity in on_bus if identity.key not in asleep]
         if on_bus and not awake:
             return  # opening the library would wake them
-        fresh = {who.key for who in awake} <= set(self.gpus) and bool(self.gpus)
+        fresh = {identity.key for identity in awake} <= set(self.gpus) and bool(self.gpus)
         if (fresh and not self._is_broken()) or (now - self._tried < _AGAIN and self._tried >= 0):
             return
         self._tried = now
-        self._open(awake if asleep & {who.key for who in on_bus} else None)
+        self._open(awake if asleep & {identity.key for identity in on_bus} else None)
 
     def _is_broken(self) -> bool:
         return any(gpu.device.code for gpu in self.gpus.values())
@@ -47,16 +47,16 @@ class Library:
             return
         self.why = ""
         nvml = self.nvml
-        self.gpus = {who.key: NvidiaGpu(nvml, handle, who, self._blocking) for who, handle in opened}
-        self.known |= {who.key: who for who, _handle in opened}
+        self.gpus = {identity.key: NvidiaGpu(nvml, handle, identity, self._blocking) for identity, handle in opened}
+        self.known |= {identity.key: identity for identity, _handle in opened}
         self.once |= set(self.gpus)
-        self._handles = {handle.value or 0: who.key for who, handle in opened}
+        self._handles = {handle.value or 0: identity.key for identity, handle in opened}
         nvml.listen([handle for _who, handle in opened])
 
-    def heard(self) -> Iterator[tuple[str, int]]:
+    def new_errors(self) -> Iterator[tuple[str, int]]:
         """Xid errors since the last time, by GPU. A sample begins anew with its share of calls that block."""
         self._blocking.next()
-        for handle, code in self.nvml.heard() if self.nvml is not None else ():
+        for handle, code in self.nvml.new_errors() if self.nvml is not None else ():
             if handle in self._handles:
                 yield self._handles[handle], code
 

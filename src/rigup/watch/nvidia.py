@@ -49,8 +49,8 @@ class Blocking:
 class NvidiaGpu:
     """One GPU of the library."""
 
-    def __init__(self, nvml: Nvml, handle: ctypes.c_void_p, who: Identity, blocking: Blocking) -> None:
-        self.nvml, self.who, self.blocking = nvml, who, blocking
+    def __init__(self, nvml: Nvml, handle: ctypes.c_void_p, identity: Identity, blocking: Blocking) -> None:
+        self.nvml, self.who, self.blocking = nvml, identity, blocking
         self.device, self.rates = Device(nvml, handle), Rates()
         self.instances: list[tuple[int, str, Device, dict[str, str]]] = []
         self._slow: dict[str, tuple[object, str]] = {}
@@ -247,28 +247,30 @@ def open_gpus(nvml: Nvml, awake: list[Identity] | None) -> list[tuple[Identity, 
     driver = nvml.text("nvmlSystemGetDriverVersion")
     handles = []
     if awake is not None:
-        handles = [(handle, who) for who in awake if (handle := nvml.handle_at(who.pci_address)) is not None]
+        handles = [
+            (handle, identity) for identity in awake if (handle := nvml.handle_at(identity.pci_address)) is not None
+        ]
     else:
         with suppress(NvmlError):
             opened = [(nvml.handle(index), index) for index in range(min(nvml.count(), 256))]
             handles = [(handle, Identity(key=str(index))) for handle, index in opened if handle is not None]
-    return [(_identity(nvml, handle, who, driver), handle) for handle, who in handles]
+    return [(_identity(nvml, handle, identity, driver), handle) for handle, identity in handles]
 
 
-def _identity(nvml: Nvml, handle: ctypes.c_void_p, who: Identity, driver: str) -> Identity:
+def _identity(nvml: Nvml, handle: ctypes.c_void_p, identity: Identity, driver: str) -> Identity:
     room = ctypes.create_string_buffer(128)
     name = next(
         (newer for newer in ("nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2") if nvml.function(newer)),
         "nvmlDeviceGetPciInfo",
     )
-    address = who.pci_address
+    address = identity.pci_address
     if not nvml.call(name, handle, room):
         bus = room.raw[36:68].split(b"\0")[0].decode("ascii", "replace").lower()
         address = bus[4:] if bus.startswith("0000") and bus.count(":") == 2 and len(bus.partition(":")[0]) == 8 else bus
     first, second = ctypes.c_int(), ctypes.c_int()
     capability = nvml.call("nvmlDeviceGetCudaComputeCapability", handle, ctypes.byref(first), ctypes.byref(second))
     return structs.replace(
-        who, key=address or who.key, vendor="nvidia", pci_address=address, driver=who.driver or "nvidia", driver_version=driver,
+        identity, key=address or identity.key, vendor="nvidia", pci_address=address, driver=identity.driver or "nvidia", driver_version=driver,
         name=nvml.text("nvmlDeviceGetName", handle), uuid=nvml.text("nvmlDeviceGetUUID", handle),
         isa="" if capability else f"sm_{first.value}{second.value}",
     )  # fmt: skip

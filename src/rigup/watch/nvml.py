@@ -100,7 +100,7 @@ class Nvml:
         for handle in handles:
             self.call("nvmlDeviceRegisterEvents", handle, ctypes.c_ulonglong(XID_EVENT), self._events)
 
-    def heard(self) -> list[tuple[int, int]]:
+    def new_errors(self) -> list[tuple[int, int]]:
         """Xid errors since the last time: the handle's value and the code of each."""
         found: list[tuple[int, int]] = []
         event = Event()

@@ -121,8 +121,8 @@ class Remote:
             return NoSample(
                 f"rigup is not there: `ssh {self.host} python3 -m pip install --user rigup` brings it, or name the machine's exporter with --node"
             )
-        said = cleaned(self._said.decode("utf-8", "replace")).strip().splitlines()
-        return NoSample(said[-1] if said else f"ssh ended with {status}")
+        error_lines = cleaned(self._said.decode("utf-8", "replace")).strip().splitlines()
+        return NoSample(error_lines[-1] if error_lines else f"ssh ended with {status}")
 
     def stop(self) -> None:
         """End: the connection, and with it the program there."""

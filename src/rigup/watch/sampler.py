@@ -108,13 +108,13 @@ class Sampler:
         if now - self._looked < _AGAIN and self._looked >= 0:
             return
         self._looked = now
-        present = {who.key: who for who in on_the_bus(self.files)}
-        asleep = {key for key, who in present.items() if power_state(self.files, who.folder) == "suspended"}
+        present = {identity.key: identity for identity in on_the_bus(self.files)}
+        asleep = {key for key, identity in present.items() if power_state(self.files, identity.folder) == "suspended"}
         if self.library is not None:
-            self.library.look([who for who in present.values() if who.vendor == "nvidia"], asleep, now)
+            self.library.look([identity for identity in present.values() if identity.vendor == "nvidia"], asleep, now)
             present |= {
-                key: structs.replace(who, folder=present[key].folder if key in present else "")
-                for key, who in self.library.known.items()
+                key: structs.replace(identity, folder=present[key].folder if key in present else "")
+                for key, identity in self.library.known.items()
             }
         if self._mac is not None:
             present |= self._mac.known
@@ -128,46 +128,46 @@ class Sampler:
 
     def _read(self, key: str, values: Values, now: float) -> None:
         """One GPU, unless it sleeps or went."""
-        who = self.known[key]
-        state = power_state(self.files, who.folder)
+        identity = self.known[key]
+        state = power_state(self.files, identity.folder)
         if state in ("suspended", "suspending"):
             values.state, values.because = "asleep", "power/runtime_status is " + state
             return
-        reader = self._reader(key, who)
+        reader = self._reader(key, identity)
         if reader is None:
-            self._explain_silence(values, who)
+            self._explain_silence(values, identity)
             return
         reader.read(values, now)
-        if who.folder and not values.known and not self._is_there(who):
+        if identity.folder and not values.known and not self._is_present(identity):
             values.state, values.because = "lost", "it is no more on the bus"
 
-    def _is_there(self, who: Identity) -> bool:
+    def _is_present(self, identity: Identity) -> bool:
         try:
-            self.files.read(who.folder + "/vendor", 16)
+            self.files.read(identity.folder + "/vendor", 16)
         except OSError:
             return False
         return True
 
-    def _reader(self, key: str, who: Identity) -> Reader | None:
+    def _reader(self, key: str, identity: Identity) -> Reader | None:
         """What reads a GPU; made when it is first awake. None where nothing can."""
         if self.library is not None and (gpu := self.library.gpus.get(key)) is not None:
             return gpu
         if key not in self._readers and self._mac is not None and key in self._mac.known:
             self._readers[key] = self._mac.reader(key)
-        if key not in self._readers and who.folder and self._is_there(who):
-            if who.driver == "amdgpu" or who.vendor == "amd":
-                self._readers[key] = AmdGpu(self.files, who)
-            elif who.vendor == "intel":
-                self._readers[key] = IntelGpu(self.files, who)
+        if key not in self._readers and identity.folder and self._is_present(identity):
+            if identity.driver == "amdgpu" or identity.vendor == "amd":
+                self._readers[key] = AmdGpu(self.files, identity)
+            elif identity.vendor == "intel":
+                self._readers[key] = IntelGpu(self.files, identity)
         return self._readers.get(key)
 
-    def _explain_silence(self, values: Values, who: Identity) -> None:
-        if who.folder and not self._is_there(who):
+    def _explain_silence(self, values: Values, identity: Identity) -> None:
+        if identity.folder and not self._is_present(identity):
             values.state, values.because = "lost", "it is no more on the bus"
-        elif who.vendor == "nvidia" and self.library is None:
+        elif identity.vendor == "nvidia" and self.library is None:
             values.state, values.because = "error", "NVML does not answer for a captured machine"
         else:
-            lost = self.library is not None and key_was_open(self.library, who)
+            lost = self.library is not None and key_was_open(self.library, identity)
             values.state = "lost" if lost else "error"
             values.because = (self.library.why if self.library else "") or "nothing here reads it"
 
@@ -175,7 +175,7 @@ class Sampler:
         """Xid errors, kept as long as the watch runs."""
         if self.library is None:
             return
-        for key, code in self.library.heard():
+        for key, code in self.library.new_errors():
             self._xids.setdefault(key, []).append(Xid(code=code, time=time.time()))
         for key in self.library.gpus:
             if key in values and values[key].state == "active":
@@ -254,15 +254,15 @@ class Sampler:
             self.library.close()
 
 
-def key_was_open(library: Library, who: Identity) -> bool:
+def key_was_open(library: Library, identity: Identity) -> bool:
     """Whether a GPU answered the library before."""
-    return who.key in library.once
+    return identity.key in library.once
 
 
 def _errors(gpus: list[WatchedGpu], values: dict[str, Values], keys: list[str]) -> Iterable[ReadError]:
     for gpu, key in zip(gpus, keys, strict=True):
-        for what, because in values[key].troubles:
-            yield ReadError(gpu=gpu.index, what=what, because=because)
+        for subject, because in values[key].troubles:
+            yield ReadError(gpu=gpu.index, what=subject, because=because)
         if gpu.state in ("lost", "error"):
             yield ReadError(gpu=gpu.index, what="gpu", because=values[key].because)
 
@@ -282,7 +282,9 @@ class _Mac:
 
         self.host = Local()
         rows = apple.accelerators(self.host.run(apple.ARGV).body or "")
-        self.known = {who.key: who for who in (apple.identity(row, index) for index, row in enumerate(rows))}
+        self.known = {
+            identity.key: identity for identity in (apple.identity(row, index) for index, row in enumerate(rows))
+        }
         self._memory = apple.main_memory(self.host)
 
     def reader(self, key: str) -> Reader:

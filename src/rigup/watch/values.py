@@ -80,11 +80,11 @@ class Values:
         if value is not None and path not in self.known:
             self.known[path], self.source[path] = value, source
 
-    def trouble(self, what: str, because: str) -> None:
+    def trouble(self, subject: str, because: str) -> None:
         """Something could not be read."""
-        self.troubles.append((what, because))
+        self.troubles.append((subject, because))
 
-    def gpu(self, index: int, who: Identity) -> WatchedGpu:
+    def gpu(self, index: int, identity: Identity) -> WatchedGpu:
         """The GPU as it is answered."""
         plain: dict[str, Any] = {}
         for path, value in self.known.items():
@@ -99,10 +99,10 @@ class Values:
         plain |= {
             name: value
             for name in ("vendor", "name", "isa", "pci_address", "integrated", "uuid")
-            if (value := getattr(who, name)) not in ("", None)
+            if (value := getattr(identity, name)) not in ("", None)
         }
-        driver = {"name": who.driver, "version": who.driver_version}
-        if who.driver or who.driver_version:
+        driver = {"name": identity.driver, "version": identity.driver_version}
+        if identity.driver or identity.driver_version:
             plain["driver"] = BoundDriver(**{name: word for name, word in driver.items() if word})
         return msgspec.convert(plain, WatchedGpu)
 

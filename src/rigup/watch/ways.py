@@ -57,13 +57,13 @@ def here(files: Files) -> Surroundings:
     system = {"darwin": "macos", "win32": "windows"}.get(sys.platform, "linux")
     kernel = text_of(files, "/proc/sys/kernel/osrelease") or ""
     return Surroundings(
-        "container" if any(_is_there(files, path) for path in _CONTAINER) else "host",
+        "container" if any(_exists(files, path) for path in _CONTAINER) else "host",
         "microsoft" in kernel.lower(),
         system,
     )
 
 
-def _is_there(files: Files, path: str) -> bool:
+def _exists(files: Files, path: str) -> bool:
     try:
         files.read(path, 1)
     except OSError:

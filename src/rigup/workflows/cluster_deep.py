@@ -92,8 +92,10 @@ def _disks(talk: Talk, found: Measured, names: list[str], folders: list[str], te
             found.disks[name] = [_better(first.get(row.folder, row), row) for row in rows]
 
 
-def _better(one: Folder, other: Folder) -> Folder:
-    return Folder(one.folder, max(one.write, other.write), max(one.read, other.read), one.error and other.error)
+def _better(folder: Folder, other: Folder) -> Folder:
+    return Folder(
+        folder.folder, max(folder.write, other.write), max(folder.read, other.read), folder.error and other.error
+    )
 
 
 def _asked_disks(talk: Talk, found: Measured, names: list[str], folders: list[str]) -> dict[str, list[Folder]]:
@@ -107,9 +109,9 @@ def _asked_disks(talk: Talk, found: Measured, names: list[str], folders: list[st
 
 def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress) -> None:
     families: dict[str, list[str]] = defaultdict(list)
-    for name, one in found.proofs.items():
-        if one.family and name not in found.silent:
-            families[one.family].append(name)
+    for name, result in found.proofs.items():
+        if result.family and name not in found.silent:
+            families[result.family].append(name)
     most = max((rounds(len(names)) for names in families.values()), default=0)
     for round_ in range(most):
         tell(_("Links are measured, round {number} of {count} …").format(number=round_ + 1, count=most))
@@ -120,7 +122,7 @@ def _links(talk: Talk, found: Measured, hello: dict[str, Hello], tell: Progress)
         }
         _round(talk, found, hello, asked, round_)
     again = {pair for pair in bad_links(found)[1] if not found.links[pair].error}
-    for number, chosen in enumerate(_apart(again)):
+    for number, chosen in enumerate(_disjoint(again)):
         of_family: dict[str, list[Pair]] = defaultdict(list)
         for pair in chosen:
             of_family[found.proofs[pair[0]].family].append(pair)
@@ -137,7 +139,7 @@ def _answering(names: Iterable[str], found: Measured) -> list[str]:
     ]
 
 
-def _apart(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
+def _disjoint(again: Iterable[Pair], most: int = 3) -> Iterator[list[Pair]]:
     """Pairs in groups in which no node is twice; so many groups at most."""
     left = sorted(again)
     for _number in range(most):
@@ -166,14 +168,14 @@ def _round(talk: Talk, found: Measured, hello: dict[str, Hello], asked: dict[str
         )  # fmt: skip
     answers = talk.hear(Link, everybody, _LINK_LIMIT + _LINK_MORE)
     for pair in (pair for chosen in asked.values() for pair in chosen):
-        told = [answers[name] for name in pair if name in answers and answers[name].peer in ("", *pair)]
-        sound = [link for link in told if link.rate > 0 and not link.error]
+        links = [answers[name] for name in pair if name in answers and answers[name].peer in ("", *pair)]
+        sound = [link for link in links if link.rate > 0 and not link.error]
         if sound and (pair not in found.links or found.links[pair].rate < sound[0].rate):
             found.links[pair] = Link(
                 sound[0].peer, round_, min(link.rate for link in sound), all(link.right for link in sound)
             )
         elif pair not in found.links:
-            why = next((link.error for link in told if link.error), "neither answered")
+            why = next((link.error for link in links if link.error), "neither answered")
             found.links[pair] = Link(pair[1], round_, error=why)
         for name in pair:
             if name not in answers:

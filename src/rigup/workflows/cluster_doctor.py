@@ -59,11 +59,13 @@ def of_slurm(partition: str = "", kept: str = "", deeper: Deeper | None = None) 
     found: Measured | None = None
     if free:
         if deeper:
-            answers, said, found = _deep_by_srun(list(free), partition, deeper)
+            answers, error_text, found = _deep_by_srun(list(free), partition, deeper)
         else:
-            answers, said = _by_srun(list(free), partition)
+            answers, error_text = _by_srun(list(free), partition)
         examined = {name: _examined(facts, _expected(free[name])) for name, facts in answers.items() if name in free}
-        because = _("It did not answer: {said}").format(said=said) if said else _("It did not answer in time.")
+        because = (
+            _("It did not answer: {said}").format(said=error_text) if error_text else _("It did not answer in time.")
+        )
         away |= {name: because for name in free if name not in examined}
     classes: dict[tuple[object, ...], list[str]] = defaultdict(list)
     for name in examined:
@@ -113,8 +115,8 @@ def _deep_by_srun(names: list[str], partition: str, deeper: Deeper) -> "tuple[di
     except OSError as error:
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
     with talk:
-        facts, found = _heard(talk, names, deeper)
-        return facts, (cleaned(talk.said()).splitlines() or [""])[-1], found
+        facts, found = _answers_of(talk, names, deeper)
+        return facts, (cleaned(talk.last_words()).splitlines() or [""])[-1], found
 
 
 def _deep_by_ssh(names: list[str], refused: Callable[[Failure], str], deeper: Deeper) -> Doctor:
@@ -129,8 +131,8 @@ def _deep_by_ssh(names: list[str], refused: Callable[[Failure], str], deeper: De
     except OSError as error:
         raise NoCluster(refused(Failure("no-ssh", str(error)))) from error
     with talk:
-        facts, found = _heard(talk, sound, deeper)
-        away |= {name: refused(ssh.failed(talk.said(name))) for name in sound if name not in facts}
+        facts, found = _answers_of(talk, sound, deeper)
+        away |= {name: refused(ssh.failed(talk.last_words(name))) for name in sound if name not in facts}
     examined = {name: _examined(seen, None) for name, seen in facts.items()}
     return _answer(examined, [list(examined)], away, found)
 
@@ -145,7 +147,7 @@ def _not_too_many(names: list[str]) -> None:
         raise NoCluster(template.format(count=len(names), most=MOST_NODES))
 
 
-def _heard(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[str, Facts], Measured]":
+def _answers_of(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[str, Facts], Measured]":
     """What nodes say of themselves, and what is measured on those that did."""
     from rigup.machine.collect import srun
     from rigup.workflows.cluster_deep import measured
@@ -159,7 +161,7 @@ def _heard(talk: "Talk", names: list[str], deeper: Deeper) -> "tuple[dict[str, F
 
 def _nodes(partition: str, kept: str) -> dict[str, Node]:
     slurm = Slurm(kept=kept)
-    if not slurm.there:
+    if not slurm.is_installed:
         raise NoCluster(_("Slurm's programs are not on this machine. Ask on a login node, or name hosts with --hosts."))
     slurm.nodes()
     if slurm.dump.nodes is None:
@@ -200,10 +202,10 @@ def _by_srun(names: list[str], partition: str) -> tuple[dict[str, Facts], str]:
     from rigup.machine.collect.ssh import cleaned
 
     try:
-        heard = srun.asked(names, partition)
+        reply = srun.asked(names, partition)
     except OSError as error:
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
-    return _seen(heard.answers), (cleaned(heard.said).splitlines() or [""])[-1]
+    return _seen(reply.answers), (cleaned(reply.said).splitlines() or [""])[-1]
 
 
 def _seen(answers: Mapping[str, bytes]) -> dict[str, Facts]:

@@ -37,7 +37,7 @@ def cluster_report(paths: list[str], days: int, accounts: bool, names: bool) -> 
         dump, sources = records_from_files(paths)
         return report(dump, sources, {}, You(names=names), accounts)
     slurm = Slurm(kept=kept_folder())
-    if not slurm.there:
+    if not slurm.is_installed:
         raise NoCluster(_("Slurm's programs are not on this machine. Ask on a login node, or read dumps with --from."))
     if accounts and os.getuid() and not slurm.administrates(you.user):
         raise NoCluster(_("Sums by account are for Slurm's administrators and operators. Leave --accounts out."))

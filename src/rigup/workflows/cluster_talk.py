@@ -134,7 +134,7 @@ class Talk:
         for process in self._processes.values():
             process.wait()
 
-    def said(self, name: str = "") -> str:
+    def last_words(self, name: str = "") -> str:
         """The last words of a process itself."""
         return self._said.get(name, b"").decode("utf-8", "replace")
 
@@ -171,11 +171,11 @@ class Talk:
 
     def _next(self, name: str, kind: type[Message], tag: str) -> Message | None:
         answers = self._answers.get(name, [])
-        for place, told in enumerate(answers):
-            if told.get("say") in (tag, "failed"):
+        for place, answer in enumerate(answers):
+            if answer.get("say") in (tag, "failed"):
                 del answers[place]
                 with suppress(msgspec.ValidationError):
-                    return msgspec.convert(told | {"say": tag}, kind)
+                    return msgspec.convert(answer | {"say": tag}, kind)
         return None
 
     def _read(self, end: float) -> bool:
@@ -211,9 +211,9 @@ class Talk:
             self._parts[name] = bytearray()
             with suppress(ValueError, zlib.error, RecursionError):
                 body = zlib.decompressobj().decompress(base64.b64decode(part, validate=True), _MOST_ANSWER)
-                told = json.loads(body)  # errors of a wrong result may be NaN
-                if isinstance(told, dict):
-                    self._answers.setdefault(name, []).append(told)
+                answer = json.loads(body)  # errors of a wrong result may be NaN
+                if isinstance(answer, dict):
+                    self._answers.setdefault(name, []).append(answer)
 
     def _hand(self, text: str) -> None:
         for orders in self._orders.values():
@@ -235,8 +235,8 @@ class Talk:
                 if labelled is None:
                     if not line.startswith(b"@rigup-node "):
                         self._lines.put((name, line))
-                elif told := labelled.take(line):
-                    self._lines.put(told)
+                elif labelled_line := labelled.take(line):
+                    self._lines.put(labelled_line)
         self._lines.put((name, None))
 
     def _listen(self, name: str, process: "subprocess.Popen[bytes]") -> None:

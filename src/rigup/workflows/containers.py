@@ -44,7 +44,7 @@ def container(words: Words, profile: str | None) -> "Container":
 
         asked = Asked(
             what=words.what, engine=words.engine, form=words.form, gpu=words.gpu, publish=words.publish, detach=words.detach,
-            mounts=tuple(mount(one, host.cwd, host.home) for one in words.mounts), variables=dict(map(variable, words.variables)),
+            mounts=tuple(mount(text, host.cwd, host.home) for text in words.mounts), variables=dict(map(variable, words.variables)),
             name=words.name, command=words.command, terminal=words.terminal,
         )  # fmt: skip
         return command(asked, site, host)
@@ -75,9 +75,9 @@ def machine(profile: str | None) -> "tuple[Site, Host]":
     from rigup.container.host import Engine, Host
     from rigup.workflows.planning import site
 
-    told = site(profile)
+    target = site(profile)
     uid = os.getuid() if hasattr(os, "getuid") else 0
-    return told, Host(
+    return target, Host(
         engines=(Engine(name="docker"),), uid=uid or 1000, gid=uid or 1000, home="/home/user", cwd="/home/user/work"
     )
 
@@ -121,9 +121,12 @@ def building(wishes: tuple[str, ...], profile: str | None, engine: str, tag: str
         choice = chosen(Request(wishes=wishes, profile=profile, manager="docker"))
         if not choice.possible:
             raise CannotBeDoneError(choice.smallest_change or _("Nothing that was asked for can be installed there."))
-        beside = [word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")]
+        context_options = [
+            word for name, folder in contexts(choice) for word in ("--build-context", f"{name}={folder}")
+        ]
         return Building(
-            recipe=rendered(choice, "dockerfile", defaults().images), argv=(engine, "build", "-t", tag, *beside, "-")
+            recipe=rendered(choice, "dockerfile", defaults().images),
+            argv=(engine, "build", "-t", tag, *context_options, "-"),
         )
 
 
@@ -138,14 +141,16 @@ def examined(name: str, engine: str) -> "ContainerLint":
 
     with as_workflow_errors():
         checked(Asked(name=name))
-        for one in (engine,) if engine else ("docker", "podman"):
+        for program in (engine,) if engine else ("docker", "podman"):
             try:
-                done = subprocess.run((one, "container", "inspect", name), capture_output=True, timeout=30, check=False)
-                told = json.loads(done.stdout) if done.returncode == 0 else []
+                done = subprocess.run(
+                    (program, "container", "inspect", name), capture_output=True, timeout=30, check=False
+                )
+                document = json.loads(done.stdout) if done.returncode == 0 else []
             except (OSError, ValueError, subprocess.TimeoutExpired):
                 continue
-            if isinstance(told, list) and told and isinstance(told[0], dict):
-                return ContainerLint(files=[name], findings=judged(name, told[0], *machine(None)), fixed=0)
+            if isinstance(document, list) and document and isinstance(document[0], dict):
+                return ContainerLint(files=[name], findings=judged(name, document[0], *machine(None)), fixed=0)
     raise CannotBeDoneError(_("{name} is no container that an engine here knows.").format(name=name))
 
 
@@ -159,14 +164,14 @@ def linted(files: tuple[str, ...], profile: str | None, with_machine: bool, fix:
         site = machine(profile)[0] if with_machine else None
         for path in files:
             text = _text(path)
-            told = lint(path, text, _beside(path), site)
+            findings = lint(path, text, _sibling_reader(path), site)
             if fix:
-                text, count = mended(text, told)
+                text, count = mended(text, findings)
                 fixed += count
                 if count:
                     _replace(path, text)
-                    told = lint(path, text, _beside(path), site)
-            found += told
+                    findings = lint(path, text, _sibling_reader(path), site)
+            found += findings
     return ContainerLint(files=list(files), findings=found, fixed=fixed)
 
 
@@ -175,7 +180,7 @@ def _text(path: str) -> str:
         return file.read(_MOST_FILE)
 
 
-def _beside(path: str) -> "Callable[[str], str]":
+def _sibling_reader(path: str) -> "Callable[[str], str]":
     """Files below the folder of a file, or, of a dev container, below the folder above that."""
     folder = os.path.realpath(os.path.dirname(path) or ".")
     top = os.path.dirname(folder) if os.path.basename(folder) == ".devcontainer" else folder

@@ -45,7 +45,7 @@ def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
     from rigup.machine.baseline import records
     from rigup.machine.difference import differences
     from rigup.machine.fingerprint import fingerprint
-    from rigup.workflows.differences import told_of
+    from rigup.workflows.differences import difference_rows
 
     states, now = records(facts), fingerprint(facts)
     compared = ((state, differences(state.machine, now)) for state in states)
@@ -56,7 +56,7 @@ def since_ok(facts: Facts, findings: list[Finding]) -> SinceOk:
     return SinceOk(
         recorded_at=last.recorded_at if last else None,
         environment=(last and last.environment) or None,
-        differences=told_of(ranked(differing, findings), causes),
+        differences=difference_rows(ranked(differing, findings), causes),
         unchanged_since=states[0].recorded_at if last and last is not states[0] else UNSET,
     )
 

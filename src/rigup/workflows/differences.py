@@ -93,7 +93,7 @@ def _value(field: str, value: Any) -> str:
     return str(value)
 
 
-def told_of(differences: Iterable[Difference], causes: Iterable[str] = ()) -> list[shared.Difference]:
+def difference_rows(differences: Iterable[Difference], causes: Iterable[str] = ()) -> list[shared.Difference]:
     """Differences as answers have them, each with its sentence."""
     from rigup.diagnosis.suspects import causes_of
 

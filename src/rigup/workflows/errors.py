@@ -33,12 +33,12 @@ def as_workflow_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (failure := told_of(error)) is None:
+        if (failure := workflow_error_of(error)) is None:
             raise
         raise failure from error
 
 
-def told_of(error: Exception) -> WorkflowError | None:
+def workflow_error_of(error: Exception) -> WorkflowError | None:
     """An error of a station as a workflow's; None for a fault of rigup's own."""
     if isinstance(error, WorkflowError):
         return error

@@ -42,5 +42,7 @@ def refusal(run: Run) -> None:
     """Raises RequestError where the check found errors."""
     errors = [finding.cause for finding in run.findings if finding.severity == "error"]
     if errors:
-        told = _("Nothing was launched: the check found errors ({causes}). Mend them, or launch it so with --no-check.")
-        raise RequestError(told.format(causes=", ".join(dict.fromkeys(errors))))
+        template = _(
+            "Nothing was launched: the check found errors ({causes}). Mend them, or launch it so with --no-check."
+        )
+        raise RequestError(template.format(causes=", ".join(dict.fromkeys(errors))))

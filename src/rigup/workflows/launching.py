@@ -222,12 +222,12 @@ def submitted(run: "Run") -> "Run":
     return run
 
 
-def _refused(run: "Run", said: str) -> str:
+def _refused(run: "Run", error_text: str) -> str:
     from rigup.train.launch.script import SCRIPT
 
-    lines = [line.removeprefix("sbatch: error: ") for line in said.strip().splitlines() if line]
-    told = _("Slurm refuses the job: {said} The script is kept: {script}.")
-    return told.format(said=" ".join(lines)[:1000] or _("it says nothing."), script=run.folder / SCRIPT)
+    lines = [line.removeprefix("sbatch: error: ") for line in error_text.strip().splitlines() if line]
+    template = _("Slurm refuses the job: {said} The script is kept: {script}.")
+    return template.format(said=" ".join(lines)[:1000] or _("it says nothing."), script=run.folder / SCRIPT)
 
 
 def _slurm(*argv: str) -> "subprocess.CompletedProcess[str]":
@@ -281,9 +281,9 @@ def follow(run: "Run", show: Callable[[bytes], None], tell: Callable[[str], None
             facts = facts_of(run)
             due = time.monotonic() + next(polls, _POLLS[-1])
             now = answer(run, facts)
-            if (said := _said(now)) != before:
-                before = said
-                tell(said)
+            if (status := _state_line(now)) != before:
+                before = status
+                tell(status)
             if now.state in ENDED or (now.state == "unknown" and not facts):
                 place.show(show)
                 return now
@@ -308,7 +308,7 @@ class _Tail:
                 show(piece)
 
 
-def _said(now: "Launch") -> str:
+def _state_line(now: "Launch") -> str:
     """The state, and why it waits, in a line."""
     from rigup.train.launch.slurm import NEVER
 
@@ -339,7 +339,7 @@ def cancelled(run: "Run") -> "Launch":
     end = time.monotonic() + GRACE
     while time.monotonic() < end + GRACE / 2:
         facts = facts_of(run)
-        if not facts or all(one.state in ENDED for one in facts):
+        if not facts or all(job.state in ENDED for job in facts):
             break
         if time.monotonic() > end and not killed:
             killed = True
@@ -354,19 +354,19 @@ def resumed(run: "Run") -> "Run":
 
     if run.launcher != "slurm":
         raise RequestError(_("{name} was run without Slurm: start it again as before.").format(name=run.folder.name))
-    if any(one.state not in ENDED for one in facts_of(run)):
+    if any(job.state not in ENDED for job in facts_of(run)):
         raise RequestError(_("{name} has not ended: job {job}.").format(name=run.folder.name, job=run.jobs[-1]))
     return submitted(run)
 
 
-def told_of(word: str) -> "Launch":
+def run_status(word: str) -> "Launch":
     """What became of a run, with what its ranks recorded of their steps. Raises WorkflowError."""
     from rigup.train.launch.answer import answer
     from rigup.train.launch.progress import scaling
 
-    run = meant(word)
+    run = run_named(word)
     own = _progress(run)
-    others = [told for other in _siblings(run) for told in _progress(other)] if own else []
+    others = [attempt for other in _siblings(run) for attempt in _progress(other)] if own else []
     return msgspec.structs.replace(answer(run, facts_of(run)), progress=own, scaling=scaling([*own, *others]))
 
 
@@ -391,9 +391,9 @@ def _siblings(run: "Run") -> "Iterator[Run]":
                 yield other
 
 
-def meant(word: str) -> "Run":
+def run_named(word: str) -> "Run":
     """The run that a word means; "" the newest. Raises WorkflowError."""
-    from rigup.train.launch.record import meant as found
+    from rigup.train.launch.record import run_named as found
 
     with as_workflow_errors():
         return found(word, Path.cwd())

@@ -73,7 +73,7 @@ class Processes:
 
     def _pass(self, ready: selectors.BaseSelector, log: IO[bytes], pause: float) -> bool:
         """Hand on what was written; whether there was anything."""
-        heard = False
+        received = False
         for key, _events in ready.select(pause) if ready.get_map() else ():
             piece = os.read(key.fd, _PIECE)
             if piece:
@@ -81,12 +81,12 @@ class Processes:
                 log.write(piece)
                 log.flush()
                 self.show(piece)
-                heard = True
+                received = True
             else:
                 ready.unregister(key.fileobj)
         if not ready.get_map() and pause:
             time.sleep(pause)
-        return heard
+        return received
 
     def _name_host(self, log: IO[bytes], ends: Sequence[int | None]) -> None:
         """Of several machines, say in the log which one ended first, and how."""

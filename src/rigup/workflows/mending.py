@@ -100,8 +100,8 @@ def _plan(site: "Site", here: bool, release: str) -> Plan | None:
     # The release that is there meets a pin whatever build it is of; without one the build is chosen that serves.
     plain = release.partition("+")[0]
     pins = [release, plain if plain != site.installed.get("torch", "").partition("+")[0] else "", ""]
-    tried = (tuple(f"torch=={pin}" if name == "torch" and pin else name for name in frameworks) for pin in pins)
-    choices = [choose(Wish(packages=wanted), site) for wanted in dict.fromkeys(tried)]
+    candidates = (tuple(f"torch=={pin}" if name == "torch" and pin else name for name in frameworks) for pin in pins)
+    choices = [choose(Wish(packages=wanted), site) for wanted in dict.fromkeys(candidates)]
     choice = next((option for option in choices if option.possible), choices[-1])
     served = any(serving.served for _device, serving in choice.devices)
     if choice.possible and served:

@@ -179,11 +179,11 @@ def planned(name: str, folder: str, extensions: bool) -> Planned:
 
     with as_workflow_errors():
         existing = environment(name)
-        there = {package.name for package in packages(existing)}
+        installed = {package.name for package in packages(existing)}
         wanted = (*PACKAGES, *(_extensions() if extensions else ()))
         surroundings = surroundings_of(existing)
         return Planned(
-            environment=existing, folder=os.path.abspath(folder or "."), lacking=tuple(one for one in wanted if one not in there),
+            environment=existing, folder=os.path.abspath(folder or "."), lacking=tuple(package for package in wanted if package not in installed),
             variables={setting.name: setting.value for setting in surroundings.variables}, surroundings=surroundings,
             title=_("Python ({name})").format(name=name_of(existing.path)),
         )  # fmt: skip
@@ -214,7 +214,7 @@ def installing(environment: "Environment", lacking: tuple[str, ...], waiting: "W
     return intents.of_request(request, choice, plan), plan
 
 
-def needed_there(host: str, environment: str) -> "tuple[dict[str, str], frozenset[str]] | None":
+def remote_needs(host: str, environment: str) -> "tuple[dict[str, str], frozenset[str]] | None":
     """What the devices of another machine need, and who made its GPUs, asked by ssh without a question to anybody; None where it does not answer so."""
     from rigup.machine.collect.ssh import Failure
     from rigup.plan.environments.devices import needed

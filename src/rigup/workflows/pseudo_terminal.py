@@ -76,8 +76,8 @@ def lead(argv: tuple[str, ...], terminal: int, outputs: dict[int, int]) -> Lead:
         os.close(news)
         _lead(argv, terminal, outputs, tell)
     os.close(tell)
-    what, number = hear(news)
-    if what != "p":
+    event, number = hear(news)
+    if event != "p":
         os.close(news)
         os.waitpid(leader, 0)
         raise OSError(number, os.strerror(number), argv[0])
@@ -91,8 +91,8 @@ def hear(news: int) -> tuple[str, int]:
         message += more
     if len(message) < _NEWS.size:
         return "x", -signal.SIGKILL
-    what, number = _NEWS.unpack(message)
-    return what.decode(), number
+    event, number = _NEWS.unpack(message)
+    return event.decode(), number
 
 
 def _lead(argv: tuple[str, ...], terminal: int, outputs: dict[int, int], tell: int) -> NoReturn:

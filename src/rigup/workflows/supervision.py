@@ -82,7 +82,7 @@ class _Supervisor:
     def status(self) -> int:
         """Run it; its exit status, or minus the number of the signal that ended it."""
         with _handing_on(lambda: self.pid, self._on_terminal()), self.ready:
-            return self._on_a_terminal() if self._on_terminal() else self._beside()
+            return self._on_a_terminal() if self._on_terminal() else self._without_terminal()
 
     def _on_terminal(self) -> bool:
         """Whether keys come from a terminal and words go to one."""
@@ -94,7 +94,7 @@ class _Supervisor:
 
     # -- each output for itself
 
-    def _beside(self) -> int:
+    def _without_terminal(self) -> int:
         """Keys, stops and signals of the terminal reach it directly; its outputs come through us."""
         ends, terminals = self._outputs()
         try:
@@ -165,18 +165,18 @@ class _Supervisor:
             ferry.attend_keys(self.ready)
             for ready in self._pass(self._pause()):
                 if ready == ferry.news:
-                    self._heard(ferry)
+                    self._take_event(ferry)
                 elif ready == 0:
                     ferry.typed()
         self.ready.unregister(ferry.news)
         self._drain()
         return self.ended
 
-    def _heard(self, ferry: "_Ferry") -> None:
+    def _take_event(self, ferry: "_Ferry") -> None:
         from rigup.workflows.pseudo_terminal import hear
 
-        what, number = hear(ferry.news)
-        if what == "s":
+        event, number = hear(ferry.news)
+        if event == "s":
             self._drain()
             ferry.keys.stop(self.pid)
         else:

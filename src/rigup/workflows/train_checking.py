@@ -33,9 +33,9 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def answer(self) -> TrainCheck:
         """What was found, as data."""
-        return self.told(0)
+        return self.after_fixes(0)
 
-    def told(self, fixed: int) -> TrainCheck:
+    def after_fixes(self, fixed: int) -> TrainCheck:
         """The same after some of it was mended."""
         return answer(self.found, self.files, self._path, fixed)
 
@@ -235,9 +235,9 @@ def _asked_here() -> str:
 
     host = Local()
     texts = []
-    for what in ("partition", "node"):
-        told = host.run(("scontrol", "-o", "show", what), _SECONDS)
-        if told.body is None or told.exit != 0:
+    for kind in ("partition", "node"):
+        listing = host.run(("scontrol", "-o", "show", kind), _SECONDS)
+        if listing.body is None or listing.exit != 0:
             raise CannotBeDoneError(_("Slurm's scontrol does not answer here; name a file that describes the cluster."))
-        texts.append(told.body)
+        texts.append(listing.body)
     return "\n".join(texts)

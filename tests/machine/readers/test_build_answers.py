@@ -11,7 +11,7 @@ _READERS = (
     build_answers.torch_served_list, build_answers.card_on_a_line, build_answers.installed_just_now, build_answers.tensorflow_build_info,
     build_answers.tensorflow_on_one_line, build_answers.tensorflow_physical_devices, build_answers.tensorflow_local_devices,
     build_answers.carried_cuda, build_answers.deepspeed_report, build_answers.release_on_a_line, build_answers.wheel_by_its_name,
-    build_answers.torch_said_of_itself, build_answers.libraries_of_torch, build_answers.torch_build_settings,
+    build_answers.torch_self_report, build_answers.libraries_of_torch, build_answers.torch_build_settings,
 )  # fmt: skip
 _PIECES = st.sampled_from(
     ["- 7.5 which supports hardware CC", "NVIDIA ", "Tesla T4", ", 7.5", "Successfully installed ", "torch-2.4.1+cpu", " + torch==", "is_cuda_build", "False",
@@ -106,10 +106,8 @@ def test_a_listing_without_the_part_for_cuda_is_a_build_for_processors():
 
 
 def test_a_tensor_printed_from_the_gpu_shows_that_it_computes():
-    assert _told(build_answers.torch_said_of_itself, "tensor([1., 2.], device='cuda:0')\n", Torch) == [
-        {"available": True}
-    ]
-    assert not _told(build_answers.torch_said_of_itself, ">>> x = torch.tensor([1.], device='cuda:0')\n", Torch)
+    assert _told(build_answers.torch_self_report, "tensor([1., 2.], device='cuda:0')\n", Torch) == [{"available": True}]
+    assert not _told(build_answers.torch_self_report, ">>> x = torch.tensor([1.], device='cuda:0')\n", Torch)
 
 
 def test_build_settings_without_cuda():

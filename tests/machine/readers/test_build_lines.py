@@ -9,8 +9,8 @@ from rigup.machine.texts import Text
 
 _READERS = (
     build_lines.libc_on_a_line, build_lines.prompt_of_windows, build_lines.processor_flags, build_lines.folders_of_nvidias_packages,
-    build_lines.already_there, build_lines.torch_and_its_toolkit, build_lines.tensorflow_on_a_line, build_lines.tensorflow_asked_for_several,
-    build_lines.tensorflow_asked_one_by_one, build_lines.windows_beside_a_release,
+    build_lines.already_installed, build_lines.torch_and_its_toolkit, build_lines.tensorflow_on_a_line, build_lines.tensorflow_asked_for_several,
+    build_lines.tensorflow_asked_one_by_one, build_lines.windows_and_release,
 )  # fmt: skip
 _PIECES = st.sampled_from(
     ["glibc-2.17-1.el7", "glibc 2.31", "cp311-cp311-manylinux_2_17_x86_64", "C:\\", ">", "PS ", "flags : fpu ", "nvidia_nccl_cu12-2.1.3.dist-info", "\n",
@@ -50,7 +50,7 @@ def test_folders_of_nvidias_packages_name_their_release():
 
 def test_what_pip_found_is_installed():
     told = _told(
-        build_lines.already_there,
+        build_lines.already_installed,
         "Requirement already satisfied: torch==1.12.1 in /opt/e/site-packages (1.12.1+cu113)\n",
         Package,
     )

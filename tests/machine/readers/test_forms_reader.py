@@ -70,7 +70,7 @@ def test_a_chip_in_a_persons_list(line, model):
     ],
 )
 def test_a_system_in_a_line_about_a_mac(line, version):
-    assert told("system_told_in_passing", line + "\n") == [{"system": "macos", "version": version}]
+    assert told("system_in_prose", line + "\n") == [{"system": "macos", "version": version}]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_system_in_a_line_about_a_mac(line, version):
     ],
 )
 def test_a_system_that_is_wished_is_not_there(line):
-    assert told("system_told_in_passing", line + "\n") == []
+    assert told("system_in_prose", line + "\n") == []
 
 
 def test_a_chip_before_the_machines_name():

@@ -15,12 +15,12 @@ def told(reader, body):
 
 
 def test_windows_where_nothing_else_is_named():
-    assert told("windows_told", "I am on Windows 11 and torch finds no GPU\n")[0]["system"] == "windows"
+    assert told("stated_windows", "I am on Windows 11 and torch finds no GPU\n")[0]["system"] == "windows"
 
 
 @pytest.mark.parametrize("other", ["WSL2 runs Ubuntu here", "inside a docker container", "my server runs Linux"])
 def test_windows_beside_another_system_tells_nothing(other):
-    assert told("windows_told", f"I am on Windows 11, and {other}\n") == []
+    assert told("stated_windows", f"I am on Windows 11, and {other}\n") == []
 
 
 def test_a_home_on_a_mac():
@@ -34,12 +34,14 @@ def test_a_home_elsewhere_is_no_macs(path):
 
 
 def test_the_one_python_that_a_text_names():
-    assert told("python_told", "a fresh environment with Python 3.13, and pip finds nothing\n")[0]["version"] == "3.13"
+    assert (
+        told("stated_python", "a fresh environment with Python 3.13, and pip finds nothing\n")[0]["version"] == "3.13"
+    )
 
 
 @pytest.mark.parametrize("body", ["Python 3.9 works, Python 3.13 does not\n", "Python is 3 times slower\n"])
 def test_two_pythons_or_none_tell_nothing(body):
-    assert told("python_told", body) == []
+    assert told("stated_python", body) == []
 
 
 def test_devices_by_arrows():
@@ -58,11 +60,11 @@ def test_roots_prompt_is_no_remark():
     "line", ["WSL version: 1.2.2.0", "WSL 版本： 1.0.3.0", "Versione WSL: 1.3.11.0", "WSL-Version: 2.4.13.0"]
 )
 def test_the_programs_own_version_is_not_the_generation(line):
-    assert {"wsl": 2} in told("wsl_told", line + "\n")
+    assert {"wsl": 2} in told("stated_wsl", line + "\n")
 
 
 def test_the_first_generation_is_told_by_its_number_alone():
-    assert told("wsl_told", "- [X] WSL 1\n") == [{"wsl": 1}]
+    assert told("stated_wsl", "- [X] WSL 1\n") == [{"wsl": 1}]
 
 
 def test_a_tool_and_a_driver_of_two_versions_are_a_wsl():

@@ -164,14 +164,14 @@ def _jobs(dice: random.Random, nodes: list[Node], parts: dict[str, Part], past: 
         limit = min(dice.choice((60, 240, 480, 720)) * 60, parts[name].most)
         wide, gpus = dice.randint(1, max(1, min(3, size))), dice.randint(1, like.gpus)
         job = Job(number, name, wide, like.kind, gpus, 2 * gpus, 8000 * gpus, limit, dice.choice((1000, 1000, 1500, 3000)), _part(dice, past, name, 0.0))  # fmt: skip
-        what = dice.random()
-        if what < 0.1:
+        draw = dice.random()
+        if draw < 0.1:
             job = job._replace(reason=dice.choice(POISON), limit=432_000)
-        elif what < 0.2:
+        elif draw < 0.2:
             job = job._replace(reason=dice.choice(("JobHeldUser", "JobHeldAdmin", "Dependency")))
-        elif what < 0.3:
+        elif draw < 0.3:
             job = job._replace(reason="BeginTime", begin=NOW + dice.choice((600, 7200, 40_000)))
-        elif what < 0.4:
+        elif draw < 0.4:
             job = job._replace(tasks=dice.randint(2, 5), throttle=dice.choice((0, 1, 2)), nodes=1)
         jobs.append(job)
     return jobs
@@ -211,7 +211,7 @@ def write(folder: Path, of: Drawn, new: bool) -> None:
         (folder / "reservations.txt").write_text("".join(lines))
     toml = "".join(f"{key} = {json.dumps(value)}\n" for key, value in of.work.items())
     devices = "".join(f'[[device]]\nname = "{kind}"\nmemory = {MEMORY[kind]}\nweight = {weight}\nworks = {"true" if works(of, kind) else "false"}\n' for kind, weight in KINDS.items())  # fmt: skip
-    candidates = json.dumps([text(one) for one in of.candidates])
+    candidates = json.dumps([text(candidate) for candidate in of.candidates])
     (folder / "scenario.toml").write_text(f'name = "x"\nnow = {NOW}\ntimezone = "UTC"\nslurm = "{"24.05" if new else "22.05"}"\ncandidates = {candidates}\n[job]\n{toml}{devices}')  # fmt: skip
     (folder / "rates.toml").write_text("".join(f'[[rate]]\ndevice = "{kind}"\nnodes = {n}\ngpus = {g}\nseconds = {seconds}\nsource = "measured"\n' for kind, n, g, seconds in of.rows))  # fmt: skip
 
@@ -224,9 +224,9 @@ def works(of: Drawn, kind: str) -> bool:
     return not (kind == "mi50" and len(of.jobs) % 7 == 3)
 
 
-def text(one: tuple[str, str, int, int]) -> str:
+def text(candidate: tuple[str, str, int, int]) -> str:
     """As the contract writes an allocation."""
-    return f"{one[0]}/{one[1]}:{one[2]}x{one[3]}"
+    return f"{candidate[0]}/{candidate[1]}:{candidate[2]}x{candidate[3]}"
 
 
 def _iso(moment: int) -> str:

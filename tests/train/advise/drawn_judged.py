@@ -15,9 +15,9 @@ LEVELS = (0.1, 0.5, 1.0)
 Asked = tuple[str, str, int, int]
 
 
-def never(of: Drawn, one: Asked) -> str:
+def never(of: Drawn, request: Asked) -> str:
     """Why an allocation can never run, rates and time apart."""
-    name, kind, count, gpus = one
+    name, kind, count, gpus = request
     work, part = of.work, of.parts[name]
     have = [node for node in of.nodes if name in node.partitions and node.kind == kind and node.gpus >= gpus and node.cpus >= gpus * work["cpus_per_gpu"]]  # fmt: skip
     need = work.get("gpu_memory", 0) + work.get("gpu_memory_sharded", 0) / (count * gpus)
@@ -37,12 +37,12 @@ def never(of: Drawn, one: Asked) -> str:
 def expected(of: Drawn, seed: int) -> dict[str, Any]:
     """The labels."""
     dice, found, gone = random.Random(seed), {}, {}
-    for one in of.candidates:
-        if not (reason := never(of, one)):
-            judged = _timed(of, one, dice)
+    for request in of.candidates:
+        if not (reason := never(of, request)):
+            judged = _timed(of, request, dice)
             reason = judged if isinstance(judged, str) else ""
-            found |= {} if reason else {text(one): judged}
-        gone |= {text(one): reason} if reason else {}
+            found |= {} if reason else {text(request): judged}
+        gone |= {text(request): reason} if reason else {}
     accept = of.work["accept_preemption"]
     pushed = [name for name, row in found.items() if row["soft"]]
     order = sorted((name for name in found if accept or name not in pushed), key=lambda name: found[name]["finish"][1])
@@ -77,8 +77,8 @@ def _flip(found: dict[str, Any], order: list[str]) -> dict[str, Any] | None:
     return {"first": first, "other": other, "first_until_wait": its["finish"][1] - mine["finish"][1] + mine["wait"][1], "other_if_wait_under": under if under > 0 else None}  # fmt: skip
 
 
-def _timed(of: Drawn, one: Asked, dice: random.Random) -> dict[str, Any] | str:
-    name, kind, count, gpus = one
+def _timed(of: Drawn, request: Asked, dice: random.Random) -> dict[str, Any] | str:
+    name, kind, count, gpus = request
     work = of.work
     speed = law([Rate(row[0], row[1], row[2], tuple(row[3])) for row in of.rows if row[0] == kind])
     if speed is None:

@@ -123,8 +123,8 @@ class Simulated:
     def _crowded(self, run: _Run, job: Job, on: tuple[str, ...]) -> bool:
         for node in self.nodes:
             if node.name in run.on and node.name in on:
-                there = [other.job for other in self.runs if node.name in other.on]
-                if sum(other.gpus for other in there) + job.gpus > node.gpus or sum(other.cpus for other in there) + job.cpus > node.cpus:  # fmt: skip
+                jobs = [other.job for other in self.runs if node.name in other.on]
+                if sum(other.gpus for other in jobs) + job.gpus > node.gpus or sum(other.cpus for other in jobs) + job.cpus > node.cpus:  # fmt: skip
                     return True
         return False
 
@@ -147,12 +147,14 @@ def _hold(usage: dict[str, list[Span]], job: Job, on: tuple[str, ...], start: fl
 
 def _fits(node: Node, spans: list[Span], kept: list[Kept], job: Job, start: float) -> bool:
     end = start + job.limit
-    if any(node.name in one.nodes and start < one.end and end > one.start for one in kept):
+    if any(
+        node.name in reservation.nodes and start < reservation.end and end > reservation.start for reservation in kept
+    ):
         return False
     for moment in {start, *(span[0] for span in spans if start < span[0] < end)}:
-        there = [span for span in spans if span[0] <= moment < span[1]]
-        if sum(s[2] for s in there) + job.gpus > node.gpus or sum(s[3] for s in there) + job.cpus > node.cpus:
+        current = [span for span in spans if span[0] <= moment < span[1]]
+        if sum(s[2] for s in current) + job.gpus > node.gpus or sum(s[3] for s in current) + job.cpus > node.cpus:
             return False
-        if sum(s[4] for s in there) + job.memory > node.memory:
+        if sum(s[4] for s in current) + job.memory > node.memory:
             return False
     return True

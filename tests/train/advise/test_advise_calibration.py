@@ -35,9 +35,9 @@ def near(value, other, share, least):
 def test_what_never_runs_and_why_is_right_in_every_one(judged):
     reasons = set()
     for answer, labels in judged:
-        assert {one.allocation: one.reason for one in answer.never} == labels["never"]
-        assert sorted(one.job for one in answer.poison) == labels["poison"]
-        assert sorted(one.allocation for one in answer.allocations if one.preemptible) == labels["preemptible"]
+        assert {row.allocation: row.reason for row in answer.never} == labels["never"]
+        assert sorted(job.job for job in answer.poison) == labels["poison"]
+        assert sorted(row.allocation for row in answer.allocations if row.preemptible) == labels["preemptible"]
         reasons |= set(labels["never"].values())
     assert len(reasons) >= 7  # else too little was drawn
 
@@ -61,14 +61,14 @@ def test_the_first_is_within_the_tie_of_the_best_and_the_flip_point_is_its(judge
 def test_the_end_is_where_the_simulator_has_it_and_the_interval_holds_what_really_happens(judged):
     near_likely, inside = [], []
     for answer, labels in judged:
-        for one in answer.allocations:
-            low, likely, high = labels["finish"][one.allocation]
-            near_likely.append(near(one.finish.likely, likely, 0.15, 120))
-            actual = labels["actual"][one.allocation]
+        for row in answer.allocations:
+            low, likely, high = labels["finish"][row.allocation]
+            near_likely.append(near(row.finish.likely, likely, 0.15, 120))
+            actual = labels["actual"][row.allocation]
             if math.isfinite(actual):
-                bound = one.allocation in labels["bound"]
-                inside.append((bound or one.finish.low - 60 <= actual) and actual <= one.finish.high + 60)
-            if near_likely[-1] and not one.preemptible:
-                assert one.finish.high / max(60, one.finish.low) <= max(WIDEST, 1.5 * high / max(60, low))
+                bound = row.allocation in labels["bound"]
+                inside.append((bound or row.finish.low - 60 <= actual) and actual <= row.finish.high + 60)
+            if near_likely[-1] and not row.preemptible:
+                assert row.finish.high / max(60, row.finish.low) <= max(WIDEST, 1.5 * high / max(60, low))
     assert sum(near_likely) >= 0.95 * len(near_likely)
     assert sum(inside) >= 0.85 * len(inside)

@@ -117,7 +117,7 @@ def test_the_queue_decides_between_one_fast_and_many_idle(folder):
     assert long.best == ["rocm/mi50:2x1"]
     assert long.allocations[0].wait.high == 0
     assert long.flip.other == "cuda/l40:1x1"
-    by_name = {one.allocation: one for one in long.allocations}
+    by_name = {row.allocation: row for row in long.allocations}
     assert by_name["cuda/l40:1x1"].wait.likely == 300 * 60
     assert by_name["cuda/l40:1x1"].wait.bound
     assert long.flip.other_if_wait_under == pytest.approx(
@@ -144,10 +144,10 @@ NEVERS = {
 def test_what_can_never_run_says_why(folder, reason):
     wanted, more = NEVERS[reason]
     answer = asked(folder(wanted, MI50, **more), status=1)
-    assert {one.allocation: one.reason for one in answer.never} == dict.fromkeys(wanted, reason)
+    assert {row.allocation: row.reason for row in answer.never} == dict.fromkeys(wanted, reason)
     assert not answer.allocations
     assert answer.best == []
-    assert all(one.because for one in answer.never)
+    assert all(row.because for row in answer.never)
 
 
 def test_the_same_that_just_fits_runs(folder):
@@ -163,13 +163,13 @@ def test_the_same_that_just_fits_runs(folder):
 
 
 def test_nodes_that_are_down_and_nodes_that_are_reserved(folder):
-    down = [MI50[0], *(one | {"state_flags": ["DRAIN"], "reason": "hot"} for one in MI50[1:])]
+    down = [MI50[0], *(row | {"state_flags": ["DRAIN"], "reason": "hot"} for row in MI50[1:])]
     answer = asked(folder(["rocm/mi50:1x1", "rocm/mi50:2x1"], down))
-    assert [(one.allocation, one.reason) for one in answer.never] == [("rocm/mi50:2x1", "nodes-down")]
+    assert [(row.allocation, row.reason) for row in answer.never] == [("rocm/mi50:2x1", "nodes-down")]
     assert "hot" in answer.never[0].because
     kept = "ReservationName=a StartTime=2026-01-01T00:00:00 EndTime=2027-06-01T00:00:00 Nodes=r[1-3] Flags=SPEC_NODES State=ACTIVE\n"
     answer = asked(folder(["rocm/mi50:1x1", "rocm/mi50:2x1"], MI50, reservations__txt=kept))
-    assert [(one.allocation, one.reason) for one in answer.never] == [("rocm/mi50:2x1", "reserved")]
+    assert [(row.allocation, row.reason) for row in answer.never] == [("rocm/mi50:2x1", "reserved")]
 
 
 def test_preemptible_is_first_only_where_it_was_asked_for(folder):
@@ -178,7 +178,7 @@ def test_preemptible_is_first_only_where_it_was_asked_for(folder):
         + partition("owners", "r[1-4]", tier=5)
         + partition("cuda", "c1")
     )
-    nodes = [node("c1", ["cuda"], "l40", 1), *(one | {"partitions": ["spare", "owners"]} for one in MI50)]
+    nodes = [node("c1", ["cuda"], "l40", 1), *(row | {"partitions": ["spare", "owners"]} for row in MI50)]
     wanted = ["spare/mi50:4x1", "cuda/l40:1x1"]
     rates = RATES + "[[rate]]\ndevice='mi50'\nnodes=4\ngpus=1\nseconds=[76]\n"
     answer = asked(folder(wanted, nodes, partitions=parts, rates=rates))
@@ -209,7 +209,7 @@ def test_poison_is_named_and_a_second_opinion_is_judged(folder):
     }
     jobs = [queued(48, "rocm", "mi50", 8, 4320, state_reason="PartitionTimeLimit", name="secret")]
     answer = asked(folder(["rocm/mi50:2x1"], MI50, jobs, test_only__json=json.dumps([trial, refused])))
-    assert [(one.job, one.reason) for one in answer.poison] == [(48, "PartitionTimeLimit")]
+    assert [(job.job, job.reason) for job in answer.poison] == [(48, "PartitionTimeLimit")]
     first, other = answer.second_opinion
     assert (first.allocation, first.says, first.replay) == ("rocm/mi50:2x1", 26000, 0)
     assert "wrong" in first.because
@@ -223,9 +223,9 @@ def test_what_is_wrong_in_a_folder_is_named(folder, tmp_path):
         ("test_only.json", "{"),
         ("nodes.json", "no"),
     ):
-        there = folder(["rocm/mi50:1x1"], MI50, test_only__json="[]")
-        (there / name).write_text(text)
-        result = CliRunner().invoke(main, ["advise", "--scenario", str(there)])
+        case = folder(["rocm/mi50:1x1"], MI50, test_only__json="[]")
+        (case / name).write_text(text)
+        result = CliRunner().invoke(main, ["advise", "--scenario", str(case)])
         assert result.exit_code == 2, (name, result.output)
         assert name in result.output or "not all of them" in result.output
     assert CliRunner().invoke(main, ["advise", "--scenario", str(tmp_path / "no")]).exit_code == 2
@@ -234,11 +234,11 @@ def test_what_is_wrong_in_a_folder_is_named(folder, tmp_path):
 
 
 def test_the_table_and_the_picture(folder, tmp_path):
-    there = folder(
+    case = folder(
         ["cuda/l40:1x1", "rocm/mi50:2x1", "rocm/mi50:9x1"], L40 + MI50, [running(1, "cuda", "l40", 1, 600, 300, "c1")]
     )
     picture = tmp_path / "advice.png"
-    result = CliRunner().invoke(main, ["--lang", "en", "advise", "--scenario", str(there), "--picture", str(picture)])
+    result = CliRunner().invoke(main, ["--lang", "en", "advise", "--scenario", str(case), "--picture", str(picture)])
     assert result.exit_code == 0, result.output
     assert "Soonest: rocm/mi50:2x1" in result.output
     assert "never rocm/mi50:9x1 (no-such-nodes)" in result.output
@@ -246,7 +246,7 @@ def test_the_table_and_the_picture(folder, tmp_path):
     assert "├" in result.output
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert (
-        CliRunner().invoke(main, ["advise", "--scenario", str(there), "--picture", str(tmp_path / "x.doc")]).exit_code
+        CliRunner().invoke(main, ["advise", "--scenario", str(case), "--picture", str(tmp_path / "x.doc")]).exit_code
         == 2
     )
 
@@ -255,10 +255,10 @@ def test_the_table_and_the_picture(folder, tmp_path):
 @pytest.mark.skipif(not SHARED.is_dir(), reason="needs the labelled scenarios of ../shared")
 def test_the_labelled_scenarios(tmp_path):
     argv = [sys.executable, str(SHARED / "score.py"), str(SHARED / "dev"), "--", sys.executable, "-m", "rigup"]
-    told = subprocess.run(
+    done = subprocess.run(
         argv, capture_output=True, text=True, check=True, env=os.environ | {"XDG_STATE_HOME": str(tmp_path)}
     ).stdout
-    assert "15 scenarios: score 1.000; best right 15/15; never right 15/15" in told, told
+    assert "15 scenarios: score 1.000; best right 15/15; never right 15/15" in done, done
 
 
 def test_what_never_runs_for_one_reason_is_told_in_one_line():
@@ -272,5 +272,5 @@ def test_what_never_runs_for_one_reason_is_told_in_one_line():
         now=0, slurm="", job=work, allocations=[], best=[], ties=[], cheapest=None, never=gone, flip=None, second_opinion=[], poison=[],
         next_measurement=None, assumed=[],
     )  # fmt: skip
-    told = [line for line in shown(answer).splitlines() if line.startswith("never")]
-    assert told == ["never p/a:1x1, 2x1 (gpu-memory): Too small.", "never q/a:1x1 (gpu-memory): Too small."]
+    lines = [line for line in shown(answer).splitlines() if line.startswith("never")]
+    assert lines == ["never p/a:1x1, 2x1 (gpu-memory): Too small.", "never q/a:1x1 (gpu-memory): Too small."]

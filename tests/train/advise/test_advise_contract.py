@@ -41,7 +41,7 @@ def asked(*wanted, work=None, rates=None, at=None, devices=None, second=(), **cl
     cluster.setdefault("partitions", {"p": Partition("p", max_time=10 * DAY)})
     state = Cluster(NOW, at, cluster.pop("partitions"), cluster.pop("running", []), cluster.pop("pending", []), **cluster)  # fmt: skip
     rates = [Rate("a", 1, 1, (100.0,))] if rates is None else rates
-    allocations = [Allocation(*one) if isinstance(one, tuple) else one for one in wanted]
+    allocations = [Allocation(*shape) if isinstance(shape, tuple) else shape for shape in wanted]
     return advice(Question(work or Work(36.0, 60.0), allocations, devices or {}, rates, state, second))
 
 
@@ -71,7 +71,7 @@ def test_the_first_reason_in_the_contract_s_order_is_told():
     ]
     for reason, mended in steps:
         answer = asked(("p", "a", 2, 1), **state)
-        assert [one.reason for one in answer.never] == [reason]
+        assert [row.reason for row in answer.never] == [reason]
         assert answer.best == []
         assert answer.flip is answer.cheapest is answer.next_measurement is None
         state |= mended
@@ -79,34 +79,36 @@ def test_the_first_reason_in_the_contract_s_order_is_told():
 
 
 def test_asked_is_a_fifth_more_than_the_longest_run_in_whole_minutes_and_at_most_the_partition_s():
-    (one,) = asked(ONE).allocations
-    assert one.asked == math.ceil(1.2 * (60 + 36 * one.epoch.high) / 60 - 1e-2) * 60
-    (one,) = asked(ONE, partitions={"p": Partition("p", max_time=4000.0)}).allocations
-    assert one.asked == 4000
-    assert "time-limit" in one.risks  # its longest run is longer
-    (one,) = asked(ONE, work=Work(36.0, 60.0, time_limit=7200.0)).allocations
-    assert one.asked == 7200
+    (advised,) = asked(ONE).allocations
+    assert advised.asked == math.ceil(1.2 * (60 + 36 * advised.epoch.high) / 60 - 1e-2) * 60
+    (advised,) = asked(ONE, partitions={"p": Partition("p", max_time=4000.0)}).allocations
+    assert advised.asked == 4000
+    assert "time-limit" in advised.risks  # its longest run is longer
+    (advised,) = asked(ONE, work=Work(36.0, 60.0, time_limit=7200.0)).allocations
+    assert advised.asked == 7200
 
 
 def test_times_are_seconds_from_now_and_cost_counts_hours_of_gpus():
     devices = {"a": Device("a", weight=0.25)}
-    (one,) = asked(("p", "a", 2, 2), rates=[Rate("a", 2, 2, (100.0,))], devices=devices).allocations
-    assert (one.epoch.source, one.epoch.likely, one.run.likely) == ("measured", 100.0, 3660.0)
-    assert one.wait.likely == 0
-    assert one.finish.likely == one.run.likely
-    assert one.gpu_hours == pytest.approx(4 * 3660 / 3600, abs=0.001)
-    assert one.cost == pytest.approx(one.gpu_hours / 4, abs=0.001)
+    (advised,) = asked(("p", "a", 2, 2), rates=[Rate("a", 2, 2, (100.0,))], devices=devices).allocations
+    assert (advised.epoch.source, advised.epoch.likely, advised.run.likely) == ("measured", 100.0, 3660.0)
+    assert advised.wait.likely == 0
+    assert advised.finish.likely == advised.run.likely
+    assert advised.gpu_hours == pytest.approx(4 * 3660 / 3600, abs=0.001)
+    assert advised.cost == pytest.approx(advised.gpu_hours / 4, abs=0.001)
 
 
 def test_a_wait_is_a_bound_without_history_and_an_interval_with_it():
     full = [busy(f"pa{n}", 7200, n + 1, 14_400) for n in range(4)]
-    (one,) = asked(ONE, running=full).allocations
-    assert (one.wait.low, one.wait.likely, one.wait.high, one.wait.bound) == (7200, 7200, 7200, True)
+    (advised,) = asked(ONE, running=full).allocations
+    assert (advised.wait.low, advised.wait.likely, advised.wait.high, advised.wait.bound) == (7200, 7200, 7200, True)
     past = [Past("p", used / 10) for used in range(1, 11)]
-    (one,) = asked(ONE, running=full, past=past).allocations
-    assert not one.wait.bound
-    assert one.wait.low < one.wait.likely < one.wait.high == 7200
-    assert one.wait.likely == pytest.approx((0.8 - 0.5) * 14_400, abs=1)  # median of those that ran longer than half
+    (advised,) = asked(ONE, running=full, past=past).allocations
+    assert not advised.wait.bound
+    assert advised.wait.low < advised.wait.likely < advised.wait.high == 7200
+    assert advised.wait.likely == pytest.approx(
+        (0.8 - 0.5) * 14_400, abs=1
+    )  # median of those that ran longer than half
 
 
 def two_kinds(other_seconds, wait, **more):
@@ -134,8 +136,8 @@ def test_what_overlaps_the_first_is_a_tie_and_the_least_certain_of_them_is_measu
     assert answer.ties == [answer.best] == [["p/a:1x1", "q/b:1x1"]]
     assert answer.next_measurement.allocation in answer.best
     assert answer.next_measurement.minutes >= 1
-    apart = two_kinds(300.0, 0)
-    assert (apart.best, apart.ties, apart.next_measurement) == (["p/a:1x1"], [], None)
+    distinct = two_kinds(300.0, 0)
+    assert (distinct.best, distinct.ties, distinct.next_measurement) == (["p/a:1x1"], [], None)
 
 
 def test_the_cheapest_is_not_always_the_first():
@@ -147,12 +149,12 @@ def test_the_cheapest_is_not_always_the_first():
 
 def test_requeued_pieces_end_before_the_limit_and_wait_two_minutes():
     work = Work(36.0, 60.0, requeue=True, checkpoint=40.0)
-    (one,) = asked(ONE, work=work, partitions={"p": Partition("p", max_time=1800.0)}).allocations
+    (advised,) = asked(ONE, work=work, partitions={"p": Partition("p", max_time=1800.0)}).allocations
     held = 1800 - 60 - 40
-    assert one.pieces == math.ceil(3600 / (held - 60)) == 3
-    assert one.run.likely == 3600 + 3 * 60
-    assert one.finish.likely == one.run.likely + 2 * 121
-    assert "time-limit" in one.risks
+    assert advised.pieces == math.ceil(3600 / (held - 60)) == 3
+    assert advised.run.likely == 3600 + 3 * 60
+    assert advised.finish.likely == advised.run.likely + 2 * 121
+    assert "time-limit" in advised.risks
 
 
 def test_risks_are_named_and_a_preemption_is_in_the_worst_case():
@@ -160,11 +162,11 @@ def test_risks_are_named_and_a_preemption_is_in_the_worst_case():
     parts = {"p": Partition("p", tier=1, preempted="REQUEUE"), "owners": Partition("owners", tier=2)}
     kept = [Reservation("m", NOW + DAY, NOW + 2 * DAY, frozenset({"pa0"}))]
     answer = asked(("p", "a", 2, 1), at=shared, partitions=parts, reservations=kept, rates=[Rate("a", 1, 1, (100.0,), "catalogue")])  # fmt: skip
-    (one,) = answer.allocations
-    assert set(one.risks) == {"preemption", "extrapolated", "catalogue-rate", "maintenance"}
+    (advised,) = answer.allocations
+    assert set(advised.risks) == {"preemption", "extrapolated", "catalogue-rate", "maintenance"}
     assert answer.best == []
-    assert one.preemptible
-    assert one.finish.high == pytest.approx(2 * one.run.high + 121, abs=1)
+    assert advised.preemptible
+    assert advised.finish.high == pytest.approx(2 * advised.run.high + 121, abs=1)
     work = Work(36.0, 60.0, checkpoint_every=300.0, accept_preemption=True)
     answer = asked(("p", "a", 2, 1), work=work, at=shared, partitions=parts)
     assert answer.best == ["p/a:2x1"]
@@ -176,7 +178,7 @@ def test_the_second_opinion_stands_beside_the_replay_and_poison_is_named_once_by
     later = Second("p/a:1x1", NOW + 20_000, "")
     refused = Second("p/a:1x8", None, "no such nodes")
     answer = asked(ONE, pending=[stuck, stuck._replace(id=7_000_001)], second=[later, refused])
-    assert [(one.job, one.reason) for one in answer.poison] == [(7, "PartitionTimeLimit")]
+    assert [(job.job, job.reason) for job in answer.poison] == [(7, "PartitionTimeLimit")]
     first, second = answer.second_opinion
     assert (first.says, first.replay) == (20_000, 0)
     assert (second.says, second.replay, second.because) == (None, None, "no such nodes")
@@ -185,10 +187,11 @@ def test_the_second_opinion_stands_beside_the_replay_and_poison_is_named_once_by
 def test_a_gain_better_than_linear_is_not_promised_and_a_data_sheet_is_wide():
     rates = [Rate("a", 1, 1, (1037.0,)), Rate("a", 2, 1, (515.0,)), Rate("a", 3, 1, (323.0,))]
     rows = {
-        one.nodes: one.epoch.likely for one in asked(*(("p", "a", n, 1) for n in (1, 2, 4)), rates=rates).allocations
+        advised.nodes: advised.epoch.likely
+        for advised in asked(*(("p", "a", n, 1) for n in (1, 2, 4)), rates=rates).allocations
     }
     assert rows[2] >= rows[1] / 2 - 0.1
     assert rows[4] >= rows[2] / 2 - 0.1
-    (one,) = asked(ONE, rates=[Rate("a", 1, 1, (100.0,), "catalogue")]).allocations
-    assert one.epoch.high == pytest.approx(100 * math.exp(1.2816 * 0.35 * math.sqrt(2)), rel=0.2)
-    assert "catalogue-rate" in one.risks
+    (advised,) = asked(ONE, rates=[Rate("a", 1, 1, (100.0,), "catalogue")]).allocations
+    assert advised.epoch.high == pytest.approx(100 * math.exp(1.2816 * 0.35 * math.sqrt(2)), rel=0.2)
+    assert "catalogue-rate" in advised.risks

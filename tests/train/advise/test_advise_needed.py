@@ -49,8 +49,8 @@ def test_weights_in_single_precision_whose_operations_are_cast():
 
 
 def test_adapters():
-    told = read(LORA.format(four=True))
-    assert (told.model, told.kind, told.rank) == ("m", "qlora", 32)
+    description = read(LORA.format(four=True))
+    assert (description.model, description.kind, description.rank) == ("m", "qlora", 32)
     assert read(LORA.format(four=False)).kind == "lora"
 
 
@@ -93,11 +93,11 @@ def test_bench_comes_before_data_sheets_and_is_narrower():
     rates = with_catalogue([Rate("l40", 1, 1, (100.0,))], ["l40", "mi50"], {"l40": 4.0, "mi50": 1.0})
     carried = law([rate for rate in rates if rate.device == "mi50"])
     by_sheet = law([rate for rate in rates if rate.device == "mi50" and rate.source == "catalogue"])
-    one = Allocation("p", "mi50", 1, 1)
-    assert carried.epoch(one).seconds.likely == pytest.approx(400.0)
-    assert carried.epoch(one).benched
-    assert not by_sheet.epoch(one).benched
-    width = [each.epoch(one).seconds.high / each.epoch(one).seconds.low for each in (carried, by_sheet)]
+    allocation = Allocation("p", "mi50", 1, 1)
+    assert carried.epoch(allocation).seconds.likely == pytest.approx(400.0)
+    assert carried.epoch(allocation).benched
+    assert not by_sheet.epoch(allocation).benched
+    width = [each.epoch(allocation).seconds.high / each.epoch(allocation).seconds.low for each in (carried, by_sheet)]
     assert width[0] < width[1]
     assert BENCH_SPREAD < CATALOGUE_SPREAD
 

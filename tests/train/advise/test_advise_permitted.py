@@ -11,9 +11,9 @@ YOU = You("ada", frozenset({"users"}))
 
 
 def narrowed(limits=(), you=YOU, **partition):
-    one = values.Partition(name="p", max_time=86_400, **partition)
+    row = values.Partition(name="p", max_time=86_400, **partition)
     state = Cluster(0.0, [], {"p": Partition("p", max_time=86_400.0)}, [], [])
-    return permitted(state, values.Dump(partitions=[one], limits=list(limits)), you).partitions["p"]
+    return permitted(state, values.Dump(partitions=[row], limits=list(limits)), you).partitions["p"]
 
 
 def association(account="a", **more):

@@ -125,7 +125,7 @@ def test_begin_time_and_throttle():
     assert waits(state([node()], pending=[later]), mine(10), mine(11)) == [[0.0], [40.0]]
     tasks = [job(10 + n, 30, gpus=1, array=10, throttle=1) for n in range(3)]
     assert waits(state([node(gpus=2)], pending=tasks), mine(10, gpus=2)) == [[90.0]]
-    free = [one._replace(throttle=0) for one in tasks]
+    free = [task._replace(throttle=0) for task in tasks]
     assert waits(state([node(gpus=2)], pending=free), mine(10, gpus=2)) == [[60.0]]
 
 
@@ -191,7 +191,7 @@ def test_a_long_queue_replayed_once_is_near_the_plan():
         asked = mine(60, drawn.randint(1, 4))
         exact.append((replayed(queue, LIMITS, [asked])[0][0] - NOW) / 60)
         once.append((replay.backlogged(queue, LIMITS, [asked], [queue.key(asked.job, 99)])[0][0] - NOW) / 60)
-        assert 0 <= once[-1] <= 200 + sum(one.limit / 60 for one in pending)
+        assert 0 <= once[-1] <= 200 + sum(waiting.limit / 60 for waiting in pending)
         assert pending or once[-1] == exact[-1]
     assert 0.9 < sum(once) / sum(exact) < 1.15
 

@@ -41,9 +41,9 @@ def asked(slurm, tmp_path, monkeypatch):
 
 
 def submit(slurm, *words, seconds):
-    told = slurm.run("sbatch", "--parsable", "-o", "/dev/null", *words, "--wrap", f"sleep {seconds}")
-    assert told.returncode == 0, told.stderr
-    return told.stdout.strip()
+    done = slurm.run("sbatch", "--parsable", "-o", "/dev/null", *words, "--wrap", f"sleep {seconds}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def test_a_wait_that_was_foretold_is_seen(slurm, asked):
@@ -54,7 +54,7 @@ def test_a_wait_that_was_foretold_is_seen(slurm, asked):
     before = submit(slurm, "-p", "cuda", "-N1", "--gres=gpu:l40:4", "-t", "1", seconds=20)
     slurm.wait(before, "PENDING")
     answer = asked("cuda/l40:1x4", "cuda/l40:2x4", "rocm/mi50:1x1")
-    foretold = {one.allocation: one for one in answer.allocations}
+    foretold = {row.allocation: row for row in answer.allocations}
     assert foretold["rocm/mi50:1x1"].wait.high == 0
     assert foretold["cuda/l40:1x4"].wait.bound
     assert 30 <= foretold["cuda/l40:1x4"].wait.high <= 62
@@ -74,7 +74,7 @@ def test_a_job_that_can_never_run_spoils_slurm_s_estimate_and_not_ours(slurm, as
     while slurm.job(poison).get("Reason") != "PartitionTimeLimit" and time.monotonic() < end:
         time.sleep(0.2)
     answer = asked("rocm/mi50:3x1", more=["--test-only"])
-    assert [one.job for one in answer.poison] == [int(poison)]
+    assert [job.job for job in answer.poison] == [int(poison)]
     assert answer.allocations[0].wait.high == 0
     assert answer.second_opinion[0].says is not None
     mine = submit(slurm, "-p", "rocm", "-N3", "--gres=gpu:mi50:1", "-t", "1", seconds=1)
@@ -84,11 +84,11 @@ def test_a_job_that_can_never_run_spoils_slurm_s_estimate_and_not_ours(slurm, as
 
 def test_what_the_cluster_has_is_judged_without_being_told(slurm, asked):
     answer = asked()
-    assert {one.partition for one in answer.allocations} == {"cuda", "rocm", "scavenge"}
-    assert all(one.preemptible == (one.partition == "scavenge") for one in answer.allocations)
+    assert {row.partition for row in answer.allocations} == {"cuda", "rocm", "scavenge"}
+    assert all(row.preemptible == (row.partition == "scavenge") for row in answer.allocations)
     assert answer.slurm == "" or answer.slurm[0].isdigit()
     never = asked("rocm/mi50:11x1", "rocm/l40:1x1", "no/mi50:1x1").never
-    assert [one.reason for one in never] == ["no-such-nodes", "no-such-nodes", "no-such-partition"]
+    assert [row.reason for row in never] == ["no-such-nodes", "no-such-nodes", "no-such-partition"]
 
 
 def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
@@ -117,16 +117,16 @@ def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
 
 def test_a_limit_of_your_association_is_kept(slurm, asked, monkeypatch):
     """The real cluster has no accounting: its answer is read as sacctmgr writes it."""
-    told = asking.Slurm.limits
+    ask_limits = asking.Slurm.limits
 
     def limits(self, user):
-        told(self, user)
+        ask_limits(self, user)
         head = "Account|User|Partition|QOS|Def QOS|MaxJobs|MaxSubmit|MaxWall|MaxTRES|GrpTRES\n"
         read_answer(head + f"users|{user}||||||01:00:00|gres/gpu=4|\n", self.dump)
 
     monkeypatch.setattr(asking.Slurm, "limits", limits)
     answer = asked("rocm/mi50:1x4", "rocm/mi50:1x5")
-    assert [(one.allocation, one.reason) for one in answer.never] == [("rocm/mi50:1x5", "partition-limit")]
+    assert [(row.allocation, row.reason) for row in answer.never] == [("rocm/mi50:1x5", "partition-limit")]
 
 
 def test_a_model_that_a_type_of_gpu_cannot_hold(slurm, asked):
@@ -136,7 +136,7 @@ def test_a_model_that_a_type_of_gpu_cannot_hold(slurm, asked):
         "rocm/mi50:1x1",
         more=("--model", "qwen3 8b", "--train", "full", "--optimizer", "adamw", "--context", "2048", "--batch", "4"),
     )
-    assert {one.allocation: one.reason for one in answer.never} == {
+    assert {row.allocation: row.reason for row in answer.never} == {
         "cuda/l40:1x1": "gpu-memory",
         "rocm/mi50:1x1": "gpu-memory",
     }

@@ -111,8 +111,8 @@ def test_values_of_a_script():
         "import argparse, yaml, os\nfrom mine import DEFAULT\np = argparse.ArgumentParser()\np.add_argument('--a', type=int, default=3)\np.add_argument('-b', '--bee', type=int)\n"
         "args = p.parse_args()\ncfg = yaml.safe_load(open('c.yaml'))\ndef half(n): return n // 2\nshow(args.a, args.bee, cfg['x']['y'], half(args.a * 4), DEFAULT + 1, os.environ['WHO'])\n"
     )
-    beside = {"mine.py": "DEFAULT = 6\n", "c.yaml": "x:\n  y: 5\n"}.get
-    program = Program(modules_of("train.py", text, beside), lambda _name: UNKNOWN_VALUE, beside, [])
+    siblings = {"mine.py": "DEFAULT = 6\n", "c.yaml": "x:\n  y: 5\n"}.get
+    program = Program(modules_of("train.py", text, siblings), lambda _name: UNKNOWN_VALUE, siblings, [])
     site = next(program.named("show"))
     assert [value.const for value in site.values()][:2] == [3, None]
     assert [value.number for value in site.values()][2:] == [5, 6, 7, None]
@@ -139,15 +139,18 @@ def test_hydra():
     script = DDP.replace(
         "def main():", "import hydra\n@hydra.main(config_path='conf', config_name='base')\ndef main(cfg):"
     ).replace("num_workers=2", "num_workers=cfg.data.workers")
-    beside = {"conf/base.yaml": "defaults:\n  - data: big\n", "conf/data/big.yaml": "workers: 30\n"}
+    siblings = {"conf/base.yaml": "defaults:\n  - data: big\n", "conf/data/big.yaml": "workers: 30\n"}
     job = batch("torchrun --standalone --nproc_per_node=4 train.py")
-    assert causes(script, job, beside=beside) == {"workers-exceed-cpus"}
-    assert causes(script, job.replace("train.py", "train.py data.workers=2"), beside=beside) == set()
+    assert causes(script, job, beside=siblings) == {"workers-exceed-cpus"}
+    assert causes(script, job.replace("train.py", "train.py data.workers=2"), beside=siblings) == set()
 
 
 def test_modules_that_import_each_other():
-    beside = {"a.py": "from b import X\nfrom b import *\nY = X\n", "b.py": "from a import Y\nfrom a import *\nX = Y\n"}
-    assert causes("from a import X, Y\nfrom b import *\nZ = X + Y\nprint(Z)\n", beside=beside) == set()
+    siblings = {
+        "a.py": "from b import X\nfrom b import *\nY = X\n",
+        "b.py": "from a import Y\nfrom a import *\nX = Y\n",
+    }
+    assert causes("from a import X, Y\nfrom b import *\nZ = X + Y\nprint(Z)\n", beside=siblings) == set()
 
 
 @pytest.mark.parametrize(
@@ -263,8 +266,8 @@ def test_the_group_that_a_command_line_chooses_is_read_and_not_laid_over():
         "conf/data/small.yaml": "n: 2\n",
         "conf/data/big.yaml": "n: 16\n",
     }
-    made = hydra_value("conf", "config", files.get, {"data": Value(const="big"), "data.m": Value(const=3)})
-    data = (made.fields or {})["data"].fields or {}
+    value = hydra_value("conf", "config", files.get, {"data": Value(const="big"), "data.m": Value(const=3)})
+    data = (value.fields or {})["data"].fields or {}
     assert (data["n"].const, data["n"].place, data["m"].const) == (16, Place(file="conf/data/big.yaml", line=1), 3)
 
 
@@ -289,6 +292,6 @@ def test_words_are_as_they_are_written_in_any_script():
 
 def test_a_sourced_file_sets_variables_and_functions_with_its_own_lines():
     files = {"env.sh": '# settings\nN=4\nrun() {\n  python -n $N "$@"\n}\nsource env.sh\n'}
-    script = Reader("job", lambda _name: None, beside=files.get).read("N=2\n. ./env.sh\nrun t.py")
+    script = Reader("job", lambda _name: None, read_sibling=files.get).read("N=2\n. ./env.sh\nrun t.py")
     last = script.commands[-1]
     assert ([word.text for word in last.words], last.file, last.line) == (["python", "-n", "4", "t.py"], "env.sh", 4)

@@ -123,9 +123,9 @@ def test_it_is_worth_a_note_and_no_more(name, tmp_path, capsys):
     (tmp_path / "train.py").write_text(script)
     (tmp_path / "job.sbatch").write_text(job)
     assert run(["train", "check", str(tmp_path / "train.py"), str(tmp_path / "job.sbatch")]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    assert ": note: " in told
-    assert cause in told
+    output = " ".join(capsys.readouterr().out.split())
+    assert ": note: " in output
+    assert cause in output
 
 
 SILENT = {
@@ -194,8 +194,8 @@ def test_it_is_silent(name):
 )  # fmt: skip
 def test_what_a_partition_has(partition, options, cause):
     given = one_gpu(f"--partition={partition}", *options)
-    told = causes(ONE, batch("python train.py", options=given), CLUSTER)
-    assert told - {"gpus-requested-and-unused"} == cause
+    found_causes = causes(ONE, batch("python train.py", options=given), CLUSTER)
+    assert found_causes - {"gpus-requested-and-unused"} == cause
 
 
 @pytest.mark.parametrize(
@@ -204,8 +204,8 @@ def test_what_a_partition_has(partition, options, cause):
 )  # fmt: skip
 def test_what_a_card_computes_with(partition, precision, severity):
     script = LIGHTNING.replace("devices=4", f'devices=4, precision="{precision}"')
-    told = found(script, batch(SRUN, options=(*TASKS, f"--partition={partition}")), CLUSTER)
-    assert [each.severity for each in told if each.cause == "precision-not-on-device"] == (
+    findings = found(script, batch(SRUN, options=(*TASKS, f"--partition={partition}")), CLUSTER)
+    assert [each.severity for each in findings if each.cause == "precision-not-on-device"] == (
         [severity] if severity else []
     )
 

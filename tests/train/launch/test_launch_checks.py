@@ -92,9 +92,9 @@ def test_errors_stop_a_launch_and_nothing_is_written(folder, tmp_path):
     assert os.listdir(folder.path) == ["wrong.py"]
     assert not (tmp_path / "called").exists()
     printed = folder.rigup(*words, "--print", "--json")
-    told = json.loads(printed.stdout)
-    assert (printed.returncode, told["checked"]) == (0, True)
-    assert {finding["severity"] for finding in told["findings"]} == {"error"}
+    answer = json.loads(printed.stdout)
+    assert (printed.returncode, answer["checked"]) == (0, True)
+    assert {finding["severity"] for finding in answer["findings"]} == {"error"}
     again = json.loads(folder.rigup(*words, "--no-follow", "--no-check", "--json").stdout)
     assert (again["job"], again["checked"], again["findings"]) == (7, False, [])
     assert (tmp_path / "called").exists()

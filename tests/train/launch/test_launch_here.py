@@ -20,19 +20,26 @@ def folder(tmp_path) -> Folder:
 
 
 def test_two_ranks_of_this_machine(folder):
-    done, told = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *HERE, "--python", torch_python())
-    assert (done.returncode, told["state"], told["exit"], told["job"]) == (0, "completed", 0, None), done.stderr
-    assert sorted(number for one in folder.ranks() for number in one["seen"]) == list(range(64))
-    assert {check["check"] for check in told["preflight"] if check["passed"]} >= {"all-reduce", "port-answers"}
+    done, answer = folder.launch(
+        folder.program("plain_ddp.py"), str(folder.path), "4", *HERE, "--python", torch_python()
+    )
+    assert (done.returncode, answer["state"], answer["exit"], answer["job"]) == (0, "completed", 0, None), done.stderr
+    assert sorted(number for rank in folder.ranks() for number in rank["seen"]) == list(range(64))
+    assert {check["check"] for check in answer["preflight"] if check["passed"]} >= {"all-reduce", "port-answers"}
 
 
 def test_a_failing_rank_of_this_machine_is_told_of(folder):
     program = folder.program(
         "fails.py", "import os, time\nif os.environ['RANK'] == '1':\n    raise KeyError('label')\ntime.sleep(600)\n"
     )
-    done, told = folder.launch(program, *HERE, "--python", torch_python())
-    assert (done.returncode, told["state"], told["failing"]["rank"], told["failing"]["exit"]) == (1, "failed", 1, 1)
-    lines = told["failing"]["error"].splitlines()
+    done, answer = folder.launch(program, *HERE, "--python", torch_python())
+    assert (done.returncode, answer["state"], answer["failing"]["rank"], answer["failing"]["exit"]) == (
+        1,
+        "failed",
+        1,
+        1,
+    )
+    lines = answer["failing"]["error"].splitlines()
     assert (lines[0], lines[-1]) == ("Traceback (most recent call last):", "KeyError: 'label'")
     assert len([line for line in lines if line.startswith("  File ")]) == 1, "none of the calls are rigup's own"
 
@@ -49,9 +56,9 @@ def test_a_stop_ends_every_rank(folder):
         assert line
         ranks += [int(line.split()[-1])] if "pid" in line.split(":")[-1].split()[:1] else []
     running.send_signal(signal.SIGTERM)
-    _rest, said = running.communicate(timeout=90)
+    _rest, errors = running.communicate(timeout=90)
     assert running.returncode == 128 + signal.SIGTERM
-    assert "all of its ranks have ended" in said
+    assert "all of its ranks have ended" in errors
     assert not any(os.path.exists(f"/proc/{rank}") for rank in ranks)
 
 
@@ -60,5 +67,5 @@ def test_nothing_is_written_where_it_is_only_printed(folder):
     assert done.returncode == 0
     assert shlex.split(done.stdout)[-5:] == [str(folder.path / "a.py"), "--lr", "1", "--nodes", "7"]
     assert os.listdir(folder.path) == ["a.py"]
-    told = json.loads(folder.rigup("launch", "a.py", *HERE, "--print", "--json").stdout)
-    assert (told["state"], told["numbers"]["world_size"]) == ("written", 2)
+    answer = json.loads(folder.rigup("launch", "a.py", *HERE, "--print", "--json").stdout)
+    assert (answer["state"], answer["numbers"]["world_size"]) == ("written", 2)

@@ -24,24 +24,24 @@ def folder(slurm, tmp_path) -> Folder:
 def same_as_one_process(folder: Folder, python: str, program: str, *words: str) -> None:
     """Ranks cover the data without overlap, and their gradients and weights are those of one process with the same global batch."""
     ranks = folder.ranks()
-    assert [one["rank"] for one in ranks] == [0, 1, 2, 3]
-    assert {one["world"] for one in ranks} == {4}
-    assert [one["node"] for one in ranks] == ["rocm01", "rocm01", "rocm02", "rocm02"]
-    assert sorted(number for one in ranks for number in one["seen"]) == list(range(64))
+    assert [rank["rank"] for rank in ranks] == [0, 1, 2, 3]
+    assert {rank["world"] for rank in ranks} == {4}
+    assert [rank["node"] for rank in ranks] == ["rocm01", "rocm01", "rocm02", "rocm02"]
+    assert sorted(number for rank in ranks for number in rank["seen"]) == list(range(64))
     alone = folder.path / "alone"
     alone.mkdir()
     subprocess.run([python, program, str(alone), *words], cwd=folder.path, check=True, capture_output=True)
     expected = json.loads((alone / "rank0.json").read_text())
-    for one in ranks:
+    for rank in ranks:
         for name in ("gradient", "weights"):
-            assert max(abs(a - b) for a, b in zip(one[name], expected[name], strict=True)) < 1e-6
+            assert max(abs(a - b) for a, b in zip(rank[name], expected[name], strict=True)) < 1e-6
 
 
 def test_plain_ddp_over_two_nodes_is_as_one_process(folder):
     python = torch_python()
-    done, told = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *SIZE, "--python", python)
-    assert (done.returncode, told["state"], told["exit"]) == (0, "completed", 0), done.stderr
-    assert all(check["passed"] for check in told["preflight"])
+    done, answer = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *SIZE, "--python", python)
+    assert (done.returncode, answer["state"], answer["exit"]) == (0, "completed", 0), done.stderr
+    assert all(check["passed"] for check in answer["preflight"])
     assert {
         "all-reduce",
         "name-resolves",
@@ -49,18 +49,18 @@ def test_plain_ddp_over_two_nodes_is_as_one_process(folder):
         "tasks-equal-world",
         "devices-equal",
         "visibility-not-doubled",
-    } == {check["check"] for check in told["preflight"]}
+    } == {check["check"] for check in answer["preflight"]}
     same_as_one_process(folder, python, "plain_ddp.py", "4")
 
 
 def test_lightning_over_two_nodes_is_as_one_process(folder):
     python = lightning_python()
-    done, told = folder.launch(
+    done, answer = folder.launch(
         folder.program("with_lightning.py"), str(folder.path), "4", "2", "2", *SIZE, "--python", python
     )
-    assert (done.returncode, told["state"]) == (0, "completed"), done.stderr
-    assert {one["environment"] for one in folder.ranks()} == {"SLURMEnvironment"}, "it would not requeue"
-    assert told["trainer"] == {"devices": 2, "num_nodes": 2, "strategy": "ddp", "accelerator": "cpu"}
+    assert (done.returncode, answer["state"]) == (0, "completed"), done.stderr
+    assert {rank["environment"] for rank in folder.ranks()} == {"SLURMEnvironment"}, "it would not requeue"
+    assert answer["trainer"] == {"devices": 2, "num_nodes": 2, "strategy": "ddp", "accelerator": "cpu"}
     same_as_one_process(folder, python, "with_lightning.py", "4", "1", "1")
 
 
@@ -71,9 +71,9 @@ def test_a_sampler_for_more_ranks_than_run_is_told_of(folder):
         "import os\n"
         "DistributedSampler(range(8), num_replicas=2 * int(os.environ['WORLD_SIZE']), rank=int(os.environ['RANK']))\n",
     )
-    done, told = folder.launch(program, *SIZE, "--python", torch_python())
-    assert (done.returncode, told["state"]) == (1, "failed")
-    assert "sampler-replicas: a sampler splits the data among 8 ranks, and 4 run" in told["failing"]["error"]
+    done, answer = folder.launch(program, *SIZE, "--python", torch_python())
+    assert (done.returncode, answer["state"]) == (1, "failed")
+    assert "sampler-replicas: a sampler splits the data among 8 ranks, and 4 run" in answer["failing"]["error"]
 
 
 @pytest.mark.training
@@ -125,15 +125,17 @@ def ranks_of(path) -> list[dict]:
 @pytest.mark.slow
 def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder):
     program = folder.program("resumable.py")
-    done, told = folder.launch(
+    done, answer = folder.launch(
         program, str(folder.path), "0.4", "--time", "1", "--lead", "30", *PLAIN[:6], *PLAIN[8:], seconds=500
     )
-    assert (done.returncode, told["state"]) == (0, "completed"), done.stderr
-    assert len(told["attempts"]) > 1
-    assert {one["exit"] for one in told["attempts"][:-1]} <= {0, None}
+    assert (done.returncode, answer["state"]) == (0, "completed"), done.stderr
+    assert len(answer["attempts"]) > 1
+    assert {attempt["exit"] for attempt in answer["attempts"][:-1]} <= {0, None}
     seen = [json.loads((folder.path / f"seen{rank}.json").read_text()) for rank in range(4)]
-    assert [len(one) for one in seen] == [100] * 4
-    assert sorted(number for one in seen for number in one) == list(range(400)), "each number once, over all attempts"
+    assert [len(numbers) for numbers in seen] == [100] * 4
+    assert sorted(number for numbers in seen for number in numbers) == list(range(400)), (
+        "each number once, over all attempts"
+    )
 
 
 def test_a_failing_rank_is_told_of_with_its_own_error(folder):
@@ -144,9 +146,9 @@ def test_a_failing_rank_is_told_of_with_its_own_error(folder):
         "    raise ValueError('the label 12 is out of range')\n"
         "time.sleep(600)\n",
     )
-    done, told = folder.launch(program, *PLAIN)
-    assert (done.returncode, told["state"]) == (1, "failed")
-    failing = told["failing"]
+    done, answer = folder.launch(program, *PLAIN)
+    assert (done.returncode, answer["state"]) == (1, "failed")
+    failing = answer["failing"]
     assert (failing["rank"], failing["node"], failing["exit"]) == (2, "rocm02", 1)
     assert failing["error"].splitlines()[-1] == "ValueError: the label 12 is out of range"
     assert failing["error"].startswith("Traceback")
@@ -165,9 +167,9 @@ def test_ranks_that_ignore_the_end_of_another_are_killed(folder):
         "    sys.exit('the disk is full')\n"
         "time.sleep(600)\n",
     )
-    done, told = folder.launch(program, *PLAIN)
-    assert (done.returncode, told["state"]) == (1, "failed")
-    assert (told["failing"]["rank"], told["failing"]["error"]) == (3, "the disk is full")
+    done, answer = folder.launch(program, *PLAIN)
+    assert (done.returncode, answer["state"]) == (1, "failed")
+    assert (answer["failing"]["rank"], answer["failing"]["error"]) == (3, "the disk is full")
 
 
 def test_a_job_is_cancelled_though_it_ignores_to_be_asked(folder):
@@ -191,51 +193,51 @@ def test_who_stops_following_leaves_the_job(folder, slurm):
     )
     assert "begun" in following.stdout.readline()
     following.send_signal(signal.SIGINT)
-    _rest, said = following.communicate(timeout=60)
+    _rest, errors = following.communicate(timeout=60)
     assert following.returncode == 130
-    assert "The job goes on." in said
+    assert "The job goes on." in errors
     assert json.loads(folder.rigup("launch", "status", "--json").stdout)["state"] == "running"
 
 
 def test_an_address_that_does_not_resolve(folder):
-    done, told = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert told["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
-    assert seconds_of(told) < 30
-    assert "begun" not in text_of(told["log"])
+    done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert answer["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
+    assert seconds_of(answer) < 30
+    assert "begun" not in text_of(answer["log"])
 
 
 def test_a_mask_that_is_doubled(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
     words = ("--nodes", "2", "--gpus", "mi50:2", "--partition", "rocm", "--set", "HIP_VISIBLE_DEVICES=2,3")
-    done, told = folder.launch(program, *words, "--python", torch_python())
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert told["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
-    assert seconds_of(told) < 30
+    done, answer = folder.launch(program, *words, "--python", torch_python())
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert answer["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
+    assert seconds_of(answer) < 30
 
 
 def test_a_rank_that_hangs(folder):
     python = folder.path / "python"
     python.write_text(f'#!/bin/sh\n[ "$SLURM_PROCID" = 3 ] && exec sleep 600\nexec "{torch_python()}" "$@"\n')
     python.chmod(0o755)
-    done, told = folder.launch(
+    done, answer = folder.launch(
         folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python)
     )
-    assert (done.returncode, told["state"]) == (78, "failed")
-    assert (told["failing"]["rank"], told["failing"]["error"].partition(" within")[0]) == (
+    assert (done.returncode, answer["state"]) == (78, "failed")
+    assert (answer["failing"]["rank"], answer["failing"]["error"].partition(" within")[0]) == (
         3,
         "tasks-equal-world: rank 3 did not come to the meeting",
     )
-    assert seconds_of(told) < 35  # whole seconds of two clocks
+    assert seconds_of(answer) < 35  # whole seconds of two clocks
 
 
 def test_gpus_that_torch_does_not_see(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
-    done, told = folder.launch(
+    done, answer = folder.launch(
         program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "10", "--python", torch_python()
     )
-    assert (done.returncode, told["allocation"]) == (78, "rocm/mi50:1x2")
-    assert told["failing"]["error"].startswith(
+    assert (done.returncode, answer["allocation"]) == (78, "rocm/mi50:1x2")
+    assert answer["failing"]["error"].startswith(
         "devices-equal: torch sees 0 GPUs of 2 here: it was built for no GPU at all; ROCR_VISIBLE_DEVICES=0,1"
     )
 
@@ -243,21 +245,23 @@ def test_gpus_that_torch_does_not_see(folder):
 def test_each_row_of_a_table_is_a_run(folder):
     program = folder.program("row.py", "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit('out-b' in sys.argv)\n")  # fmt: skip
     (folder.path / "table.csv").write_text("lr,note,out\n0.1,a 'b' $HOME,out-a\n,#SBATCH; rm -rf /,out-b\n")
-    done, told = folder.launch(program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:])
-    assert (done.returncode, told["state"]) == (1, "failed"), done.stderr
-    assert [(run["state"], run["exit"]) for run in told["array"]] == [("completed", 0), ("failed", 1)]
+    done, answer = folder.launch(
+        program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:]
+    )
+    assert (done.returncode, answer["state"]) == (1, "failed"), done.stderr
+    assert [(run["state"], run["exit"]) for run in answer["array"]] == [("completed", 0), ("failed", 1)]
     assert (folder.path / "out-a3").read_text() == "--batch 8 --lr 0.1 --note a 'b' $HOME --out out-a"
     assert (folder.path / "out-b0").read_text() == "--batch 8 --note #SBATCH; rm -rf / --out out-b"
 
 
 def test_a_script_that_a_person_edited_is_submitted_as_it_stands(folder):
     program = folder.program("word.py", "import os\nprint('the word is', os.environ.get('WORD'), flush=True)\n")
-    _done, told = folder.launch(program, *PLAIN)
-    script = folder.path / told["script"]
+    _done, answer = folder.launch(program, *PLAIN)
+    script = folder.path / answer["script"]
     script.write_text(script.read_text().replace("\nsrun ", "\nexport WORD=edited\nsrun "))
-    again = folder.rigup("launch", "resume", told["id"], "--json")
+    again = folder.rigup("launch", "resume", answer["id"], "--json")
     now = json.loads(again.stdout)
-    assert (again.returncode, now["job"], len(now["attempts"])) == (0, told["job"] + 1, 2)
+    assert (again.returncode, now["job"], len(now["attempts"])) == (0, answer["job"] + 1, 2)
     assert "3: the word is edited" in folder.rigup("launch", "logs", str(now["job"])).stdout
 
 
@@ -270,9 +274,9 @@ def test_what_slurm_refuses_is_said_in_its_words(folder):
     assert "Traceback" not in done.stderr
 
 
-def seconds_of(told: dict) -> int:
+def seconds_of(answer: dict) -> int:
     """From the start of the last attempt to its end, on the clocks of its node."""
-    last = told["attempts"][-1]
+    last = answer["attempts"][-1]
     return last["end"] - last["start"]
 
 

@@ -28,9 +28,9 @@ def words() -> tuple[str, ...]:
 
 
 def test_ranks_of_two_hosts_train_together(folder):
-    done, told = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *words())
-    assert (done.returncode, told["state"], told["numbers"]["world_size"]) == (0, "completed", 2), done.stderr
-    assert sorted(number for one in folder.ranks() for number in one["seen"]) == list(range(64))
+    done, answer = folder.launch(folder.program("plain_ddp.py"), str(folder.path), "4", *words())
+    assert (done.returncode, answer["state"], answer["numbers"]["world_size"]) == (0, "completed", 2), done.stderr
+    assert sorted(number for rank in folder.ranks() for number in rank["seen"]) == list(range(64))
 
 
 def test_a_rank_that_fails_on_one_host_ends_the_other(folder):
@@ -42,9 +42,9 @@ def test_a_rank_that_fails_on_one_host_ends_the_other(folder):
         "if os.environ['RANK'] == '1':\n    raise KeyError('label')\n"
         "time.sleep(600)\n",
     )
-    done, told = folder.launch(program, *words())
-    assert (done.returncode, told["state"]) == (1, "failed"), done.stderr
-    assert (told["failing"]["rank"], told["failing"]["error"].splitlines()[-1]) == (1, "KeyError: 'label'")
+    done, answer = folder.launch(program, *words())
+    assert (done.returncode, answer["state"]) == (1, "failed"), done.stderr
+    assert (answer["failing"]["rank"], answer["failing"]["error"].splitlines()[-1]) == (1, "KeyError: 'label'")
     waiting = int((folder.path / "pid0").read_text())
     assert not os.path.exists(f"/proc/{waiting}"), "it waits for a rank that is gone"
 
@@ -52,12 +52,12 @@ def test_a_rank_that_fails_on_one_host_ends_the_other(folder):
 def test_a_host_that_is_not_reached_is_named(folder, daemon):  # noqa: F811
     daemon.add("node9", port=free_port())
     asked = [word if word != "node7,node8" else "node7,node9" for word in words()]
-    done, told = folder.launch(folder.program("never.py", "import time\ntime.sleep(600)\n"), *asked)
-    assert (done.returncode, told["state"]) == (255, "failed"), done.stderr
+    done, answer = folder.launch(folder.program("never.py", "import time\ntime.sleep(600)\n"), *asked)
+    assert (done.returncode, answer["state"]) == (255, "failed"), done.stderr
     assert "127.0.0.1" in done.stderr
     assert "Connection refused" in done.stderr
-    assert (told["failing"]["rank"], told["failing"]["node"], told["failing"]["exit"]) == (None, "node9", 255)
-    assert "Connection refused" in told["failing"]["error"]
+    assert (answer["failing"]["rank"], answer["failing"]["node"], answer["failing"]["exit"]) == (None, "node9", 255)
+    assert "Connection refused" in answer["failing"]["error"]
     assert "It failed on node9:" in folder.rigup("launch", "status").stdout
 
 
@@ -93,9 +93,9 @@ def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
             time.sleep(0.2)
         ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
         running.send_signal(signal.SIGINT)
-        _out, said = running.communicate(timeout=120)
-        assert running.returncode == 128 + signal.SIGINT, said
-        assert "all of its ranks have ended" in said
+        _out, errors = running.communicate(timeout=120)
+        assert running.returncode == 128 + signal.SIGINT, errors
+        assert "all of its ranks have ended" in errors
         assert not any(is_alive(rank) for rank in ranks)
         assert other.poll() is None
     finally:

@@ -64,9 +64,9 @@ def test_ranks_are_numbered_for_torch_and_not_as_by_torchrun(checks):
     ],
 )
 def test_numbers_that_do_not_agree_are_told_of(checks, variables, says):
-    told = {name: value for name, value in of_slurm(**variables).items() if value is not None}
+    settings = {name: value for name, value in of_slurm(**variables).items() if value is not None}
     with pytest.raises(checks.Refused, match=says):
-        checks.right_numbers(checks.Rank(told), asked())
+        checks.right_numbers(checks.Rank(settings), asked())
 
 
 @given(some.text(max_size=30))
@@ -117,8 +117,8 @@ def met(meeting, checks, messages, world, word="job"):
         voices.append(meeting.Voice(told, "127.0.0.1", port, word))
         voices[-1].send("hello", own, **more)
     verdict = meeting.judged(room, "hello", 1.0, "")
-    heard = [voice.hear(10) for voice in voices] if word == "job" else []
-    assert all(one == verdict for one in heard)
+    verdicts = [voice.hear(10) for voice in voices] if word == "job" else []
+    assert all(received == verdict for received in verdicts)
     room.close()
     for voice in voices:
         voice.close()

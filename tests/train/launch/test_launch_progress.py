@@ -91,17 +91,23 @@ def run_of(folder: Path, **more: object) -> Run:
 def test_the_slowest_rank_is_everybodys(tmp_path):
     rows(tmp_path, 0, 2, 20.0, gpus_used=3, memory_peak=5)
     rows(tmp_path, 1, 2, 10.0, gpus_used=3, memory_peak=7)
-    (told,) = progress(Local(), [str(tmp_path)])
-    assert (told.steps_per_second, told.samples_per_second, told.ranks, told.attempt, told.job) == (
+    (attempt,) = progress(Local(), [str(tmp_path)])
+    assert (attempt.steps_per_second, attempt.samples_per_second, attempt.ranks, attempt.attempt, attempt.job) == (
         10.0,
         160.0,
         2,
         1,
         "7",
     )
-    assert (told.wait, told.idle, told.memory_peak, told.gpus_asked, told.gpus_used) == (0.5, None, 7, 4, 3)
-    assert (told.bottleneck, told.ended, told.device) == ("data-loader", "ended", "AMD Instinct MI50")
-    now = msgspec.structs.replace(answer(run_of(tmp_path), []), progress=[told])
+    assert (attempt.wait, attempt.idle, attempt.memory_peak, attempt.gpus_asked, attempt.gpus_used) == (
+        0.5,
+        None,
+        7,
+        4,
+        3,
+    )
+    assert (attempt.bottleneck, attempt.ended, attempt.device) == ("data-loader", "ended", "AMD Instinct MI50")
+    now = msgspec.structs.replace(answer(run_of(tmp_path), []), progress=[attempt])
     text = status_text(now)
     assert "10 a second" in text
     assert "1 of the 4 GPUs of a node are not used." in text
@@ -113,24 +119,24 @@ def test_attempts_are_told_apart_and_more_ranks_are_compared(tmp_path):
     rows(tmp_path / "a", 0, 1, 12.5, attempt=1)
     for rank in range(4):
         rows(tmp_path / "b", rank, 4, 10.0, attempt=2)
-    told = progress(Local(), [str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "none")])
-    assert [(each.attempt, each.world_size, each.ended) for each in told] == [
+    attempts = progress(Local(), [str(tmp_path / "a"), str(tmp_path / "b"), str(tmp_path / "none")])
+    assert [(each.attempt, each.world_size, each.ended) for each in attempts] == [
         (1, 1, None),
         (2, 1, "ended"),
         (3, 4, "ended"),
     ]
-    (grown,) = scaling(told)
+    (grown,) = scaling(attempts)
     assert (grown.of, grown.world_size, grown.speedup, grown.efficiency) == (1, 4, 3.2, 0.8)
     assert "4 ranks are 3.20 times as fast as 1 on AMD Instinct MI50: 80% of what they could be." in status_text(
-        msgspec.structs.replace(answer(run_of(tmp_path), []), progress=told, scaling=scaling(told))
+        msgspec.structs.replace(answer(run_of(tmp_path), []), progress=attempts, scaling=scaling(attempts))
     ).replace("\n  ", " ")
-    assert scaling(told[:2]) == []
+    assert scaling(attempts[:2]) == []
 
 
 def test_a_rank_that_tells_nothing_leaves_the_rate_of_all_unknown(tmp_path):
     rows(tmp_path, 0, 2, 20.0)
-    (told,) = progress(Local(), [str(tmp_path)])
-    assert (told.ranks, told.samples_per_second, scaling([told])) == (1, None, [])
+    (attempt,) = progress(Local(), [str(tmp_path)])
+    assert (attempt.ranks, attempt.samples_per_second, scaling([attempt])) == (1, None, [])
 
 
 def test_where_histories_lie(tmp_path):

@@ -90,13 +90,13 @@ def test_rows_of_a_table_reach_the_shell_as_they_are(rows):
     script = batch_script(checked_job(job((), map(tuple, rows))))
     chosen = script[script.index('case "$SLURM_ARRAY') : script.index("\nsrun ")]
     for number, row in enumerate(rows):
-        told = subprocess.run(
+        done = subprocess.run(
             ["bash", "-c", chosen + "\nprintf '%s\\0' \"$@\""],
             env={"SLURM_ARRAY_TASK_ID": str(number)},
             capture_output=True,
             check=True,
         )
-        assert told.stdout == b"".join(word.encode() + b"\0" for word in row)
+        assert done.stdout == b"".join(word.encode() + b"\0" for word in row)
 
 
 @pytest.mark.parametrize(
@@ -203,17 +203,25 @@ def test_a_line_of_scontrol_with_blanks_in_its_values():
 
 
 def test_runs_of_an_array_that_wait_share_a_line():
-    told = jobs_of(
+    jobs = jobs_of(
         "JobId=9 ArrayJobId=8 ArrayTaskId=2-4%2 JobState=PENDING Reason=Resources\nJobId=8 ArrayTaskId=1 JobState=RUNNING Reason=None\n"
     )
-    assert [(one.row, one.state) for one in told] == [(2, "pending"), (3, "pending"), (4, "pending"), (1, "running")]
+    assert [(element.row, element.state) for element in jobs] == [
+        (2, "pending"),
+        (3, "pending"),
+        (4, "pending"),
+        (1, "running"),
+    ]
 
 
 def test_the_accounting_is_read_too():
-    told = jobs_of(
+    jobs = jobs_of(
         "JobID|State|ExitCode|NodeList\n8|FAILED|3:0|n1\n9_4|CANCELLED by 7|0:15|n[1-2]\n9_[5-6]|PENDING|0:0|None assigned\n"
     )
-    assert [(one.row, one.state, one.exit) for one in told[:2]] == [(-1, "failed", 3), (4, "cancelled", 143)]
+    assert [(element.row, element.state, element.exit) for element in jobs[:2]] == [
+        (-1, "failed", 3),
+        (4, "cancelled", 143),
+    ]
 
 
 def test_a_table_becomes_options():
@@ -237,19 +245,19 @@ srun: error: n2: task 3: Exited with exit code 1
 
 
 def test_who_lost_a_peer_is_not_the_one_that_failed():
-    told = failing(LOG, [])
-    assert told is not None
-    assert (told.rank, told.node, told.exit) == (3, "n2", 1)
-    assert told.error.splitlines()[-1] == "KeyError: 'label'"
+    failure = failing(LOG, [])
+    assert failure is not None
+    assert (failure.rank, failure.node, failure.exit) == (3, "n2", 1)
+    assert failure.error.splitlines()[-1] == "KeyError: 'label'"
 
 
 def test_a_rank_that_a_signal_ended_goes_before_those_that_srun_ended():
-    told = failing(
+    failure = failing(
         "0: step 3\n2: step 3\nsrun: error: n1: task 0: Killed\nsrun: error: n2: tasks 2-3: Segmentation fault (core dumped)\n",
         [],
     )
-    assert told is not None
-    assert (told.rank, told.node, told.exit, told.error) == (2, "n2", -11, "step 3")
+    assert failure is not None
+    assert (failure.rank, failure.node, failure.exit, failure.error) == (2, "n2", -11, "step 3")
 
 
 TORCHRUN = """\
@@ -266,18 +274,18 @@ Root Cause (first observed failure):
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])  # over ssh lines end as on a terminal
 def test_the_root_cause_that_torchrun_names(end):
-    told = failing(TORCHRUN.replace("\n", end), [])
-    assert told is not None
-    assert (told.rank, told.node, told.exit, told.error) == (1, "node8", 1, "KeyError: 'label'")
+    failure = failing(TORCHRUN.replace("\n", end), [])
+    assert failure is not None
+    assert (failure.rank, failure.node, failure.exit, failure.error) == (1, "node8", 1, "KeyError: 'label'")
 
 
 def test_a_check_of_the_preflight_goes_before_all():
     check = Preflight(
         check="all-reduce", passed=False, measured="", expected="", seconds=1, because="it hangs", rank=2, node="n2"
     )
-    told = failing(LOG, [check])
-    assert told is not None
-    assert (told.rank, told.error) == (2, "all-reduce: it hangs")
+    failure = failing(LOG, [check])
+    assert failure is not None
+    assert (failure.rank, failure.error) == (2, "all-reduce: it hangs")
     assert failing("all went well\n", []) is None
 
 
@@ -288,10 +296,10 @@ def test_hosts_are_names_and_no_options():
             hosts_of(bad)
     words = ssh_words(job(("a b", "$(x)")), "b", 1, "a")
     assert words[:-1] == ("ssh", "-tt", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "--", "b")
-    there = shlex.split(words[-1])
-    assert there[:3] == ["cd", "/work/a project", "&&"]
-    assert tuple(there[there.index("/env/bin/python") :]) == torchrun_words(job(("a b", "$(x)")), 1, "a")
-    assert "--node-rank=1" in there
+    remote_words = shlex.split(words[-1])
+    assert remote_words[:3] == ["cd", "/work/a project", "&&"]
+    assert tuple(remote_words[remote_words.index("/env/bin/python") :]) == torchrun_words(job(("a b", "$(x)")), 1, "a")
+    assert "--node-rank=1" in remote_words
 
 
 def test_a_record_that_is_none_is_refused(tmp_path):
@@ -304,6 +312,8 @@ def test_a_record_that_is_none_is_refused(tmp_path):
     (tmp_path / "attempts.tsv").write_text(
         "start\t1\t10\t7\tn1\nend\t1\t20\t0\nend\t9\t1\t1\nstart\tx\t\t\t\n\n" + "y" * 1000
     )
-    assert [(one.number, one.start, one.end, one.exit) for one in attempts(tmp_path)] == [(1, 10, 20, 0)]
+    assert [(attempt.number, attempt.start, attempt.end, attempt.exit) for attempt in attempts(tmp_path)] == [
+        (1, 10, 20, 0)
+    ]
     (tmp_path / "preflight-2.json").write_text('{"checks": [{"check": 3}]}')
     assert preflights(tmp_path) == []

@@ -269,7 +269,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         (tmp_path / "scripts" / f"{name}.py").write_text(ported(name, text).text)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     environment |= {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
-    said = {}
+    texts = {}
     for folder, launcher in (
         ("one", []),
         ("two", ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
@@ -277,7 +277,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         words = [python, *launcher, HERE / "runs_all.py", tmp_path / "scripts", tmp_path / folder]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=500, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
-        said[folder] = done.stdout.splitlines()
+        texts[folder] = done.stdout.splitlines()
     done = subprocess.run(
         [python, HERE / "compares.py", tmp_path / "one", tmp_path / "two"],
         env=environment,
@@ -290,7 +290,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
     differences = json.loads(done.stdout)
     assert differences.keys() == SCRIPTS.keys()
     assert {name: value for name, value in differences.items() if value > 1e-6} == {}
-    assert len(said["one"]) == len(said["two"]), "one process prints, and not each"
+    assert len(texts["one"]) == len(texts["two"]), "one process prints, and not each"
 
 
 # -- any text ------------------------------------------------------------------------------------------

@@ -32,10 +32,10 @@ def test_a_project_trains_on_two_nodes_of_two(slurm, tmp_path, kind):
     assert done.returncode == 0, done.stderr
     job = int(done.stdout.strip())
     state = slurm.wait(job, seconds=400)["JobState"]
-    said = (project / f"slurm-{job}.out").read_text(errors="replace")
-    assert state == "COMPLETED", said[-3000:]
-    found = re.findall(r"^accuracy ([\d.]+)$", said, re.MULTILINE)
-    assert len(set(found)) == 1, said[-6000:]  # Lightning prints on the first rank of each node
+    log = (project / f"slurm-{job}.out").read_text(errors="replace")
+    assert state == "COMPLETED", log[-3000:]
+    found = re.findall(r"^accuracy ([\d.]+)$", log, re.MULTILINE)
+    assert len(set(found)) == 1, log[-6000:]  # Lightning prints on the first rank of each node
     accuracy = found[0]
     assert float(accuracy) >= 0.85
     ranks = sorted((tmp_path / "state" / "rigup" / "training" / f"slurm-{job}").glob("rank-*.jsonl"))

@@ -37,9 +37,9 @@ _SAID = 600  # characters of a child's last words
 Order = Dict[str, Any]
 
 
-def say(what: str, **told: Any) -> None:
+def say(message: str, **fields: Any) -> None:
     """Send an answer."""
-    body = json.dumps(dict(told, say=what, node=NAME), default=str).encode()
+    body = json.dumps(dict(fields, say=message, node=NAME), default=str).encode()
     packed = base64.b64encode(zlib.compress(body)).decode()
     pieces = [packed[at : at + _PIECE] for at in range(0, len(packed), _PIECE)]
     marks = ["+"] * (len(pieces) - 1) + ["="]
@@ -50,20 +50,20 @@ def say(what: str, **told: Any) -> None:
 class Ended:
     """How a child ended: `why` is "", "hung" or "over"; its status; its last words."""
 
-    def __init__(self, why: str, status: int, said: str, seconds: float) -> None:
-        self.why, self.status, self.said, self.seconds = why, status, said, seconds
+    def __init__(self, why: str, status: int, output: str, seconds: float) -> None:
+        self.why, self.status, self.said, self.seconds = why, status, output, seconds
 
 
-def run(argv: list[str], heard: Any, seconds: float, silence: float, more: dict[str, str] | None = None) -> Ended:
-    """Run a child. `heard` takes each line; it is ended after so many seconds in all, or after so long a silence."""
+def run(argv: list[str], on_line: Any, seconds: float, silence: float, more: dict[str, str] | None = None) -> Ended:
+    """Run a child. `on_line` takes each line; it is ended after so many seconds in all, or after so long a silence."""
     began = time.monotonic()
     variables = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONFAULTHANDLER": "1", **(more or {})}
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, env=variables, start_new_session=True)  # fmt: skip
+    with tempfile.TemporaryFile() as error_file:
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=error_file, env=variables, start_new_session=True)  # fmt: skip
         lines: queue.Queue[bytes] = queue.Queue()
         threading.Thread(target=_listen, args=(process.stdout, lines), daemon=True).start()
         try:
-            why = _attended(lines, heard, began + seconds, silence)
+            why = _attended(lines, on_line, began + seconds, silence)
             if not why:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(timeout=20)
@@ -73,8 +73,8 @@ def run(argv: list[str], heard: Any, seconds: float, silence: float, more: dict[
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(timeout=5)  # one that waits in a driver or for a disk cannot be ended
         status = process.poll()
-        said.seek(max(0, said.seek(0, os.SEEK_END) - 20_000))
-        words = said.read().decode("utf-8", "replace")
+        error_file.seek(max(0, error_file.seek(0, os.SEEK_END) - 20_000))
+        words = error_file.read().decode("utf-8", "replace")
     return Ended(why, -9 if status is None else status, words[-_SAID:], time.monotonic() - began)
 
 
@@ -87,7 +87,7 @@ def _listen(out: Any, lines: Any) -> None:
     lines.put(b"")
 
 
-def _attended(lines: Any, heard: Any, end: float, silence: float) -> str:
+def _attended(lines: Any, on_line: Any, end: float, silence: float) -> str:
     until = time.monotonic() + max(silence, _START)
     while True:
         try:
@@ -96,7 +96,7 @@ def _attended(lines: Any, heard: Any, end: float, silence: float) -> str:
             return "over" if end <= until else "hung"
         if not line:
             return ""
-        heard(line)
+        on_line(line)
         until = time.monotonic() + silence
 
 
@@ -116,7 +116,7 @@ def addresses() -> list[str]:
     with contextlib.suppress(OSError, UnicodeError):
         found += [row[4][0] for row in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)]
     found += [address for address, _name in interfaces()]
-    return list(dict.fromkeys([one for one in found if not one.startswith("127.")] + ["127.0.0.1"]))[:16]
+    return list(dict.fromkeys([address for address in found if not address.startswith("127.")] + ["127.0.0.1"]))[:16]
 
 
 def interfaces() -> Iterator[tuple[str, str]]:
@@ -162,9 +162,9 @@ SERVER = Server()
 
 def free_port() -> int:
     """A port that nobody has now."""
-    with socket.socket() as tried:
-        tried.bind(("", 0))
-        return int(tried.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("", 0))
+        return int(listener.getsockname()[1])
 
 
 def knocked(peer: Order, word: str, end: float) -> tuple[str, int, str]:
@@ -176,9 +176,9 @@ def knocked(peer: Order, word: str, end: float) -> tuple[str, int, str]:
                 with socket.create_connection((address, peer["port"]), timeout=2) as connection:
                     connection.sendall((word + "\n").encode())
                     connection.settimeout(3)
-                    told = connection.recv(200).decode("utf-8", "replace").split()
-                    if len(told) == 3 and told[:2] == [word, peer["node"]]:
-                        return address, int(told[2]), connection.getsockname()[0]
+                    reply = connection.recv(200).decode("utf-8", "replace").split()
+                    if len(reply) == 3 and reply[:2] == [word, peer["node"]]:
+                        return address, int(reply[2]), connection.getsockname()[0]
             except OSError as error:
                 last = error
         time.sleep(0.2)
@@ -190,13 +190,13 @@ def verify(order: Order) -> None:
     probe, seconds = os.path.join(HERE, "verify"), float(order["seconds"])
     events: list[Order] = []
     end = time.monotonic() + seconds + _START
-    told = {"framework": "torch", "full": False}
-    ended = _probed(probe, {**told, "only": ["-"]}, events, end)  # lists devices, and checks none
-    names = [one["id"] for event in events if event["say"] == "devices" for one in event["devices"]]
+    request = {"framework": "torch", "full": False}
+    ended = _probed(probe, {**request, "only": ["-"]}, events, end)  # lists devices, and checks none
+    names = [device["id"] for event in events if event["say"] == "devices" for device in event["devices"]]
     wanted = [name for name in names if name != "cpu"] or names
-    told["budget"] = min(20.0, seconds / 2 / max(1, len(wanted)))
+    request["budget"] = min(20.0, seconds / 2 / max(1, len(wanted)))
     while wanted and not ended.why:
-        ended = _probed(probe, {**told, "devices": wanted, "done": _done(events)}, events, end)
+        ended = _probed(probe, {**request, "devices": wanted, "done": _done(events)}, events, end)
         last = [event for event in events if event["say"] in ("begin", "end", "done")][-1]
         if last["say"] != "begin" or ended.why == "over":
             break
@@ -209,14 +209,14 @@ def _done(events: list[Order]) -> list[list[str]]:
     return [[event["device"], event["check"]] for event in events if event["say"] == "end"]
 
 
-def _probed(probe: str, told: Order, events: list[Order], end: float) -> Ended:
-    def heard(line: bytes) -> None:
+def _probed(probe: str, request: Order, events: list[Order], end: float) -> Ended:
+    def on_line(line: bytes) -> None:
         with contextlib.suppress(ValueError, RecursionError):
             event = json.loads(line)
             if isinstance(event, dict) and isinstance(event.get("say"), str):
                 events.append(event)
 
-    ended = run([sys.executable, probe, json.dumps(told)], heard, max(1.0, end - time.monotonic()), _CHECK)
+    ended = run([sys.executable, probe, json.dumps(request)], on_line, max(1.0, end - time.monotonic()), _CHECK)
     events.append({"say": "ended", "why": ended.why, "status": ended.status, "seconds": ended.seconds})
     return ended
 
@@ -235,9 +235,9 @@ def disk(order: Order) -> None:
 def _answer(lines: list[bytes]) -> Order | None:
     for line in reversed(lines):
         with contextlib.suppress(ValueError):
-            told = json.loads(line)
-            if isinstance(told, dict):
-                return told
+            answer = json.loads(line)
+            if isinstance(answer, dict):
+                return answer
     return None
 
 
@@ -267,10 +267,10 @@ def link(order: Order) -> None:
         return
     name = next((name for where, name in interfaces() if where == own), "")
     more = {"GLOO_SOCKET_IFNAME": name, "NCCL_SOCKET_IFNAME": "=" + name} if name else {}
-    told = {"address": address, "port": port, "rank": 0 if first else 1, "seconds": order["seconds"], "backend": order["backend"], "bytes": order["bytes"]}  # fmt: skip
+    request = {"address": address, "port": port, "rank": 0 if first else 1, "seconds": order["seconds"], "backend": order["backend"], "bytes": order["bytes"]}  # fmt: skip
     lines: list[bytes] = []
     ended = run(
-        [sys.executable, os.path.join(HERE, "rigup_node_link.py"), json.dumps(told)], lines.append, order["limit"], order["limit"],
+        [sys.executable, os.path.join(HERE, "rigup_node_link.py"), json.dumps(request)], lines.append, order["limit"], order["limit"],
         {name: value for name, value in more.items() if name not in os.environ},
     )  # fmt: skip
     say("link", peer=other, round=order["round"], **(_answer(lines) or {"error": _why(ended)}))

@@ -45,7 +45,7 @@ def lint(path: str, text: str, read: Read, site: Site | None) -> list[LintFindin
         raise ContainerError(_("{path} cannot be read: {error}.").format(path=path, error=error)) from error
     unique = {(finding.cause, finding.first, finding.last): finding for finding in found}
     ordered = sorted(unique.values(), key=lambda finding: (finding.first, _ORDER[finding.severity], finding.cause))
-    return [told_of(path, finding, text) for finding in ordered]
+    return [lint_finding(path, finding, text) for finding in ordered]
 
 
 def _found(path: str, text: str, read: Read, site: Site | None) -> Iterator[Found]:
@@ -100,7 +100,7 @@ def _built(service: Service, read: Read, site: Site | None, asks: bool) -> Built
     return Built(recipe=recipe, stage=stage, read=read, site=site, asks_gpu=asks) if recipe and stage else None
 
 
-def told_of(path: str, finding: Found, text: str) -> LintFinding:
+def lint_finding(path: str, finding: Found, text: str) -> LintFinding:
     """A finding in words."""
     title, mend = text_of(finding.cause)
     edit = _exact(finding.edit, text) if finding.edit else None

@@ -234,13 +234,13 @@ def is_one_of(word: str, names: list[str]) -> bool:
 def _has_extension(built: Built, place: str) -> bool:
     """A setup.py beside says that it compiles."""
     name = place.rstrip("/").rpartition("/")[2] if place not in (".", "./") else ""
-    tried = {f"{name}/setup.py" if name else "setup.py", place.lstrip("/").removeprefix("./").rstrip("/") + "/setup.py"}
-    tried |= (
+    files = {f"{name}/setup.py" if name else "setup.py", place.lstrip("/").removeprefix("./").rstrip("/") + "/setup.py"}
+    files |= (
         {instruction.value.split()[0].rstrip("/").removeprefix("./") + "/setup.py" for instruction in _copied(built)}
         if not name
         else set()
     )
-    return any(_COMPILES.search(built.read(path)) for path in tried)
+    return any(_COMPILES.search(built.read(path)) for path in files)
 
 
 def _copied(built: Built) -> list[Instruction]:

@@ -8,7 +8,7 @@ from rigup.diagnosis.rules.compiled_for import of_today
 from rigup.knowledge.chips import isa_order
 from rigup.knowledge.program_builds import (
     Program,
-    compiled_beside_torch,
+    compiled_against_torch,
     is_package,
     least_card,
     plain_name,
@@ -93,7 +93,7 @@ def _of_arch(knew: Params) -> str:
 
 def _upgrade(hole: str, package: str | None) -> Params:
     """In the hole of the step that builds beside torch, where the package's own set-up asks for it."""
-    beside = bool(package) and compiled_beside_torch(str(package))
+    beside = bool(package) and compiled_against_torch(str(package))
     return {hole: None if beside else package, f"{hole}_extension": package if beside else None}
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rigup.diagnosis.rule import Every, Verdict, every, one, rule, seen
 from rigup.diagnosis.rules.told import Passes
-from rigup.knowledge.chips import age_beside, isa_of_capability, isa_order, runs_on, why_not
+from rigup.knowledge.chips import isa_of_capability, isa_order, relative_age, runs_on, why_not
 from rigup.knowledge.gpus import gpu_by_pci
 from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Gpu, PciDevice, Symptom, Torch
@@ -156,7 +156,7 @@ def _why_unserved(gpu: Gpu, torch: Torch) -> str | None:
     """Why this build has nothing for that card, in a word; None where it has."""
     if torch.get("hip"):
         return None
-    return age_beside(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
+    return relative_age(why_not(gpu.isa, torch.code, torch.get("cuda")), torch.code)
 
 
 def refused(symptom: Symptom) -> str:
@@ -164,7 +164,7 @@ def refused(symptom: Symptom) -> str:
     listed = [code for code in str(symptom.get("code") or "").replace(",", " ").split() if code.startswith("sm_")]
     if not listed:
         return "newer-chip" if of_today(symptom.isa) else "older-chip"
-    return age_beside(why_not(symptom.isa, listed), listed) or ""
+    return relative_age(why_not(symptom.isa, listed), listed) or ""
 
 
 def _isa_of(symptom: Symptom) -> str:

@@ -43,7 +43,7 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
     values: list[str] = []
     names: dict[str, str] = {}
 
-    def told_range(self) -> str:
+    def range_text(self) -> str:
         """What is taken, in words."""
         if self.values:
             return ", ".join(self.values)
@@ -92,7 +92,7 @@ def value_of(row: Parameter, text: str) -> Any:
 
 def _refused(row: Parameter, text: str) -> ParameterError:
     template = _("{name} is not given {value}: it takes {range}.")
-    return ParameterError(template.format(name=row.name, value=repr(text[:60]), range=row.told_range()))
+    return ParameterError(template.format(name=row.name, value=repr(text[:60]), range=row.range_text()))
 
 
 def _number(row: Parameter, text: str) -> float | int:

@@ -70,7 +70,7 @@ def pieces(chunks: Iterable[bytes], end: End) -> Iterator[Piece]:
             length += len(piece.text)
             if length > _MOST_TEXT:
                 raise EndpointError("nonsense", _("The answer is longer than any answer can be; it was stopped."))
-            yield from thinking.told(piece)
+            yield from thinking.classified(piece)
     yield from thinking.rest()
     if not done and not end.finish:
         raise EndpointError("gone", _("The server broke off in the middle of its answer. Its own log tells why."))  # fmt: skip
@@ -153,7 +153,7 @@ class _Thinking:
     def __init__(self) -> None:
         self._held, self._state = "", "begin"
 
-    def told(self, piece: Piece) -> Iterator[Piece]:
+    def classified(self, piece: Piece) -> Iterator[Piece]:
         """The pieces as they are now known to be."""
         if piece.thought or self._state == "said":
             yield piece

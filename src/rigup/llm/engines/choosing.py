@@ -143,12 +143,12 @@ def _has(python: str, package: str, environ: Mapping[str, str]) -> bool:
 
 def ollama_address(environ: Mapping[str, str]) -> str:
     """Where ollama listens, as its own clients know it."""
-    told = environ.get("OLLAMA_HOST", "").strip().rstrip("/")
-    if not told:
+    address = environ.get("OLLAMA_HOST", "").strip().rstrip("/")
+    if not address:
         return _OLLAMA
-    told = told if "://" in told else "http://" + told
-    told = told.replace("://0.0.0.0", "://127.0.0.1")
-    return told if told.rpartition(":")[2].isdecimal() else told + ":11434"
+    address = address if "://" in address else "http://" + address
+    address = address.replace("://0.0.0.0", "://127.0.0.1")
+    return address if address.rpartition(":")[2].isdecimal() else address + ":11434"
 
 
 def _names(address: str) -> set[str] | None:
@@ -158,8 +158,8 @@ def _names(address: str) -> set[str] | None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(address + "/api/tags", timeout=3.0) as answer:
-            told = msgspec.json.decode(answer.read(_MOST))
+            reply = msgspec.json.decode(answer.read(_MOST))
     except (OSError, ValueError):
         return None
-    rows = told.get("models") if isinstance(told, dict) else None
+    rows = reply.get("models") if isinstance(reply, dict) else None
     return {str(row.get("name")) for row in rows or () if isinstance(row, dict)}

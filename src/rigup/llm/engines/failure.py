@@ -47,8 +47,8 @@ def why(log: str, status: int | None, model: str, changes: Sequence[str] = ()) -
     for row in tables.rows("engine_failures", "failure", _Failure):
         found = re.search(row.regex, log)
         if found:
-            what = next((value for value in found.groupdict().values() if value), "")
-            text = _texts()[row.id].format(model=model, what=what)
+            detail = next((value for value in found.groupdict().values() if value), "")
+            text = _texts()[row.id].format(model=model, what=detail)
             return Failed(row.id, sentences(text, _advice(changes) if row.id == "out-of-memory" else ""))
     if status == -getattr(signal, "SIGILL", 4):
         return Failed("instruction-missing", _texts()["instruction-missing"])

@@ -28,7 +28,7 @@ _TRIES = 4
 _ASKED = 2.0
 _NO_DRAFT = re.compile(r"failed to initialize speculative decoding context: (?P<why>[^\n]{1,200})")
 _DRAFT_FAILED = "failed to load draft model"
-Told = Callable[[str], None]
+Notify = Callable[[str], None]
 
 
 class RunningEngine:
@@ -95,14 +95,14 @@ class RunningEngine:
 
 
 def start(
-    wish: StartRequest, machine: Here | None = None, told: Told = lambda _text: None, over: threading.Event | None = None
+    wish: StartRequest, machine: Here | None = None, notify: Notify = lambda _text: None, over: threading.Event | None = None
 ) -> RunningEngine:  # fmt: skip
     """Start the engine that fits best, and come back when it answers.
 
     Args:
         wish: what is to be run.
         machine: what `here` saw; None looks now.
-        told: is called with sentences on the way.
+        notify: is called with sentences on the way.
         over: once it is set, no engine is wanted any more.
 
     Raises:
@@ -114,7 +114,7 @@ def start(
         return _endpoint(wish, chosen(wish, os.environ))
     machine = machine or here(wish.on)
     found = chosen(wish, machine.environ)
-    told(f"{found.name}: {found.why}")
+    notify(f"{found.name}: {found.why}")
     if found.name == OLLAMA:
         return RunningEngine(found, wish, found.address, "")
     return _started(found, wish, machine, over or threading.Event())
@@ -142,14 +142,14 @@ def _started(found: Engine, wish: StartRequest, machine: Here, over: threading.E
     settings = settings_of(wish, machine.pools) if found.name != VLLM else None
     for number in range(_TRIES):
         try:
-            return _tried(found, wish, machine, settings, over)
+            return _start_attempt(found, wish, machine, settings, over)
         except EngineError as error:
             if error.kind != "port-taken" or number == _TRIES - 1:
                 raise
     raise AssertionError
 
 
-def _tried(
+def _start_attempt(
     found: Engine, wish: StartRequest, machine: Here, settings: Settings | None, over: threading.Event
 ) -> RunningEngine:  # fmt: skip
     port, key = _free_port(), secrets.token_urlsafe(32)

@@ -60,7 +60,7 @@ class Piece(msgspec.Struct, frozen=True, kw_only=True):
     headers: dict[str, str] = {}
 
     @property
-    def there(self) -> int:
+    def present_bytes(self) -> int:
         """Bytes that have come already."""
         for path in (self.target, self.partial):
             with suppress(OSError):
@@ -79,7 +79,7 @@ class Progress:
 
     def __init__(self, pieces: Sequence[Piece], limit: int = 0) -> None:
         self.total = sum(piece.bytes for piece in pieces)
-        self.done = self.start = sum(piece.there for piece in pieces)
+        self.done = self.start = sum(piece.present_bytes for piece in pieces)
         self.said: list[str] = []
         """Sentences for a person, which nobody has shown yet."""
         self.resumed: dict[str, int] = {}
@@ -146,7 +146,7 @@ def fetched(pieces: Sequence[Piece], progress: Progress, watch: Callable[[], Non
 def _load(piece: Piece, progress: Progress, stop: threading.Event) -> None:
     with _locked(piece, progress, stop):
         if piece.target.is_file() and piece.target.stat().st_size == piece.bytes:
-            progress.more(piece.bytes - piece.there)
+            progress.more(piece.bytes - piece.present_bytes)
             return
         try:
             _download(piece, progress, stop)
@@ -157,7 +157,7 @@ def _load(piece: Piece, progress: Progress, stop: threading.Event) -> None:
 def _of_system(piece: Piece, error: OSError) -> str:
     if error.errno in _FULL:
         template = _("The disk below {folder} is full: {count} of {all} bytes of {name} have come. They stay: make room, and the next `rigup pull` goes on from there.")  # fmt: skip
-        return template.format(folder=piece.target.parent, count=piece.there, all=piece.bytes, name=piece.name)
+        return template.format(folder=piece.target.parent, count=piece.present_bytes, all=piece.bytes, name=piece.name)
     return _("{path} cannot be written: {why}.").format(path=piece.partial, why=error.strerror or type(error).__name__)
 
 

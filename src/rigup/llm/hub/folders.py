@@ -28,10 +28,10 @@ def _entry(place: Place, group: Group) -> Entry:
     own = place.store == JAN and group.first.parent != place.path and group.first.is_file()
     first = group.first.parent if own else group.first
     name = first.relative_to(place.path).as_posix() if first != place.path else place.path.name
-    beside = tuple(path for file in group.files for end in _BESIDE if (path := Path(f"{file.path}{end}")).is_file())
+    side_files = tuple(path for file in group.files for end in _BESIDE if (path := Path(f"{file.path}{end}")).is_file())
     return Entry(
         name=name, store=place.store, root=place.path, files=group.files, model=group.model, form=group.form, state=group.state,
-        fault=group.fault, extra=beside if group.files or group.first.is_dir() else (group.first,), folder=first if own else None,
+        fault=group.fault, extra=side_files if group.files or group.first.is_dir() else (group.first,), folder=first if own else None,
     )  # fmt: skip
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rigup.fit.hub import is_beside
+from rigup.fit.hub import is_companion
 from rigup.knowledge.model_stores import partial_suffixes
 from rigup.language import _
 from rigup.llm.hub.entry import BROKEN, PARTIAL, WHOLE, File, file_at
@@ -48,7 +48,7 @@ def groups(folder: Path, paths: Sequence[Path]) -> list[Group]:
 
     """
     ggufs = [path for path in paths if path.name.lower().endswith(".gguf")]
-    found = [_of_parts(parts, _projectors_of(parts[0], ggufs)) for parts in _parts([path for path in ggufs if not is_beside(path.name)])]  # fmt: skip
+    found = [_of_parts(parts, _projectors_of(parts[0], ggufs)) for parts in _parts([path for path in ggufs if not is_companion(path.name)])]  # fmt: skip
     found += [_single_file(path, PARTIAL, _("The download broke off.")) for path in paths if is_partial(path.name)]
     rest = [path for path in paths if path not in set(ggufs) and not is_partial(path.name)]
     return found + _of_tensors(folder, rest, bool(found))
@@ -65,13 +65,13 @@ def _parts(paths: Iterable[Path]) -> list[list[Path]]:
 
 def _projectors_of(first: Path, ggufs: Iterable[Path]) -> list[Path]:
     """Projectors and drafts in a model's own folder: whoever runs it takes them."""
-    return [path for path in ggufs if is_beside(path.name) and path.parent == first.parent]
+    return [path for path in ggufs if is_companion(path.name) and path.parent == first.parent]
 
 
-def _of_parts(parts: list[Path], beside: list[Path]) -> Group:
+def _of_parts(parts: list[Path], side_files: list[Path]) -> Group:
     match = _SHARD.fullmatch(parts[0].name)
     count = min(int(match["count"]), _MOST_SHARDS) if match else 1
-    files, fault = looked_at([*parts, *beside])
+    files, fault = looked_at([*parts, *side_files])
     state = BROKEN if fault else WHOLE
     if len(parts) < count:
         sentence = _("{count} of its {all} parts are there.").format(count=len(parts), all=count)

@@ -66,7 +66,7 @@ def hub_of(environ: Mapping[str, str], mirror: str = "") -> Hub:
 
 
 @contextmanager
-def told_by_hub(repo: str, hub: Hub) -> "Iterator[None]":
+def as_hub_errors(repo: str, hub: Hub) -> "Iterator[None]":
     """What the library raises, as a person reads it."""
     import httpx2
     from huggingface_hub import errors
@@ -119,7 +119,7 @@ def files_of(address: Address, hub: Hub) -> tuple[str, dict[str, RemoteFile]]:
     """
     from huggingface_hub import HfApi
 
-    with told_by_hub(address.repo, hub):
+    with as_hub_errors(address.repo, hub):
         api = HfApi(endpoint=hub.endpoint, token=hub.token or False, library_name="rigup")
         try:
             info = api.model_info(address.repo, revision=address.revision, files_metadata=True, timeout=_SECONDS)
@@ -142,7 +142,7 @@ def linked(wanted: Wanted, hub: Hub) -> Path:
 
     folder = folder_of(hub.cache, wanted.repo)
     for file in wanted.files:
-        with told_by_hub(wanted.repo, hub):
+        with as_hub_errors(wanted.repo, hub):
             _check_digest(wanted, file, hub)
             hf_hub_download(
                 wanted.repo, file.name, revision=wanted.commit, cache_dir=hub.cache, endpoint=hub.endpoint,

@@ -61,7 +61,7 @@ def _row(
     )  # fmt: skip
 
 
-def removal_told(removal: Removal, removed: bool) -> ModelRemoved:
+def removal_answer(removal: Removal, removed: bool) -> ModelRemoved:
     """What goes with a model, as an answer."""
     return ModelRemoved(
         name=removal.entry.name, source=removal.entry.store, removed=removed, paths=[str(path) for path in removal.paths],
@@ -71,7 +71,7 @@ def removal_told(removal: Removal, removed: bool) -> ModelRemoved:
     )  # fmt: skip
 
 
-def checked_told(found: Iterable[Checked]) -> ModelsChecked:
+def check_answer(found: Iterable[Checked]) -> ModelsChecked:
     """What became of checksums, as an answer."""
     return ModelsChecked(
         files=[

@@ -52,7 +52,9 @@ def of_tag(word: str, environ: Mapping[str, str]) -> dict[str, Any]:
     pieces = {digest: _piece(word, home, name, store, digest, size) for _kind, digest, size in layers}
     path = store / "manifests" / REGISTRY / name / tag
     blob = store / "blobs" / f"sha256-{first}"
-    whole = path.is_file() and all(piece.there == piece.bytes and piece.target.is_file() for piece in pieces.values())
+    whole = path.is_file() and all(
+        piece.present_bytes == piece.bytes and piece.target.is_file() for piece in pieces.values()
+    )
 
     def finish() -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)

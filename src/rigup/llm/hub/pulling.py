@@ -215,7 +215,7 @@ def _in_cache(asked: Wanted, hub: Hub) -> Path | None:
 
 def room(pieces: Sequence[Piece]) -> tuple[int, int]:
     """Bytes that have yet to come, and bytes that are free where they go."""
-    needed = sum(piece.bytes - piece.there for piece in pieces)
+    needed = sum(piece.bytes - piece.present_bytes for piece in pieces)
     folder = pieces[0].target.parent
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent

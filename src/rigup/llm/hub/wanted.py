@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from rigup.fit.hub import Found, is_beside, of_listing
+from rigup.fit.hub import Found, is_companion, of_listing
 from rigup.fit.quants import file_types
 from rigup.language import _
 from rigup.llm.hub.errors import ModelError, WrongNameError
@@ -191,7 +191,7 @@ def choices(files: Mapping[str, RemoteFile]) -> tuple[Choice, ...]:
     found: dict[str, Choice] = {}
     for name, file in sorted(files.items()):
         kind = next((kind for kind in types if re.search(_TYPE.format(re.escape(kind)), name, re.IGNORECASE)), "")
-        if not name.lower().endswith(".gguf") or is_beside(name) or not kind or not is_safe(name):
+        if not name.lower().endswith(".gguf") or is_companion(name) or not kind or not is_safe(name):
             continue
         stem = re.sub(r"-\d{5}-of-\d{5}\.gguf$", "", name)
         before = found.get(stem)

@@ -52,7 +52,7 @@ class Models:
     """
 
     def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, metrics: Metrics, *, most: int, idle: float, say: Say) -> None:  # fmt: skip
-        self.all = {one.name: one for one in map(Served, wishes)}
+        self.all = {served.name: served for served in map(Served, wishes)}
         self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
         self._room = asyncio.Condition()
         self._loads = asyncio.Lock()  # one after another, or two would share out the same room
@@ -64,88 +64,88 @@ class Models:
             return next(iter(self.all.values()))
         if isinstance(name, str) and name in self.all:
             return self.all[name]
-        told = "There is no model {model} here. There are: {models}."
+        template = "There is no model {model} here. There are: {models}."
         asked = name[:100] if isinstance(name, str) else ""
-        raise Refused(404, "model_not_found", told.format(model=asked, models=", ".join(self.all)))
+        raise Refused(404, "model_not_found", template.format(model=asked, models=", ".join(self.all)))
 
-    async def engine(self, one: Served) -> RunningEngine:
+    async def engine(self, served: Served) -> RunningEngine:
         """Its engine, started where none runs; `done` must follow. Raises Refused.
 
         A load goes on where the one who asked for it leaves: others may wait for it too.
         """
-        one.active += 1
+        served.active += 1
         try:
-            while one.engine is None or not one.engine.running:
-                if one.loading is None:
-                    one.loading = asyncio.create_task(self._ready(one))
-                    one.loading.add_done_callback(lambda task: task.cancelled() or task.exception())
-                await asyncio.shield(one.loading)
-            return one.engine
+            while served.engine is None or not served.engine.running:
+                if served.loading is None:
+                    served.loading = asyncio.create_task(self._ready(served))
+                    served.loading.add_done_callback(lambda task: task.cancelled() or task.exception())
+                await asyncio.shield(served.loading)
+            return served.engine
         except BaseException:
-            await self.done(one)
+            await self.done(served)
             raise
 
-    async def _ready(self, one: Served) -> None:
+    async def _ready(self, served: Served) -> None:
         try:
-            async with one.lock:
-                if one.engine is not None and not one.engine.running:
-                    await self._ended(one)
-                if one.engine is None:
+            async with served.lock:
+                if served.engine is not None and not served.engine.running:
+                    await self._ended(served)
+                if served.engine is None:
                     async with self._loads:
-                        await self._load(one)
+                        await self._load(served)
         finally:
-            one.loading = None
+            served.loading = None
 
-    async def done(self, one: Served) -> None:
+    async def done(self, served: Served) -> None:
         """A request is answered."""
-        one.active -= 1
-        one.last_used = time.monotonic()
+        served.active -= 1
+        served.last_used = time.monotonic()
         async with self._room:
             self._room.notify_all()
 
-    async def _load(self, one: Served) -> None:
-        if one.fault and time.monotonic() - one.fault[0] < _REMEMBERED:
-            raise Refused(503, "model_not_loaded", one.fault[1])
-        await self._make_room(one)
+    async def _load(self, served: Served) -> None:
+        if served.fault and time.monotonic() - served.fault[0] < _REMEMBERED:
+            raise Refused(503, "model_not_loaded", served.fault[1])
+        await self._make_room(served)
         begun = time.monotonic()
-        self._say(_("Loading {model} …").format(model=one.name))
+        self._say(_("Loading {model} …").format(model=served.name))
         try:
-            one.engine = await asyncio.to_thread(start, one.wish, self._machine, self._say, self._over)
+            served.engine = await asyncio.to_thread(start, served.wish, self._machine, self._say, self._over)
         except (EngineError, FitError) as error:
-            one.fault = (time.monotonic(), str(error))
-            self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="failed")
+            served.fault = (time.monotonic(), str(error))
+            self._metrics.add("rigup_llm_loads_total", model=served.name, outcome="failed")
             if len(self.all) > 1:  # of a single one whoever starts the server says it, and ends
-                self._say(_("{model} could not be loaded. {why}").format(model=one.name, why=error))
+                self._say(_("{model} could not be loaded. {why}").format(model=served.name, why=error))
             raise Refused(503, "model_not_loaded", str(error)) from error
-        one.fault = None
-        self._metrics.add("rigup_llm_loads_total", model=one.name, outcome="loaded")
-        self._metrics.put("rigup_llm_model_loaded", 1, model=one.name)
-        if one.engine.gpu.used is not None:
-            self._metrics.put("rigup_llm_gpu_used", int(one.engine.gpu.used), model=one.name)
-        told = _("{model} is loaded after {seconds:.1f} seconds.")
-        self._say(told.format(model=one.name, seconds=time.monotonic() - begun))
-        for note in one.engine.notes:
+        served.fault = None
+        self._metrics.add("rigup_llm_loads_total", model=served.name, outcome="loaded")
+        self._metrics.put("rigup_llm_model_loaded", 1, model=served.name)
+        if served.engine.gpu.used is not None:
+            self._metrics.put("rigup_llm_gpu_used", int(served.engine.gpu.used), model=served.name)
+        template = _("{model} is loaded after {seconds:.1f} seconds.")
+        self._say(template.format(model=served.name, seconds=time.monotonic() - begun))
+        for note in served.engine.notes:
             self._say(note)
 
     async def _make_room(self, wanted: Served) -> None:
         """End the one that was asked for longest ago; one that answers is waited for."""
         until = time.monotonic() + _ROOM
         while True:
-            loaded = [one for one in self.all.values() if one.loaded and one is not wanted]
+            loaded = [served for served in self.all.values() if served.loaded and served is not wanted]
             if len(loaded) < self._most:
                 return
-            free = [one for one in loaded if not one.active and not one.lock.locked()]
+            free = [served for served in loaded if not served.active and not served.lock.locked()]
             if free:
-                await self._unload(min(free, key=lambda one: one.last_used))
+                await self._unload(min(free, key=lambda served: served.last_used))
                 continue
             await self._changed(until, "All models that are loaded are busy: try again later.")
 
-    async def _unload(self, one: Served) -> None:
-        engine, one.engine = one.engine, None
-        self._metrics.put("rigup_llm_model_loaded", 0, model=one.name)
+    async def _unload(self, served: Served) -> None:
+        engine, served.engine = served.engine, None
+        self._metrics.put("rigup_llm_model_loaded", 0, model=served.name)
         if engine is not None:
             await asyncio.to_thread(engine.stop)
-            self._say(_("{model} is unloaded.").format(model=one.name))
+            self._say(_("{model} is unloaded.").format(model=served.name))
 
     async def unload(self, wanted: Served) -> None:
         """End its engine once the answers are whole that are on their way; the next request loads it again. Raises Refused."""
@@ -164,33 +164,35 @@ class Models:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._room.wait(), _LOOK)
 
-    async def _ended(self, one: Served) -> None:
+    async def _ended(self, served: Served) -> None:
         """Its engine ended unasked: why is told, and the next request starts another."""
-        engine, one.engine = one.engine, None
-        self._metrics.put("rigup_llm_model_loaded", 0, model=one.name)
+        engine, served.engine = served.engine, None
+        self._metrics.put("rigup_llm_model_loaded", 0, model=served.name)
         if engine is not None:
             await asyncio.to_thread(engine.stop)
-            self._metrics.add("rigup_llm_engine_exits_total", model=one.name)
-            self._say(_("The engine of {model} has ended. {why}").format(model=one.name, why=engine.ended_because()))
+            self._metrics.add("rigup_llm_engine_exits_total", model=served.name)
+            self._say(_("The engine of {model} has ended. {why}").format(model=served.name, why=engine.ended_because()))
 
     async def watch(self) -> None:
         """Notice engines that ended, and end those that are idle; until it is cancelled."""
         while True:
             await asyncio.sleep(_LOOK)
-            for one in self.all.values():
-                if one.engine is None or one.lock.locked():
+            for served in self.all.values():
+                if served.engine is None or served.lock.locked():
                     continue
-                if not one.engine.running:
-                    async with one.lock:
-                        await self._ended(one)
-                elif self._idle and not one.active and time.monotonic() - one.last_used > self._idle:
-                    async with one.lock:
-                        if not one.active:
-                            await self._unload(one)
+                if not served.engine.running:
+                    async with served.lock:
+                        await self._ended(served)
+                elif self._idle and not served.active and time.monotonic() - served.last_used > self._idle:
+                    async with served.lock:
+                        if not served.active:
+                            await self._unload(served)
 
     async def stop(self) -> None:
         """End all engines, those that are loading too."""
         self._over.set()
-        await asyncio.gather(*(one.loading for one in self.all.values() if one.loading), return_exceptions=True)
-        running = [one.engine for one in self.all.values() if one.engine is not None]
+        await asyncio.gather(
+            *(served.loading for served in self.all.values() if served.loading), return_exceptions=True
+        )
+        running = [served.engine for served in self.all.values() if served.engine is not None]
         await asyncio.gather(*(asyncio.to_thread(engine.stop) for engine in running))

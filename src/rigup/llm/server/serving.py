@@ -23,7 +23,7 @@ from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.relay import Relay, connected, json_of, request_for
 
 OF_MODELS = frozenset(
-    "/v1/" + one for one in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
+    "/v1/" + path for path in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
 )  # fmt: skip
 _HELD = (b"tool_choice", b"format")
 

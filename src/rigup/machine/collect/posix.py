@@ -79,9 +79,9 @@ def _keys() -> str:
 def _classes() -> tuple[str, ...]:
     """Base classes of PCI devices that the reader keeps, as it says itself."""
     kept = READERS["pci_class"]
-    tried = ((base, f"0x{base:02x}{sub:02x}00") for base in range(256) for sub in (0, 1, 2, 3, 7, 8, 0x80))
+    codes = ((base, f"0x{base:02x}{sub:02x}00") for base in range(256) for sub in (0, 1, 2, 3, 7, 8, 0x80))
     source = "/sys/bus/pci/devices/0000:00:00.0/class"
-    bases = {base for base, code in tried if any(kept.read(Text(source, code)))}
+    bases = {base for base, code in codes if any(kept.read(Text(source, code)))}
     return tuple(f"0x{base:02x}*" for base in sorted(bases))
 
 

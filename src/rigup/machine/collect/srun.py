@@ -23,14 +23,14 @@ SECONDS = 180.0
 _MOST_BYTES = 4 << 30  # of all nodes together
 
 
-class Heard(NamedTuple):
+class Replies(NamedTuple):
     """What nodes printed, by name, and the last words of srun itself."""
 
     answers: dict[str, bytes]
     said: str
 
 
-def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, script: str | None = None) -> Heard:
+def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, script: str | None = None) -> Replies:
     """Run the collecting script on every node. Raises OSError where there is no srun."""
     argv = [*words(list(nodes), partition, ("--cpus-per-task=1", "--mem=100M"), _MINUTES), "sh", "-s"]
     begin = "printf '@rigup-node %s\\n' \"$SLURMD_NODENAME\"\n"
@@ -41,10 +41,10 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
     timer = threading.Timer(seconds, process.terminate)
     timer.daemon = True
     timer.start()
-    heard: list[bytes] = []
+    error_pieces: list[bytes] = []
     threads = [
         threading.Thread(target=_hand_over, args=(process, whole.encode()), daemon=True),
-        threading.Thread(target=_listen, args=(process, heard), daemon=True),
+        threading.Thread(target=_listen, args=(process, error_pieces), daemon=True),
     ]
     for thread in threads:
         thread.start()
@@ -61,7 +61,7 @@ def asked(nodes: Iterable[str], partition: str = "", seconds: float = SECONDS, s
         for pipe in (process.stdout, process.stderr):
             if pipe:
                 pipe.close()
-    return Heard(answers, b"".join(heard)[-4000:].decode("utf-8", "replace"))
+    return Replies(answers, b"".join(error_pieces)[-4000:].decode("utf-8", "replace"))
 
 
 def words(names: list[str], partition: str, asked_for: tuple[str, ...], minutes: int) -> list[str]:
@@ -89,8 +89,8 @@ class Labelled:
             return None
         task, body = found[1], found[2]
         if task not in self._names:
-            if told := _NAME.match(body):
-                self._names[task] = told[1].decode()
+            if match := _NAME.match(body):
+                self._names[task] = match[1].decode()
                 return self._names[task], b""
             return None
         before = self._open.pop(task, b"")
@@ -109,11 +109,11 @@ def _hand_over(process: "subprocess.Popen[bytes]", script: bytes) -> None:
             process.stdin.close()
 
 
-def _listen(process: "subprocess.Popen[bytes]", heard: list[bytes]) -> None:
+def _listen(process: "subprocess.Popen[bytes]", error_pieces: list[bytes]) -> None:
     with suppress(OSError, ValueError):
         while process.stderr and (piece := process.stderr.read(4096)):
-            heard.append(piece)
-            del heard[:-16]
+            error_pieces.append(piece)
+            del error_pieces[:-16]
 
 
 def _received(process: "subprocess.Popen[bytes]") -> dict[str, bytes]:
@@ -124,10 +124,10 @@ def _received(process: "subprocess.Popen[bytes]") -> dict[str, bytes]:
         total += len(line)
         if total > _MOST_BYTES:
             break
-        if told := labelled.take(line):
-            answer = answers.setdefault(told[0], bytearray())
+        if piece := labelled.take(line):
+            answer = answers.setdefault(piece[0], bytearray())
             if len(answer) < MOST_STREAM:
-                answer += told[1]
+                answer += piece[1]
     return {name: bytes(answer) for name, answer in answers.items()}
 
 

@@ -102,9 +102,9 @@ class Connection:
             raise Failure("no-ssh", str(error)) from error
         self._pieces: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._closed = False
-        self._threads = [self._beside(self._receive), self._beside(self._listen)]
+        self._threads = [self._thread(self._receive), self._thread(self._listen)]
 
-    def _beside(self, work: Callable[..., None], *arguments: bytes) -> threading.Thread:
+    def _thread(self, work: Callable[..., None], *arguments: bytes) -> threading.Thread:
         thread = threading.Thread(target=work, args=arguments, daemon=True, name="rigup ssh")
         thread.start()
         return thread
@@ -113,7 +113,7 @@ class Connection:
         """Run a script there and give back what it printed. Raises Failure."""
         self.trips += 1
         # Whole before it begins: the braces keep the shell from running half of it.
-        self._beside(self._hand_over, b"{\n" + script.encode() + b"\n}\n")
+        self._thread(self._hand_over, b"{\n" + script.encode() + b"\n}\n")
         return self._answer()
 
     def _hand_over(self, script: bytes) -> None:

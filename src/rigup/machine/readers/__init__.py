@@ -6,7 +6,7 @@ Readers of what people paste are registered by `of_texts`, where something was p
 from importlib import import_module
 
 MODULES = (
-    "amd", "rocm_smi", "amd_bare", "amd_lists", "amd_partial", "amd_told", "apple", "packages", "asked_versions",
+    "amd", "rocm_smi", "amd_bare", "amd_lists", "amd_partial", "amd_stated", "apple", "packages", "asked_versions",
     "bare_rows", "batch", "boot_lists", "torch_build", "build_answers", "build_lines", "builds", "bus", "bus_paths",
     "catalogue", "package_sources", "container_setup", "containers", "intel", "nvidia_smi", "counted_cards",
     "desktops", "directml_lists", "disks", "executables", "fact_lists", "firmware", "forms", "framework_lists",
@@ -21,7 +21,7 @@ MODULES = (
 """All files, in the order in which what they state is merged."""
 
 OF_TEXTS = (
-    "amd_bare", "amd_lists", "amd_partial", "amd_told", "packages", "asked_versions", "bare_rows", "boot_lists",
+    "amd_bare", "amd_lists", "amd_partial", "amd_stated", "packages", "asked_versions", "bare_rows", "boot_lists",
     "build_answers", "build_lines", "counted_cards", "desktops", "directml_lists", "executables", "fact_lists",
     "forms", "framework_lists", "gpu_processes", "grepped", "in_words", "inspected", "job_resources", "macs", "misc_reports",
     "module_packages", "more_lists", "notes", "ollama", "oneapi_lists", "package_plans", "printed_together",

@@ -26,10 +26,10 @@ def asked_nodes(text: Text) -> Statements:
         mode = re.search(r"\bc[rwxsStT-]{9}", hit["answer"])
         answer = hit["answer"].replace(mode[0], " ") if mode else hit["answer"]
         octal = re.search(r"(?<![\w-])0?(?P<bits>[0-7]{3})(?![\w-])", answer)
-        who = re.search(r"(?<![\w/-])(?P<owner>[a-z_][\w-]{1,31})[: ](?P<group>[a-z_][\w-]{1,31})(?![\w/-])", answer)
-        if who and (mode or octal):
+        owners = re.search(r"(?<![\w/-])(?P<owner>[a-z_][\w-]{1,31})[: ](?P<group>[a-z_][\w-]{1,31})(?![\w/-])", answer)
+        if owners and (mode or octal):
             rights = mode[0] if mode else "c" + "".join(_BITS[int(digit)] for digit in (octal["bits"] if octal else ""))
-            yield hit.states(DeviceNode, path=hit["path"], mode=rights, owner=who["owner"], group=who["group"])
+            yield hit.states(DeviceNode, path=hit["path"], mode=rights, owner=owners["owner"], group=owners["group"])
 
 
 @reads(adds=(Account,), marks=("id -nG", "id -Gn"), process="shell", rank=0)

@@ -160,7 +160,7 @@ def wheel_by_its_name(text: Text) -> Statements:
 
 
 @reads(marks=("torch.version.cuda", "torch.cuda.is_available() ", "device='cuda"), adds=(Torch,), rank=-1)
-def torch_said_of_itself(text: Text) -> Statements:
+def torch_self_report(text: Text) -> Statements:
     """`torch.version.cuda = 11.8`; a tensor that was printed from the GPU, which takes a GPU that computes."""
     for hit in text.each(
         r"^[ \t>*-]{0,6}torch\.version\.cuda[ \t]{0,4}[:=]{1,2}[ \t]{0,4}['\"]?(?P<cuda>\d{1,2}\.\d)['\"]?[ \t]*$"

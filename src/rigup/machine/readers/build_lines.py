@@ -49,7 +49,7 @@ def folders_of_nvidias_packages(text: Text) -> Statements:
 
 
 @reads(marks=("Requirement already satisfied: ", "Downgrading nvidia-"), adds=(Package,), rank=-1)
-def already_there(text: Text) -> Statements:
+def already_installed(text: Text) -> Statements:
     """pip's `Requirement already satisfied: torch==1.10.1 in … (1.10.1+cu113)`; poetry's `Downgrading nvidia-… (A -> B)`."""
     form = r"^[ \t]{0,4}Requirement already satisfied: (?P<name>[A-Za-z][\w.-]{1,60})[^\n]{0,300} \((?P<version>\d[\w.+]{1,40})\)"
     for hit in text.each(form + _CUT_TAIL):
@@ -120,7 +120,7 @@ def tensorflow_asked_one_by_one(text: Text) -> Statements:
 
 
 @reads(marks=("Windows-10-10", "indows 11 x64"), adds=(Platform,), rank=0)
-def windows_beside_a_release(text: Text) -> Statements:
+def windows_and_release(text: Text) -> Statements:
     """Python's own name of it, `Windows-10-10.0.22631-SP0`, and R's."""
     if hit := text.first(r"\bWindows-10-10\.0\.\d{5}\b|^# R \d[^\n]{0,80}\bWindows 1[01] x64\b"):
         yield hit.states(Platform, system="windows")

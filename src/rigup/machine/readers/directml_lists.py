@@ -19,7 +19,7 @@ _CARD = r"\b(?P<name>NVIDIA GeForce [RG]TX? \d{3,4}(?: Ti)?(?: SUPER)?(?: Laptop
 
 
 @reads(adds=(Gpu,), marks=_MARKS, rank=-1)
-def adapters_beside_directml(text: Text) -> Statements:
+def adapters_with_directml(text: Text) -> Statements:
     """Numbered rows tell which adapter a program takes first; a whole name elsewhere tells that such a card is there."""
     numbered = {hit["index"]: hit for hit in text.each(_NUMBERED)}
     for index, hit in sorted(numbered.items()):

@@ -54,12 +54,12 @@ _NVML = r"^(?P<pid>\d{1,8}), (?P<name>[^,\n]{1,64}), (?:(?P<memory>\d{1,7}) MiB|
 def processes_of_nvml(text: Text) -> Statements:
     """`4120, python3, 10846 MiB, 0, C, 1002`, as `rigup.machine.nvml` prints them: the account by its number."""
     for hit in text.each(_NVML):
-        told = {
+        fields = {
             "name": hit["name"],
             "memory": size(hit["memory"], "m") if hit["memory"] else None,
             "owner": "uid " + hit["uid"] if hit["uid"] else None,
         }
-        known = {field: value for field, value in told.items() if value not in (None, "[N/A]")}
+        known = {field: value for field, value in fields.items() if value not in (None, "[N/A]")}
         yield hit.states(GpuProcess, pid=int(hit["pid"]), gpu=int(hit["gpu"]), graphics=hit["type"] == "G", **known)
 
 

@@ -45,7 +45,7 @@ _WISH = r"(?i:requir|support|need|minim|newer|later|since|built|target|only|at l
 
 
 @reads(adds=(Platform,), marks=("MacOS", "Mac OS", "macOS", *_NAMES.split("|")), rank=0)
-def system_told_in_passing(text: Text) -> Statements:
+def system_in_prose(text: Text) -> Statements:
     """`MacBook Pro with Ventura 13.7 (22H123)`, `M3 Pro, MacOS 14.4.1`: what a line says that asks for nothing."""
     for hit in text.near(
         r"^(?![^\n]{0,200}" + _WISH + r")[^\n]{0,60}?\b(?:[Mm]ac ?OS(?: X)?(?: (?:" + _NAMES + r"))?|" + _NAMES + r")(?: [Vv]ersion)?[ :*`(]{1,4}"

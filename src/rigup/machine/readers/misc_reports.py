@@ -183,10 +183,10 @@ def exported_metrics(text: Text) -> Statements:
         labels = {
             _LABELS.get(key, ""): value for key, value in re.findall(r"(\w{1,60})=\"([^\"\n]{0,200})\"", hit["labels"])
         }
-        who = next((key + labels[key] for key in ("uuid", "pci", "index") if labels.get(key)), "")
-        if not who or (who not in cards and len(cards) >= _MOST):
+        identity = next((key + labels[key] for key in ("uuid", "pci", "index") if labels.get(key)), "")
+        if not identity or (identity not in cards and len(cards) >= _MOST):
             continue
-        draft = cards.setdefault(who, Draft(text, Gpu, hit.start))
+        draft = cards.setdefault(identity, Draft(text, Gpu, hit.start))
         _add_labels(draft, hit, labels)
         if draft.get("vendor") and re.match(r"\d", labels.get("driver", "")):
             driver = drivers.setdefault(draft.get("vendor"), Draft(text, Driver, hit.start))

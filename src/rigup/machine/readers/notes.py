@@ -49,7 +49,7 @@ _NAMED_JETSON = r"\b(?:Jetson (?P<model>(?:AGX |Orin |Xavier |TX|Nano|Thor)[\w ]
 
 
 @reads(marks=("GPU", "APU", "raphics", "ideo card", "gfx", "Radeon", "GeForce", "XT", "RX", "RTX"), adds=(Gpu,), rank=0)
-def cards_told(text: Text) -> Statements:
+def stated_cards(text: Text) -> Statements:
     """`GPU: AMD Radeon RX 7900 XTX (gfx1100)`, `9060XT 16GB (gfx1200)`."""
     names = set[str]()
     for form in (_CARD, _BARE, _PAIR):
@@ -111,14 +111,14 @@ def _spellings(plain: str, spaced: str) -> Iterator[str]:
 
 
 @reads(marks=("ROCm", "rocm", "ROCM"), adds=(Toolkit,), rank=0)
-def rocm_told(text: Text) -> Statements:
+def stated_rocm(text: Text) -> Statements:
     """`ROCm 6.2.3`, `rocm6.4`."""
     for hit in text.each(_RELEASE):
         yield hit.states(Toolkit, name="rocm", version=hit["version"])
 
 
 @reads(marks=("WSL", "icrosoft", "wsl"), adds=(Platform,), rank=0)
-def wsl_told(text: Text) -> Statements:
+def stated_wsl(text: Text) -> Statements:
     """`WSL 2`, `WSL version: 2.4.13.0`, `Oracle Linux Server 9.4 (WSL2)`, a kernel of Microsoft's."""
     for hit in text.each(
         r"\b(?P<release>\d{1,2}\.\d{1,3}\.\d{1,4}[\w.+-]{0,20}-[Mm]icrosoft(?:-standard[\w+.-]{0,20})?)"
@@ -145,7 +145,7 @@ def wsl_told(text: Text) -> Statements:
     marks=("Linux", "Ubuntu", "Debian", "Fedora", "openSUSE", "Windows", "Pop!_OS", "CentOS", "Rocky", "Alma", "Manjaro", "Red Hat", "RHEL", "NixOS", "CachyOS", "EndeavourOS"),
     adds=(Platform,), rank=0,
 )  # fmt: skip
-def system_told(text: Text) -> Statements:
+def stated_system(text: Text) -> Statements:
     """`Ubuntu 22.04.5`, `OS: Arch Linux`, `Oracle Linux Server 9.4 (WSL2)`: a line that says nothing else."""
     form = (
         _START
@@ -163,7 +163,7 @@ _ON_WINDOWS = (
 
 
 @reads(marks=("indows",), adds=(Platform,), rank=0)
-def windows_told(text: Text) -> Statements:
+def stated_windows(text: Text) -> Statements:
     """`I am on Windows 11`, where nothing else is named that may run inside it."""
     hit = text.first(_ON_WINDOWS)
     if hit and not _OTHER_SYSTEM.search(text.body):
@@ -178,7 +178,7 @@ def mac_folders(text: Text) -> Statements:
 
 
 @reads(marks=("ython",), adds=(PythonEnv,), rank=0)
-def python_told(text: Text) -> Statements:
+def stated_python(text: Text) -> Statements:
     """`with a Python 3.11`, `(python 3.12)`: where the whole text names one release, it is the one that runs."""
     hits = list(text.each(_PYTHON))
     if len({hit["version"] for hit in hits}) == 1:
@@ -189,7 +189,7 @@ _PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>(?:3\.\d{1,
 
 
 @reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))
-def jetson_told(text: Text) -> Statements:
+def stated_jetson(text: Text) -> Statements:
     """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
     for hit in text.each(
         r"^(?:[^\n#]{0,60}tegra_release:? {0,2})?# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"

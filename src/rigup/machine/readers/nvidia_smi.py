@@ -115,8 +115,8 @@ def driver_of_windows(text: Text) -> Statements:
     for hit in text.each(
         r"NVIDIA-SMI (?P<tool>\d{3}\.\d{2,3})(?:\.\d{1,2})? {1,40}(?:Driver|KMD) Version: {1,4}(?P<driver>\d{3}\.\d{2,3})"
     ):
-        apart = abs(int(float(hit["tool"])) - int(float(hit["driver"])))
-        if hit["tool"] != hit["driver"] and apart <= _NEAR:
+        distance = abs(int(float(hit["tool"])) - int(float(hit["driver"])))
+        if hit["tool"] != hit["driver"] and distance <= _NEAR:
             yield hit.states(Platform, system="linux", wsl=2)
 
 

@@ -164,7 +164,7 @@ _NONE = r"^[ \t>*•|-]{0,8}(?:\*{2})?(?:NVIDIA |GPU |Kernel )?[Dd]river(?: vers
 
 
 @reads(adds=(Gpu,), marks=("nouveau", "nova_core", "vfio-pci", "river: n", "river: N", "river = n"), rank=-2)
-def driver_of_the_card_told(text: Text) -> Statements:
+def driver_of_stated_card(text: Text) -> Statements:
     """`Kernel driver: nouveau` in a person's own list."""
     if hit := text.first(_DRIVES):
         yield hit.states(Gpu, vendor="nvidia", driver=hit["driver"])

@@ -91,7 +91,7 @@ def listed_rights(text: Text) -> Statements:
     for hit in text.each(_ACL):
         rights = dict(re.findall(r"^(user|group|other)::([rwx-]{3})", hit["acl"], re.MULTILINE))
         single = re.search(r"^(?:user|group):[\w-]{1,32}:", hit["acl"], re.MULTILINE) is not None
-        mode = "c" + "".join(rights.get(who, "---") for who in ("user", "group", "other"))
+        mode = "c" + "".join(rights.get(subject, "---") for subject in ("user", "group", "other"))
         owners = {"owner": hit["owner"], "group": hit["group"]}
         yield hit.states(DeviceNode, path="/" + hit["path"], mode=mode, acl=single, **owners)
 

@@ -85,10 +85,10 @@ def dxdiag(text: Text) -> Statements:
             if line.key in _DXDIAG:
                 values.setdefault(_DXDIAG[line.key], (line.value, line.at))
         values["driver"] = (values["driver"][0].split(" ")[0], values["driver"][1]) if "driver" in values else ("", 0)
-        who = (hit["name"], values.get("pnp", ("", 0))[0])
-        if who not in seen:
-            seen[who] = len(seen)
-            yield from _adapter(text, hit.start, values, seen[who])
+        identity = (hit["name"], values.get("pnp", ("", 0))[0])
+        if identity not in seen:
+            seen[identity] = len(seen)
+            yield from _adapter(text, hit.start, values, seen[identity])
     for hit in text.each(
         r"^[> \t]{0,40}Operating System: (?P<os>Windows [^\n]{2,40}?) 64-bit \((?P<major>\d{1,2}\.\d), Build (?P<build>\d{4,6})\)"
     ):

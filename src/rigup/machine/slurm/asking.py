@@ -54,7 +54,7 @@ class Slurm:
         self._version: tuple[int, int] | None = None
 
     @property
-    def there(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether Slurm's programs are on this machine."""
         return self.version != (0, 0)
 
@@ -91,8 +91,8 @@ class Slurm:
 
     def records(self, since: str, everybody: bool = True) -> None:
         """The accounting since a time as sacct takes it (`now-7days`)."""
-        who = ("-a",) if everybody else ()
-        self._ask((*_EPOCH, "sacct", *who, "-P", "-D", "-S", since, "-o", _RECORDS), seconds=120.0)
+        user_options = ("-a",) if everybody else ()
+        self._ask((*_EPOCH, "sacct", *user_options, "-P", "-D", "-S", since, "-o", _RECORDS), seconds=120.0)
 
     def administrates(self, user: str) -> bool:
         """Whether the accounting database calls the user an operator or administrator."""
@@ -132,9 +132,9 @@ class Slurm:
         whole = answer.body is not None and not answer.exit and (bool(head) or read_answer(body, self.dump) is not None)
         if head and whole:
             read_answer(head + "\n" + body, self.dump)
-        said = "" if whole else (body.strip() or answer.why or answer.state)[-300:]
+        error_text = "" if whole else (body.strip() or answer.why or answer.state)[-300:]
         shown = argv[len(_EPOCH) :] if argv[:1] == _EPOCH[:1] else argv
-        self.asked.append(Asked(command=shown, seconds=time.monotonic() - began, whole=whole, said=said))
+        self.asked.append(Asked(command=shown, seconds=time.monotonic() - began, whole=whole, said=error_text))
 
     def _file(self, argv: Iterable[str]) -> str:
         from hashlib import sha256

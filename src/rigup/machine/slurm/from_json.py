@@ -261,8 +261,8 @@ def _memory_used(steps: list[forms.Step]) -> int | None:
     """The greatest step's: its greatest task's resident memory times its tasks."""
     used = []
     for step in steps:
-        told = step.tres.requested if step.tres else None
-        if told and (most := _counts(told.max).get("mem")):
+        requested = step.tres.requested if step.tres else None
+        if requested and (most := _counts(requested.max).get("mem")):
             used.append(most * (number(step.tasks.count) or 1 if step.tasks else 1))
     return max(used, default=None)
 
@@ -271,8 +271,8 @@ def _gpu_use(steps: list[forms.Step]) -> tuple[float | None, int | None]:
     """GPU utilisation and memory of the step that used most, where the site gathers them (gres/gpuutil, gres/gpumem)."""
     shares, sizes = [], []
     for step in steps:
-        told = step.tres.requested if step.tres else None
-        average = _counts(told.average) if told else {}
+        requested = step.tres.requested if step.tres else None
+        average = _counts(requested.average) if requested else {}
         shares += [average[name] for name in ("gres/gpuutil",) if name in average]
         sizes += [average[name] for name in ("gres/gpumem",) if name in average]
     return (float(max(shares)) if shares else None), max(sizes, default=None)

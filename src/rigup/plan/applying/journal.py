@@ -145,9 +145,9 @@ class Record:
                 decoded.append(msgspec.json.decode(line, type=Event))
         return decoded
 
-    def write(self, what: str, step: int = -1, status: int | None = None, **told: str) -> None:
+    def write(self, kind: str, step: int = -1, status: int | None = None, **details: str) -> None:
         """Add a line and wait until it is on the disk. Raises JournalError."""
-        event = Event(what=what, step=step, status=status, told=told, at=_now())
+        event = Event(what=kind, step=step, status=status, told=details, at=_now())
         try:
             _append(self.folder / "events.jsonl", msgspec.json.encode(event))
         except OSError as error:
@@ -165,9 +165,9 @@ class Record:
         """Where it is written down what the folders held that a step has made."""
         return self.folder / f"step-{step + 1}.held"
 
-    def of(self, what: str, step: int | None = None) -> list[Event]:
+    def of(self, kind: str, step: int | None = None) -> list[Event]:
         """The events of one kind."""
-        return [event for event in self.events() if event.what == what and step in (None, event.step)]
+        return [event for event in self.events() if event.what == kind and step in (None, event.step)]
 
 
 def folder() -> Path:
@@ -240,12 +240,12 @@ def _new_folder() -> Path:
 
 def put(path: Path, content: bytes) -> None:
     """Write the whole file or none of it. Raises OSError."""
-    beside = path.with_name(path.name + ".new")
-    with open(beside, "wb") as file:
+    temporary = path.with_name(path.name + ".new")
+    with open(temporary, "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, path)
+    os.replace(temporary, path)
     sync_folder(path.parent)
 
 

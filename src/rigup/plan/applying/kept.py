@@ -42,12 +42,12 @@ def keep(paths: Iterable[str], folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     states = [_before(path, folder, number) for number, path in enumerate(paths)]
-    beside = folder / (_MANIFEST + ".new")
-    with open(beside, "wb") as file:
+    temporary = folder / (_MANIFEST + ".new")
+    with open(temporary, "wb") as file:
         file.write(msgspec.json.encode(states))
         file.flush()
         os.fsync(file.fileno())
-    os.replace(beside, folder / _MANIFEST)
+    os.replace(temporary, folder / _MANIFEST)
     sync_folder(folder)
 
 
@@ -121,10 +121,10 @@ def _write(before: Before, folder: Path) -> Iterator[Argv]:
 
 def _link(before: Before, _folder: Path) -> Iterator[Argv]:
     """Made beside it and put in its place: `ln -f` would do so under a name by lot, which a kill leaves behind for ever."""
-    beside = before.path + ".rigup-new"
-    yield ("rm", "-f", "--", beside)
-    yield ("ln", "-s", "-T", "--", before.target, beside)
-    yield ("mv", "-f", "-T", "--", beside, before.path)
+    temporary = before.path + ".rigup-new"
+    yield ("rm", "-f", "--", temporary)
+    yield ("ln", "-s", "-T", "--", before.target, temporary)
+    yield ("mv", "-f", "-T", "--", temporary, before.path)
 
 
 def _nothing(_one: Before, _folder: Path) -> Iterator[Argv]:

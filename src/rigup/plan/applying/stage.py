@@ -63,7 +63,7 @@ class Stage:
         staged_swap.sweep(self.path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._record.write("stage", folder=str(self.folder), path=str(self.path))
-        if self.path.is_dir() and not self._made_anew():
+        if self.path.is_dir() and not self._is_made_anew():
             holdings.keep(self.path, self._at_first(), digests=False)  # what changes from now on is noticed
             staged_swap.clone(self.path, self.folder)
 
@@ -142,7 +142,7 @@ class Stage:
         old = staged_swap.recover(self.path)
         if self.is_in_place():
             return
-        if made_by(self.path, self._record):
+        if is_made_by(self.path, self._record):
             held = old or staged_swap.aside(self.path, last["ident"])
             self._swapped(held if held.is_dir() else None)
 
@@ -150,7 +150,7 @@ class Stage:
         if self.path is not None:
             self._record.write("swapped", path=str(self.path), old=str(old or ""))
 
-    def _made_anew(self) -> bool:
+    def _is_made_anew(self) -> bool:
         """A step that makes it stands in the plan and is not satisfied: an old one is replaced, not copied."""
         return any(step.kind in _MAKES and step.state != "satisfied" for step in self._intent.steps)
 
@@ -175,7 +175,7 @@ class Stage:
         )  # fmt: skip
 
 
-def made_by(environment: Path, record: Record) -> bool:
+def is_made_by(environment: Path, record: Record) -> bool:
     """Whether an environment says that this run made it."""
     record_there = environment_record.read(environment)
     return record_there is not None and record_there.plan == record.ident

@@ -71,10 +71,10 @@ def ends(record: Record) -> "dict[int, StepEnd]":
     What was made in an environment beside counts as done from the moment when that took its place.
     """
     by_step: dict[int, StepEnd] = {}
-    beside = staged(record)
+    staged_steps = staged(record)
     for event in record.events():
         if event.what == "swapped":
-            by_step |= dict.fromkeys(beside, "done")
+            by_step |= dict.fromkeys(staged_steps, "done")
         elif event.step >= 0 and event.what in _OF_A_STEP:
             by_step[event.step] = _OF_A_STEP[event.what]
     return by_step

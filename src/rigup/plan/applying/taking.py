@@ -112,8 +112,8 @@ def settle(record: Record, stage: Stage, host: Host) -> None:
     """
     child = next(iter(reversed(record.of("child"))), None)
     known = [(int(child.told.get("pid", "0")), child.told.get("began", ""))] if child is not None else []
-    beside = of_run(record.ident) if stage.numbers and not stage.is_in_place() else []
-    for pid, began in [*known, *beside]:
+    staged_processes = of_run(record.ident) if stage.numbers and not stage.is_in_place() else []
+    for pid, began in [*known, *staged_processes]:
         if not wait_for_other(pid, began, _LEFT_BEHIND):
             template = _("A command of the run that was broken off still runs (process {pid}). End it, or wait for it.")
             raise Failed(template.format(pid=pid))

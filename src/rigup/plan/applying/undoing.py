@@ -20,7 +20,7 @@ from rigup.plan.applying import edited, holdings, kept, put_aside, traces
 from rigup.plan.applying.child import Child
 from rigup.plan.applying.journal import Event, Record
 from rigup.plan.applying.put_aside import Aside
-from rigup.plan.applying.stage import Stage, made_by, what_it_held
+from rigup.plan.applying.stage import Stage, is_made_by, what_it_held
 from rigup.plan.applying.state import staged, state_of, swapped, touched
 from rigup.plan.applying.system_packages import unattended, uses_manager
 from rigup.plan.applying.taking import Failed, Run, gone_whole, in_own_words, settle
@@ -248,10 +248,10 @@ def _swap_back(run: Run) -> None:
     if swap is not None:
         path, old = Path(swap.told["path"]), swap.told.get("old", "")
         staged_swap.recover(path)
-        if made_by(path, record):
+        if is_made_by(path, record):
             newer = staged_swap.swap_back(path, Path(old) if old else None)
         else:  # an undo that was killed had come so far
-            newer = next((folder for folder in staged_swap.leftovers(path.parent) if made_by(folder, record)), None)
+            newer = next((folder for folder in staged_swap.leftovers(path.parent) if is_made_by(folder, record)), None)
             if newer is None and old:
                 _though_replaced(path, Path(old))
         record.write("swapped-back", path=str(path), newer=str(newer or ""))

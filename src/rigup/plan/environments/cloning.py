@@ -107,17 +107,17 @@ def unshare(folder: Path) -> None:
             path = Path(above, name)
             status = path.lstat()
             if stat.S_ISREG(status.st_mode) and status.st_nlink > 1 and not _is_replaced_whole(path, status.st_size):
-                _made_its_own(path)
+                _detach(path)
 
 
-def _made_its_own(path: Path) -> None:
-    beside = path.with_name(path.name + _DRAFT)
-    beside.unlink(missing_ok=True)
-    if not share(path, beside):
-        shutil.copy2(path, beside, follow_symlinks=False)
+def _detach(path: Path) -> None:
+    temporary = path.with_name(path.name + _DRAFT)
+    temporary.unlink(missing_ok=True)
+    if not share(path, temporary):
+        shutil.copy2(path, temporary, follow_symlinks=False)
     else:
-        shutil.copystat(path, beside)
-    os.replace(beside, path)
+        shutil.copystat(path, temporary)
+    os.replace(temporary, path)
 
 
 def _linked(old: Path, new: Path) -> bool:

@@ -31,8 +31,8 @@ def fetch(lock: Lock, wanted: list[Locked], site: Site, resolver: Resolver, fold
         for package in wanted:
             _directly(package.wheels[0], folder)
         return
-    with TemporaryDirectory(prefix="rigup-") as beside:
-        rows = Path(beside, "requirements.txt")
+    with TemporaryDirectory(prefix="rigup-") as work_folder:
+        rows = Path(work_folder, "requirements.txt")
         rows.write_text("".join(requirement(package) + "\n" for package in wanted), encoding="utf-8")
         checks = ("--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "--dest", str(folder))
         options = tuple(places(site, lock, wanted))

@@ -26,9 +26,9 @@ def add(path: Path) -> None:
     """Remember an environment; to be called when it lies at its path. Raises OSError."""
     where = Path(os.path.realpath(path))
     _folder().mkdir(parents=True, exist_ok=True, mode=0o700)
-    beside = _entry(where).with_suffix(".new")
-    beside.write_bytes(os.fsencode(where))
-    os.replace(beside, _entry(where))
+    temporary = _entry(where).with_suffix(".new")
+    temporary.write_bytes(os.fsencode(where))
+    os.replace(temporary, _entry(where))
 
 
 def forget(path: Path) -> None:

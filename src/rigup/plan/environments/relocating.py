@@ -101,10 +101,10 @@ def _led_anew(path: Path, move: Move) -> bool:
     target = os.fsencode(os.readlink(path))
     if target != move.old and not target.startswith(move.old + b"/"):
         return False
-    beside = path.with_name(path.name + _TEMPORARY)
-    beside.unlink(missing_ok=True)
-    os.symlink(move.new + target[len(move.old) :], os.fsencode(beside))
-    os.replace(beside, path)
+    temporary = path.with_name(path.name + _TEMPORARY)
+    temporary.unlink(missing_ok=True)
+    os.symlink(move.new + target[len(move.old) :], os.fsencode(temporary))
+    os.replace(temporary, path)
     return True
 
 
@@ -155,11 +155,11 @@ def _launcher(data: bytes, move: Move) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    beside = path.with_name(path.name + _TEMPORARY)
-    beside.unlink(missing_ok=True)
-    beside.write_bytes(data)
-    shutil.copymode(path, beside)
-    os.replace(beside, path)
+    temporary = path.with_name(path.name + _TEMPORARY)
+    temporary.unlink(missing_ok=True)
+    temporary.write_bytes(data)
+    shutil.copymode(path, temporary)
+    os.replace(temporary, path)
 
 
 # -- activation --------------------------------------------------------------------------------------

@@ -103,8 +103,8 @@ def _minor(version: str) -> str:
 
 def found_uv() -> str:
     """The program uv: on the path, or beside the Python that runs this; "" where there is none."""
-    beside = Path(sys.executable).with_name("uv.exe" if os.name == "nt" else "uv")
-    return shutil.which("uv") or (str(beside) if beside.is_file() else "")
+    sibling = Path(sys.executable).with_name("uv.exe" if os.name == "nt" else "uv")
+    return shutil.which("uv") or (str(sibling) if sibling.is_file() else "")
 
 
 def _works(*argv: str) -> bool:

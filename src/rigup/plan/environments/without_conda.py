@@ -212,14 +212,14 @@ def _env(options: argparse.Namespace) -> int:
     raise CondaError(_("{words} is not known here.").format(words=" ".join(options.words)[:200]))
 
 
-def _variables(what: str, words: list[str], prefix: Path) -> int:
+def _variables(action: str, words: list[str], prefix: Path) -> int:
     """Conda's own file of an environment's variables."""
     state = _state(prefix)
     variables = {str(name): str(value) for name, value in state.get("env_vars", {}).items()}
-    if what == "list":
+    if action == "list":
         sys.stdout.write("".join(f"{name} = {value}\n" for name, value in variables.items()))
         return 0
-    if what == "set":
+    if action == "set":
         pairs = [word.partition("=")[::2] for word in words]
         if refused := too_powerful(dict(pairs)):
             raise CondaError(_("A record may not set the variable {name}.").format(name=refused[0][:60]))

@@ -67,15 +67,15 @@ def question(choice: Choice) -> Question:
     every = groups(msgspec.structs.replace(choice, resolution=None))
     all_groups = [group for group in every if not group.conda and ALONE not in group.flags]
     built = [word for group in all_groups if group.flags for word in group.wanted[: group.named or None]]
-    apart = {name_of(word) for word in built}
+    built_names = {name_of(word) for word in built}
     site = choice.site
     requirements = choice.wish.asked()
     return Question(
-        wanted=tuple(dict.fromkeys(_with_name(word) for group in all_groups for word in group.wanted if name_of(word) not in apart)),
+        wanted=tuple(dict.fromkeys(_with_name(word) for group in all_groups for word in group.wanted if name_of(word) not in built_names)),
         bound={name_of(word): group.only for group in every if _is_bound(group) for word in group.wanted},
         further=tuple(dict.fromkeys(url for group in all_groups for url in _further(group, site))),
         bounds=(*bounds(requirements, choice.packages), *choice.wish.terms.constraints, *choice.held), terms=choice.wish.terms,
-        sources=tuple(sorted(without_wheels() - apart)),
+        sources=tuple(sorted(without_wheels() - built_names)),
         built=tuple(built), index=mirror(choice) or site.sources.index,
         extra_indexes=site.sources.extra_indexes,
         find_links=tuple(dict.fromkeys(place for group in all_groups if not group.flags for place in group.find_links)),

@@ -87,10 +87,10 @@ def _with_the_rest(choice: Choice, asker: Asker, variables: Mapping[str, str]) -
     """With what is built where it is installed, held against the hashes that a file gives, and with sizes."""
     if choice.resolution is None or not choice.resolution.packages:
         return choice
-    apart = _built(choice, asker, variables)
-    if apart.refused:
-        return _with(choice, _as_resolution(apart, asker))
-    every = msgspec.structs.replace(choice.resolution, packages=(*choice.resolution.packages, *apart.packages))
+    from_source = _built(choice, asker, variables)
+    if from_source.refused:
+        return _with(choice, _as_resolution(from_source, asker))
+    every = msgspec.structs.replace(choice.resolution, packages=(*choice.resolution.packages, *from_source.packages))
     if because := not_by_hash(choice.wish.terms, every):
         return _with(choice, msgspec.structs.replace(every, refused=because))
     return _with(choice, msgspec.structs.replace(every, packages=weighed(every.packages)))
@@ -195,11 +195,11 @@ def _ask(choice: Choice, asker: Asker, variables: Mapping[str, str]) -> Resoluti
     if lost and answer.refused:
         return _around(asker, left, lost, choice)
     if answer.refused and (mute := [url for url in query.further if url in dead]):
-        return Resolution(by=asker.by, because=(_not_there_either(mute),))
+        return Resolution(by=asker.by, because=(_unreachable(mute),))
     return _as_resolution(answer, asker)
 
 
-def _not_there_either(places: list[str]) -> str:
+def _unreachable(places: list[str]) -> str:
     """What nobody could be asked for is not refused."""
     template = _("Not resolved, for nobody answers at {places}, where a part of it lies.")
     return template.format(places=", ".join(places))

@@ -170,10 +170,10 @@ def _known() -> dict[str, _Size]:
 def _keep(sizes: dict[str, _Size]) -> None:
     """For the next time; where it cannot be written it is asked anew."""
     path = _file()
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps(dict(list(sizes.items())[-_MOST_KEPT:])), encoding="utf-8")
-        os.replace(beside, path)
+        temporary.write_text(json.dumps(dict(list(sizes.items())[-_MOST_KEPT:])), encoding="utf-8")
+        os.replace(temporary, path)
     except OSError:
         return

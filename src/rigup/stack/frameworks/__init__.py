@@ -116,8 +116,8 @@ def _lead(module: str, manager: str) -> Lead:
         if family:
             yield from listed.candidates(module, wishes, site)
         if manager in _BESIDE:
-            beside = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
-            yield from beside.candidates(module, _words().get(module, ()), wishes, site)
+            companion = importlib.import_module("rigup.stack.frameworks." + _BESIDE[manager])
+            yield from companion.candidates(module, _words().get(module, ()), wishes, site)
 
     return Lead(module, candidates)
 

@@ -202,7 +202,7 @@ def _compiled(
 def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
     """The toolkit that what is compiled here needs: that of the torch beneath it."""
     toolkit = build.cuda or build.rocm
-    if not addon.toolkit or not toolkit or _is_there(build, site):
+    if not addon.toolkit or not toolkit or _is_installed(build, site):
         return ()
     template = _("{package} is compiled here, with the toolkit that belongs to {build}.")
     why = template.format(package=addon.package, build=build.label)
@@ -217,9 +217,9 @@ def _compiler(build: Candidate, addon: Addon, site: Site) -> tuple[Change, ...]:
     )  # fmt: skip
 
 
-def _is_there(build: Candidate, site: Site) -> bool:
+def _is_installed(build: Candidate, site: Site) -> bool:
     """A toolkit of the same major release: torch's own check of it goes no further."""
-    have = [site.toolkit or ""] if build.cuda else [*site.there.toolkits.get("rocm", ())]
+    have = [site.toolkit or ""] if build.cuda else [*site.system_state.toolkits.get("rocm", ())]
     return any(version and version_key(version)[:1] == version_key(build.cuda or build.rocm)[:1] for version in have)
 
 

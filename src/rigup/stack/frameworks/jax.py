@@ -109,7 +109,7 @@ def _by_system(site: Site) -> Iterator[Candidate]:
 def _of_system(row: Mapping[str, Any], version: str, site: Site) -> tuple[Change, ...]:
     """The release of ROCm that the plugin looks for; one of the same major release serves."""
     major = version_key(row["rocm"])[:1]
-    if any(version_key(release)[:1] == major for release in site.there.toolkits.get("rocm", ())):
+    if any(version_key(release)[:1] == major for release in site.system_state.toolkits.get("rocm", ())):
         return ()
     why = _("jax {version} brings no ROCm along: it takes the system's.").format(version=version)
     return (Change(change="rocm", have=None, to=row["rocm"], why=why, source="tensorflow_jax", weight=6),)

@@ -24,7 +24,7 @@ def candidates(family: str, wishes: Mapping[str, Requirement], site: Site) -> It
 
     """
     for row in wheels(family):
-        if _made_for(row, site) and _meant(row, wishes):
+        if _made_for(row, site) and _is_wanted(row, wishes):
             for version in reversed(row.releases):
                 if _allowed(row, version, wishes) and (build := _candidate(row, version, site)):
                     yield build
@@ -41,7 +41,7 @@ def named(family: str) -> Family | None:
     return next((row for row in families() if row.name == family), None)
 
 
-def _meant(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
+def _is_wanted(row: Wheel, wishes: Mapping[str, Requirement]) -> bool:
     """A wish for one of the packages takes no other; the plain name stands for all."""
     family = named(row.family)
     if family is None:
@@ -83,12 +83,12 @@ def _candidate(row: Wheel, version: str, site: Site) -> Candidate | None:
     if (row.torch and torch is None) or not python:
         return None
     local = "+" + torch.variant if torch and not torch.pypi else ""
-    beside = (torch.index,) if torch and local else ()
+    torch_index = (torch.index,) if torch and local else ()
     first = row.package + (f"[{row.extra}]" if row.extra else "")
     return Candidate(
         package=row.package, version=version, variant=row.variant or row.local.removeprefix("+"), kind=row.kind,
         packages={first: version + row.local, **({"torch": row.torch + local} if row.torch else {}), **row.beside},
-        index=row.index, extra_indexes=(*beside, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
+        index=row.index, extra_indexes=(*torch_index, *row.extra_indexes), links=tuple(link.format(version=version) for link in row.links),
         code=tuple(torch.code if torch else row.code), cuda=torch.cuda if torch else row.cuda, rocm=row.rocm,
         libraries=row.libraries, driver=row.driver, isa_min=row.isa_min, extra_isas=row.extra_isas, extra_of=row.extra_of,
         python=python, glibc=row.glibc, macos=row.macos, lowest_cpu=row.lowest_cpu, pins=_pins(row, torch, site),
@@ -137,7 +137,7 @@ def _pythons(span: str) -> tuple[str, ...]:
 def _of_system(row: Wheel, version: str, site: Site) -> Iterator[Change]:
     """The toolkit or the ROCm that the system must have; one of the same major release serves."""
     wanted, kind = (row.toolkit, "toolkit") if row.toolkit else (row.rocm_system, "rocm")
-    present = [site.toolkit or ""] if row.toolkit else [*site.there.toolkits.get("rocm", ())]
+    present = [site.toolkit or ""] if row.toolkit else [*site.system_state.toolkits.get("rocm", ())]
     if not wanted or any(release and version_key(release)[:1] == version_key(wanted)[:1] for release in present):
         return
     template = _("{package} {version} brings no {library} along: it takes the system's.")

@@ -34,8 +34,8 @@ def advice(question: Question) -> Advise:
     """Answer a question."""
     found, never = judged(question)
     accepted = question.work.accept_preemption
-    ranked = sorted(found, key=lambda one: (one.preemptible and not accepted, one.finish.likely, one.cost))
-    eligible = [one for one in ranked if accepted or not one.preemptible]
+    ranked = sorted(found, key=lambda option: (option.preemptible and not accepted, option.finish.likely, option.cost))
+    eligible = [option for option in ranked if accepted or not option.preemptible]
     tied = _tied(eligible)
     poison = [job for job in question.cluster.pending if job.reason in POISON]
     by_id = {
@@ -45,11 +45,11 @@ def advice(question: Question) -> Advise:
         now=question.cluster.now,
         slurm=question.cluster.slurm,
         job=_work(question.work),
-        allocations=[_advised(one) for one in ranked],
-        best=[str(one.allocation) for one in tied],
-        ties=[[str(one.allocation) for one in tied]] if len(tied) > 1 else [],
+        allocations=[_advised(option) for option in ranked],
+        best=[str(option.allocation) for option in tied],
+        ties=[[str(option.allocation) for option in tied]] if len(tied) > 1 else [],
         cheapest=_cheapest(eligible or ranked),
-        never=[NeverRuns(allocation=str(one.allocation), reason=one.reason, because=one.because) for one in never],  # type: ignore[arg-type]
+        never=[NeverRuns(allocation=str(row.allocation), reason=row.reason, because=row.because) for row in never],  # type: ignore[arg-type]
         flip=_flip(eligible),
         second_opinion=_second(question, ranked, bool(by_id)),
         poison=list(by_id.values()),
@@ -63,11 +63,11 @@ def _tied(eligible: Sequence[Judged]) -> list[Judged]:
     if not eligible:
         return []
     first = eligible[0].finish
-    return [one for one in eligible if one.finish.low <= first.high and first.low <= one.finish.high]
+    return [option for option in eligible if option.finish.low <= first.high and first.low <= option.finish.high]
 
 
 def _cheapest(ranked: Sequence[Judged]) -> str | None:
-    return str(min(ranked, key=lambda one: (one.cost, one.finish.likely)).allocation) if ranked else None
+    return str(min(ranked, key=lambda option: (option.cost, option.finish.likely)).allocation) if ranked else None
 
 
 def _flip(eligible: Sequence[Judged]) -> Flip | None:
@@ -75,7 +75,7 @@ def _flip(eligible: Sequence[Judged]) -> Flip | None:
         return None
     first = eligible[0]
     kind = first.allocation[:2]
-    other = next((one for one in eligible if one.allocation[:2] != kind), None)
+    other = next((option for option in eligible if option.allocation[:2] != kind), None)
     if other is None:
         return None
     under = first.finish.likely - (other.finish.likely - other.wait.likely)
@@ -88,17 +88,17 @@ def _flip(eligible: Sequence[Judged]) -> Flip | None:
 
 
 def _second(question: Question, ranked: Sequence[Judged], poisoned: bool) -> list[SecondOpinion]:
-    waits = {str(one.allocation): one.wait.likely for one in ranked}
+    waits = {str(option.allocation): option.wait.likely for option in ranked}
     found = []
     for opinion in question.second:
         replay = waits.get(opinion.allocation)
         says = None if opinion.start is None else max(0.0, opinion.start - question.cluster.now)
-        because = _told_apart(says, replay, poisoned and says is not None) if says is not None else opinion.words
+        because = _difference(says, replay, poisoned and says is not None) if says is not None else opinion.words
         found.append(SecondOpinion(allocation=opinion.allocation, says=says, replay=replay, because=because))
     return found
 
 
-def _told_apart(says: float | None, replay: float | None, poisoned: bool) -> str:
+def _difference(says: float | None, replay: float | None, poisoned: bool) -> str:
     if says is None or replay is None:
         return _("Slurm names a time for an allocation that can never run.")
     if abs(says - replay) <= DIFFERENT:
@@ -112,24 +112,24 @@ def _next(work: Work, eligible: Sequence[Judged], tied: Sequence[Judged]) -> Nex
     """What to measure: of those that cannot be told apart the least certain; else the first, where nobody measured it."""
     if not eligible:
         return None
-    pool = list(tied) if len(tied) > 1 else [one for one in eligible[:1] if one.epoch.source != "measured"]
+    pool = list(tied) if len(tied) > 1 else [option for option in eligible[:1] if option.epoch.source != "measured"]
     if not pool:
         return None
-    one = max(pool, key=lambda each: (_width(each.epoch.seconds), -each.wait.likely))
-    seconds = work.startup + MEASURED_WHILE * one.epoch.seconds.likely
+    target = max(pool, key=lambda each: (_width(each.epoch.seconds), -each.wait.likely))
+    seconds = work.startup + MEASURED_WHILE * target.epoch.seconds.likely
     because = (
         _("It is the least certain of those that cannot be told apart.")
         if len(tied) > 1
         else _("Nobody has measured there what is advised.")
     )
-    return NextMeasurement(allocation=str(one.allocation), minutes=max(1, math.ceil(seconds / 60)), because=because)
+    return NextMeasurement(allocation=str(target.allocation), minutes=max(1, math.ceil(seconds / 60)), because=because)
 
 
 def _width(interval: Interval) -> float:
     return round(interval.high / max(1e-9, interval.low), 6)
 
 
-def _because(one: Judged) -> str:
+def _because(option: Judged) -> str:
     texts: dict[str, Callable[[], str]] = {
         "measured": lambda: _("Measured there."),
         "fitted": lambda: _("Worked out from other numbers of GPUs of that type."),
@@ -137,10 +137,10 @@ def _because(one: Judged) -> str:
     }
     text = (
         _("Worked out from what rigup bench measured there and on another type.")
-        if one.epoch.benched
-        else texts[one.epoch.source]()
+        if option.epoch.benched
+        else texts[option.epoch.source]()
     )
-    if one.epoch.extrapolated and one.epoch.source != "measured":
+    if option.epoch.extrapolated and option.epoch.source != "measured":
         text += " " + _("Nobody has measured so many.")
     return text
 
@@ -149,26 +149,26 @@ def _span(interval: Interval) -> Span:
     return Span(low=round(interval.low, 1), likely=round(interval.likely, 1), high=round(interval.high, 1))
 
 
-def _advised(one: Judged) -> Advised:
-    epoch, wait = _span(one.epoch.seconds), _span(one.wait)
+def _advised(option: Judged) -> Advised:
+    epoch, wait = _span(option.epoch.seconds), _span(option.wait)
     return Advised(
-        allocation=str(one.allocation),
-        partition=one.allocation.partition,
-        device=one.allocation.device,
-        nodes=one.allocation.nodes,
-        gpus_per_node=one.allocation.gpus,
+        allocation=str(option.allocation),
+        partition=option.allocation.partition,
+        device=option.allocation.device,
+        nodes=option.allocation.nodes,
+        gpus_per_node=option.allocation.gpus,
         epoch=EpochSpan(
-            low=epoch.low, likely=epoch.likely, high=epoch.high, source=one.epoch.source, because=_because(one)
+            low=epoch.low, likely=epoch.likely, high=epoch.high, source=option.epoch.source, because=_because(option)
         ),
-        wait=WaitSpan(low=wait.low, likely=wait.likely, high=wait.high, bound=one.bound),
-        run=_span(one.run),
-        finish=_span(one.finish),
-        asked=round(one.asked),
-        pieces=one.pieces,
-        gpu_hours=round(one.gpu_hours, 3),
-        cost=round(one.cost, 3),
-        preemptible=one.preemptible,
-        risks=one.risks,  # type: ignore[arg-type]
+        wait=WaitSpan(low=wait.low, likely=wait.likely, high=wait.high, bound=option.bound),
+        run=_span(option.run),
+        finish=_span(option.finish),
+        asked=round(option.asked),
+        pieces=option.pieces,
+        gpu_hours=round(option.gpu_hours, 3),
+        cost=round(option.cost, 3),
+        preemptible=option.preemptible,
+        risks=option.risks,  # type: ignore[arg-type]
     )
 
 
@@ -203,4 +203,4 @@ def _assumed(question: Question) -> list[str]:
 def chosen(answer: Advise, text: str = "") -> Advised | None:
     """The allocation that a text names, or the first that may be called best; None where there is none."""
     wanted = str(allocation(text)) if text else next(iter(answer.best), "")
-    return next((one for one in answer.allocations if one.allocation == wanted), None)
+    return next((advised for advised in answer.allocations if advised.allocation == wanted), None)

@@ -243,9 +243,9 @@ def backlogged(queue: Queue, quantile: float, mine: Sequence[Mine], keys: Sequen
         backlog.hold([_end(queue, run, key) for run in runs] if queue.soft else [run.ends for run in runs])
         before = takewhile(lambda row, key=key: row[0] < key, line)  # type: ignore[misc]
         _put_all(backlog, before, partial(queue.history.used, quantile=quantile), Throttles(runs))
-        for number, one in enumerate(mine):
+        for number, request in enumerate(mine):
             if keys[number] == key:
-                found[number] = _pieces(backlog, one, layout.ask(one.job))
+                found[number] = _pieces(backlog, request, layout.ask(request.job))
     return found
 
 
@@ -284,11 +284,11 @@ def _put_all(
             throttles.add(job, start + length)
 
 
-def _pieces(backlog: Backlog, one: Mine, ask: _Ask) -> list[float] | None:
+def _pieces(backlog: Backlog, request: Mine, ask: _Ask) -> list[float] | None:
     """The start of the first piece; later ones are taken to wait for their turn alone."""
-    if (start := backlog.start(one.job, ask)) is None:
+    if (start := backlog.start(request.job, ask)) is None:
         return None
     starts = [start]
-    for length in one.pieces[:-1]:
+    for length in request.pieces[:-1]:
         starts.append(starts[-1] + length + REQUEUE_WAIT)
     return starts

@@ -15,11 +15,11 @@ class History:
     """Used parts of time limits, by partition."""
 
     def __init__(self, past: Sequence[Past]) -> None:
-        self._every = sorted(min(1.0, one.used) for one in past)
+        self._every = sorted(min(1.0, job.used) for job in past)
         self._of: dict[str, list[float]] = {}
         self._kept: dict[tuple[str, float], float] = {}
-        for one in sorted(past, key=lambda one: one.used):
-            self._of.setdefault(one.partition, []).append(min(1.0, one.used))
+        for job in sorted(past, key=lambda job: job.used):
+            self._of.setdefault(job.partition, []).append(min(1.0, job.used))
 
     def __bool__(self) -> bool:
         """Whether anything is known."""

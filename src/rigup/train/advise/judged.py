@@ -61,13 +61,15 @@ def judged(question: Question) -> tuple[list[Judged], list[Never]]:
     history = History(question.cluster.past)
     waits = _waits(question, fitting, history)
     runnable = []
-    for one, starts in zip(fitting, waits, strict=True):
+    for option, starts in zip(fitting, waits, strict=True):
         if starts is None:
             out.append(
-                Never(one.allocation, "reserved", _("No moment is left that reservations and running jobs keep free."))
+                Never(
+                    option.allocation, "reserved", _("No moment is left that reservations and running jobs keep free.")
+                )
             )
         else:
-            runnable.append(_judge(question, one, starts, bool(history)))
+            runnable.append(_judge(question, option, starts, bool(history)))
     return runnable, out
 
 
@@ -130,9 +132,9 @@ def _waits(question: Question, fitting: Sequence[_Fitting], history: History) ->
     by_part: dict[frozenset[str], list[int]] = {}
     queues: dict[frozenset[str], Queue] = {}
     groups = Groups(question.cluster)
-    for place, one in enumerate(fitting):
-        queue = next((q for near, q in queues.items() if one.allocation.partition in near), None)
-        queue = queue or Queue(question.cluster, history, [one.allocation.partition], groups)
+    for place, option in enumerate(fitting):
+        queue = next((q for near, q in queues.items() if option.allocation.partition in near), None)
+        queue = queue or Queue(question.cluster, history, [option.allocation.partition], groups)
         queues[queue.near] = queue
         by_part.setdefault(queue.near, []).append(place)
     for near, places in by_part.items():
@@ -151,21 +153,21 @@ def _mine(question: Question, fitting: Sequence[_Fitting], places: Sequence[int]
     ]
 
 
-def _judge(question: Question, one: _Fitting, starts: Mapping[float, list[float]], known: bool) -> Judged:
+def _judge(question: Question, option: _Fitting, starts: Mapping[float, list[float]], known: bool) -> Judged:
     work, cluster = question.work, question.cluster
     first = {level: starts.get(level, starts[LIMITS])[0] - cluster.now for level in _LEVELS}
-    runs = {level: sum(one.pieces[level]) for level in _LEVELS}
-    ends = {level: _end(one.pieces[level], starts.get(level) or starts[LIMITS], cluster.now) for level in _LEVELS}
+    runs = {level: sum(option.pieces[level]) for level in _LEVELS}
+    ends = {level: _end(option.pieces[level], starts.get(level) or starts[LIMITS], cluster.now) for level in _LEVELS}
     wait, run, finish = _ordered(first), _ordered(runs), _ordered(ends)
-    soft = preemptible(cluster, one.allocation.partition, one.allocation.device)
+    soft = preemptible(cluster, option.allocation.partition, option.allocation.device)
     if soft:
-        finish = finish._replace(high=finish.high + REQUEUE_WAIT + _lost(work, one))
-    hours = run.likely * one.allocation.total / 3600
-    weight = question.devices.get(one.allocation.device, Device(one.allocation.device)).weight
+        finish = finish._replace(high=finish.high + REQUEUE_WAIT + _lost(work, option))
+    hours = run.likely * option.allocation.total / 3600
+    weight = question.devices.get(option.allocation.device, Device(option.allocation.device)).weight
     grace = max((p.grace for p in cluster.partitions.values()), default=0.0)
     return Judged(
-        one.allocation, one.epoch, wait, not known and wait.high > grace, run, finish, one.asked, len(one.pieces[MEDIAN]),
-        hours, hours * weight, soft, _risks(cluster, one, soft, work),
+        option.allocation, option.epoch, wait, not known and wait.high > grace, run, finish, option.asked, len(option.pieces[MEDIAN]),
+        hours, hours * weight, soft, _risks(cluster, option, soft, work),
     )  # fmt: skip
 
 
@@ -185,21 +187,21 @@ def _ordered(levels: Mapping[float, float]) -> Interval:
     return Interval(min(low, likely), likely, max(likely, high))
 
 
-def _lost(work: Work, one: _Fitting) -> float:
+def _lost(work: Work, option: _Fitting) -> float:
     """What a preemption costs at worst: a start and the work since the last checkpoint, or all of a piece."""
-    piece = max(one.pieces[LIMITS])
+    piece = max(option.pieces[LIMITS])
     return piece if work.checkpoint_every is None else min(piece, work.startup + work.checkpoint_every)
 
 
-def _risks(cluster: Cluster, one: _Fitting, soft: bool, work: Work) -> list[str]:
-    names = {node.name for node in usable(cluster, one.allocation, work)}
+def _risks(cluster: Cluster, option: _Fitting, soft: bool, work: Work) -> list[str]:
+    names = {node.name for node in usable(cluster, option.allocation, work)}
     ahead = any(kept.end > cluster.now and names & kept.nodes for kept in cluster.reservations)
-    late = len(one.pieces[LIMITS]) > 1 or sum(one.pieces[LIMITS]) > one.asked
+    late = len(option.pieces[LIMITS]) > 1 or sum(option.pieces[LIMITS]) > option.asked
     stands = {
         "time-limit": late,
         "preemption": soft,
-        "extrapolated": one.epoch.extrapolated,
-        "catalogue-rate": one.epoch.source == "catalogue",
+        "extrapolated": option.epoch.extrapolated,
+        "catalogue-rate": option.epoch.source == "catalogue",
         "maintenance": ahead,
     }
     return [risk for risk, holds in stands.items() if holds]

@@ -31,7 +31,7 @@ def now(host: Host, you: You, kept: str = "") -> Cluster:
     Raises InputError where there is no Slurm, or it does not answer.
     """
     slurm, moment = Slurm(host, kept), time.time()
-    if not slurm.there:
+    if not slurm.is_installed:
         raise InputError(_("Slurm's programs are not on this machine. Ask on a login node, or give --scenario DIR."))
     for ask in (slurm.nodes, slurm.partitions, slurm.jobs):
         ask()
@@ -122,8 +122,8 @@ def candidates(state: Cluster, work: Work) -> list[Allocation]:
             continue
         most = max((node.gpus.get(device, 0) for node in state.nodes if partition in node.partitions), default=0)
         for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):
-            there = len(usable(state, Allocation(partition, device, 1, gpus), work))
-            limit = min(there, state.partitions[partition].max_nodes or there)
+            node_count = len(usable(state, Allocation(partition, device, 1, gpus), work))
+            limit = min(node_count, state.partitions[partition].max_nodes or node_count)
             found += [
                 Allocation(partition, device, nodes, gpus)
                 for nodes in _NODES

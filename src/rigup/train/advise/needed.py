@@ -53,16 +53,16 @@ class Needed(NamedTuple):
     unknown: tuple[str, ...]
 
 
-def described(text: str, name: str, beside: Callable[[str], str | None]) -> Described:
+def described(text: str, name: str, read_sibling: Callable[[str], str | None]) -> Described:
     """What a script tells of its model and how it is trained. Raises UnreadableError where it is no Python."""
-    program = Program(modules_of(name, text, beside), lambda _name: UNKNOWN_VALUE, beside)
+    program = Program(modules_of(name, text, read_sibling), lambda _name: UNKNOWN_VALUE, read_sibling)
     sites = list(program.sites)
     loaded = next((site for site in sites if _model(site)), None)
     found = _model(loaded) if loaded else ""
     adapters = next((site for site in sites if site.last == "LoraConfig"), None)
     four_bits = any(site.last == "BitsAndBytesConfig" and _is(site.argument("load_in_4bit"), True) for site in sites)
     kind = ("qlora" if four_bits else "lora") if adapters else "full" if found else None
-    told = Described(
+    description = Described(
         found,
         kind,
         precision=_loaded_in(loaded),
@@ -71,12 +71,12 @@ def described(text: str, name: str, beside: Callable[[str], str | None]) -> Desc
     )
     arguments = next(huggingface_arguments(program), None)
     if arguments is None:
-        return told
+        return description
     own = {each: arguments.value(each) for each in _ARGUMENTS}
-    return told._replace(
-        optimizer=_optimizer(own["optim"]), precision=_trained_in(told.precision, own), samples=_number(own["per_device_train_batch_size"], _USUAL_SAMPLES),
+    return description._replace(
+        optimizer=_optimizer(own["optim"]), precision=_trained_in(description.precision, own), samples=_number(own["per_device_train_batch_size"], _USUAL_SAMPLES),
         context=next((count for each in _CONTEXTS if (count := _number(own[each]))), None), checkpointing=_flag(own["gradient_checkpointing"]),
-        sharded=told.sharded or own["fsdp"] is not None or own["deepspeed"] is not None,
+        sharded=description.sharded or own["fsdp"] is not None or own["deepspeed"] is not None,
     )  # fmt: skip
 
 
@@ -92,21 +92,21 @@ _ARGUMENTS = (
 )
 
 
-def needed(model: Model, told: Described) -> Needed:
+def needed(model: Model, description: Described) -> Needed:
     """What a step takes. Raises FitError where the model's activations are not known."""
     unknown = tuple(
         name
         for name in ("kind", "optimizer", "precision", "samples", "context", "checkpointing")
-        if getattr(told, name) is None
+        if getattr(description, name) is None
     )
     wish = Wish(
-        kind=told.kind or KINDS[-1], optimizer=told.optimizer or _LEAST, precision=told.precision or "bf16", samples=told.samples or 1,
-        context=told.context or 1, kept=told.checkpointing is False, rank=told.rank or 1, sharding="none",
+        kind=description.kind or KINDS[-1], optimizer=description.optimizer or _LEAST, precision=description.precision or "bf16", samples=description.samples or 1,
+        context=description.context or 1, kept=description.checkpointing is False, rank=description.rank or 1, sharding="none",
     )  # fmt: skip
-    if wish.kind == "qlora" and told.checkpointing is None:
+    if wish.kind == "qlora" and description.checkpointing is None:
         wish = msgspec.structs.replace(wish, kept=False)
     step = training_step(model, wish)
-    spread = step.parameters + step.gradients + step.optimizer if told.sharded else 0
+    spread = step.parameters + step.gradients + step.optimizer if description.sharded else 0
     return Needed(step.total - spread, spread, unknown)
 
 

@@ -96,12 +96,12 @@ def _build(question: Question, asked: Allocation) -> str:
 
 
 def _gpu_memory(question: Question, asked: Allocation) -> str:
-    work, there = question.work, _device(question, asked).memory
+    work, memory = question.work, _device(question, asked).memory
     need = (work.gpu_memory or 0) + (work.gpu_memory_sharded or 0) / asked.total
-    if there is None or need <= there:
+    if memory is None or need <= memory:
         return ""
     return _("A GPU needs {need} GiB and {device} has {there}.").format(
-        need=f"{need / 2**30:.1f}", device=asked.device, there=f"{there / 2**30:.1f}"
+        need=f"{need / 2**30:.1f}", device=asked.device, there=f"{memory / 2**30:.1f}"
     )
 
 
@@ -130,9 +130,9 @@ def _reserved(question: Question, asked: Allocation) -> str:
     cluster = question.cluster
     kept = {
         name
-        for one in cluster.reservations
-        if one.start <= cluster.now and one.end > cluster.now + LONG
-        for name in one.nodes
+        for reservation in cluster.reservations
+        if reservation.start <= cluster.now and reservation.end > cluster.now + LONG
+        for name in reservation.nodes
     }
     free = sum(node.name not in kept for node in usable(cluster, asked, question.work))
     if free >= asked.nodes:

@@ -44,24 +44,27 @@ class _Bounds(NamedTuple):
 def permitted(cluster: Cluster, dump: values.Dump, you: You) -> Cluster:
     """The cluster with partitions as narrow as they are for you."""
     limits = [limit for limit in dump.limits or () if limit.kind != "association" or limit.user in ("", you.user)]
-    found = {one.name: _narrowed(cluster.partitions[one.name], one, limits, you) for one in dump.partitions or ()}
+    found = {
+        partition.name: _narrowed(cluster.partitions[partition.name], partition, limits, you)
+        for partition in dump.partitions or ()
+    }
     return cluster._replace(partitions={**cluster.partitions, **found})
 
 
-def _narrowed(known: Partition, one: values.Partition, limits: list[values.Limit], you: You) -> Partition:
-    mine = [limit for limit in limits if limit.kind == "association" and limit.partition in ("", one.name)]
+def _narrowed(known: Partition, partition: values.Partition, limits: list[values.Limit], you: You) -> Partition:
+    mine = [limit for limit in limits if limit.kind == "association" and limit.partition in ("", partition.name)]
     accounts = {limit.name for limit in mine}
-    if barred := _barred(one, you, accounts):
+    if barred := _barred(partition, you, accounts):
         return known._replace(barred=barred)
     qos = {limit.name: limit for limit in limits if limit.kind == "qos"}
-    open_to = [limit for limit in mine if _account_fits(one, limit.name)] or mine
+    open_to = [limit for limit in mine if _account_fits(partition, limit.name)] or mine
     bounds = _Bounds()
     if open_to:
         bounds = _Bounds(0, 0, 0)
         for limit in open_to:
-            for name in _qos_of(one, limit):
+            for name in _qos_of(partition, limit):
                 bounds = bounds.widest(_bounds(qos.get(name)).over(_bounds(limit)))
-    bounds = bounds.narrowest(_bounds(qos.get(one.qos)))
+    bounds = bounds.narrowest(_bounds(qos.get(partition.qos)))
     return known._replace(
         max_time=_smaller(known.max_time, bounds.time), max_nodes=_smaller(known.max_nodes, bounds.nodes),
         max_gpus=_smaller(known.max_gpus, bounds.gpus),
@@ -73,14 +76,16 @@ def _smaller(known: float | None, bound: float) -> "int | None":
     return None if math.isinf(least) else int(least)
 
 
-def _account_fits(one: values.Partition, account: str) -> bool:
-    return account not in one.deny_accounts and (not one.allow_accounts or account in one.allow_accounts)
+def _account_fits(partition: values.Partition, account: str) -> bool:
+    return account not in partition.deny_accounts and (
+        not partition.allow_accounts or account in partition.allow_accounts
+    )
 
 
-def _qos_of(one: values.Partition, limit: values.Limit) -> Iterable[str]:
+def _qos_of(partition: values.Partition, limit: values.Limit) -> Iterable[str]:
     """QOS that a job under this association may name in the partition; "" where none is known."""
-    names = [name for name in limit.qos or (limit.default_qos,) if name not in one.deny_qos]
-    return [name for name in names if not one.allow_qos or name in one.allow_qos] or [""]
+    names = [name for name in limit.qos or (limit.default_qos,) if name not in partition.deny_qos]
+    return [name for name in names if not partition.allow_qos or name in partition.allow_qos] or [""]
 
 
 def _bounds(limit: values.Limit | None) -> _Bounds:
@@ -93,14 +98,14 @@ def _bounds(limit: values.Limit | None) -> _Bounds:
     return _Bounds(wall, min(nodes, default=math.inf), min(gpus, default=math.inf))
 
 
-def _barred(one: values.Partition, you: You, accounts: set[str]) -> str:
+def _barred(partition: values.Partition, you: You, accounts: set[str]) -> str:
     """Why you may not use a partition; empty where you may, or it is not known."""
-    if one.root_only:
+    if partition.root_only:
         return _("Only root may use it.")
-    if one.allow_groups and you.groups and not you.groups & set(one.allow_groups):
-        return _("You are in none of its groups: {groups}.").format(groups=", ".join(one.allow_groups))
-    if one.allow_accounts and accounts and not accounts & set(one.allow_accounts):
-        return _("None of your accounts may use it: {accounts}.").format(accounts=", ".join(one.allow_accounts))
-    if accounts and accounts <= set(one.deny_accounts):
+    if partition.allow_groups and you.groups and not you.groups & set(partition.allow_groups):
+        return _("You are in none of its groups: {groups}.").format(groups=", ".join(partition.allow_groups))
+    if partition.allow_accounts and accounts and not accounts & set(partition.allow_accounts):
+        return _("None of your accounts may use it: {accounts}.").format(accounts=", ".join(partition.allow_accounts))
+    if accounts and accounts <= set(partition.deny_accounts):
         return _("Your accounts are shut out.")
     return ""

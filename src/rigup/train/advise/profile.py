@@ -14,8 +14,8 @@ Vector = tuple[int, ...]
 
 
 def _covers(free: Vector, need: Vector) -> bool:
-    for there, asked in zip(free, need, strict=True):  # noqa: SIM110  (twice as fast as all() of a generator)
-        if there < asked:
+    for available, asked in zip(free, need, strict=True):  # noqa: SIM110  (twice as fast as all() of a generator)
+        if available < asked:
             return False
     return True
 
@@ -135,7 +135,7 @@ class Board:
     def earliest(self, job: Job, length: float, from_: float) -> tuple[float, list[Profile]] | None:
         """When a job can start, and on which nodes; None where it never can. `length`: how long it really holds them."""
         found = [self._in(partition, job, length, max(from_, job.begin)) for partition in job.partitions]
-        return min((one for one in found if one), key=lambda one: one[0], default=None)
+        return min((placement for placement in found if placement), key=lambda placement: placement[0], default=None)
 
     def _in(self, partition: str, job: Job, length: float, from_: float) -> tuple[float, list[Profile]] | None:
         spans: list[tuple[float, float, Profile]] = []

@@ -110,7 +110,9 @@ class _Live:
         self.queue, self.quantile, self.moment = queue, quantile, queue.now
         self.runs = queue.runs(quantile)
         self.waiting = list(queue.waiting)
-        self.mine = {number: (key, one.job, 0) for number, (one, key) in enumerate(zip(mine, keys, strict=True))}
+        self.mine = {
+            number: (key, request.job, 0) for number, (request, key) in enumerate(zip(mine, keys, strict=True))
+        }
         self.asked = mine
         self.found: dict[int, list[float]] = {number: [] for number in self.mine}
 
@@ -189,15 +191,15 @@ class _Live:
 
 def replayed(queue: Queue, quantile: float, mine: Sequence[Mine]) -> list[list[float] | None]:
     """When each piece of each request starts; None where it never does. Each request is alone in the queue."""
-    keys = [queue.key(one.job, queue.behind) for one in mine]
+    keys = [queue.key(request.job, queue.behind) for request in mine]
     if _too_many(queue, len(queue.nodes)):
         return backlogged(queue, quantile, mine, keys)
     if quantile >= LIMITS or not queue.history or _too_many(queue, len(queue.waiting) + len(queue.running)):
         boards = {key: placed_before(queue, quantile, key) for key in set(keys)}
-        return [starts(queue, one, boards[key]) for one, key in zip(mine, keys, strict=True)]
+        return [starts(queue, request, boards[key]) for request, key in zip(mine, keys, strict=True)]
     last = queue.waiting[-1][0] if queue.waiting else (-float("inf"), 0.0, 0)
     preempting = any(queue.is_soft(job) for job in queue.running)
-    shared = [n for n, one in enumerate(mine) if len(one.pieces) == 1 and keys[n] > last and not preempting]
+    shared = [n for n, request in enumerate(mine) if len(request.pieces) == 1 and keys[n] > last and not preempting]
     groups = [shared] if shared else []
     groups += [[n] for n in range(len(mine)) if n not in shared]
     found: list[list[float] | None] = [None] * len(mine)

@@ -70,7 +70,7 @@ def scenario(host: Host, folder: str) -> Question:
     return Question(
         work=work(asked.job),
         candidates=[allocation(text) for text in asked.candidates],
-        devices={one.name: one for one in asked.device},
+        devices={device.name: device for device in asked.device},
         rates=rates(texts["rates.toml"] or "", "rates.toml"),
         cluster=cluster(dump, asked.now),
         second=_trials(texts["test_only.json"], zone),

@@ -35,13 +35,13 @@ def cluster(dump: values.Dump, now: float) -> Cluster:
     """Everything at a moment. Raises InputError where nodes or jobs are not there."""
     if dump.nodes is None or dump.partitions is None or dump.jobs is None:
         raise InputError(_("Nodes, partitions and jobs of the cluster are needed, and not all of them could be read."))
-    partitions = {one.name: _partition(one) for one in dump.partitions}
-    reservations = tuple(kept for one in dump.reservations or () for kept in _reservations(one, now))
+    partitions = {partition.name: _partition(partition) for partition in dump.partitions}
+    reservations = tuple(kept for reservation in dump.reservations or () for kept in _reservations(reservation, now))
     covered = {name for kept in reservations for name in kept.nodes}
     jobs = [task for job in dump.jobs for task in _tasks(job, partitions, now)]
     return Cluster(
         now=now,
-        nodes=[_node(one, covered) for one in dump.nodes],
+        nodes=[_node(node, covered) for node in dump.nodes],
         partitions=partitions,
         running=[job for job in jobs if job.start and job.on],
         pending=[job for job in jobs if not job.on],
@@ -51,70 +51,72 @@ def cluster(dump: values.Dump, now: float) -> Cluster:
     )
 
 
-def _node(one: values.Node, covered: set[str]) -> Node:
-    states = set(one.states)
-    up = not states & DOWN and (not states & IN_RESERVATION or one.name in covered)
+def _node(node: values.Node, covered: set[str]) -> Node:
+    states = set(node.states)
+    up = not states & DOWN and (not states & IN_RESERVATION or node.name in covered)
     gpus: dict[str, int] = {}
-    for kind in one.gpus:
+    for kind in node.gpus:
         gpus[kind.type or "gpu"] = gpus.get(kind.type or "gpu", 0) + kind.total
     return Node(
-        name=one.name, partitions=frozenset(one.partitions), gpus=gpus, cpus=one.cpus or 0, memory=(one.memory or 0) // _MIB,
-        up=up, weight=one.weight or 1, gpus_used=_used(one), features=frozenset(one.features), reason=one.reason,
+        name=node.name, partitions=frozenset(node.partitions), gpus=gpus, cpus=node.cpus or 0, memory=(node.memory or 0) // _MIB,
+        up=up, weight=node.weight or 1, gpus_used=_used(node), features=frozenset(node.features), reason=node.reason,
     )  # fmt: skip
 
 
-def _used(one: values.Node) -> int | None:
-    counts = [kind.allocated for kind in one.gpus]
+def _used(node: values.Node) -> int | None:
+    counts = [kind.allocated for kind in node.gpus]
     known = [count for count in counts if count is not None]
     return sum(known) if known and len(known) == len(counts) else None
 
 
-def _partition(one: values.Partition) -> Partition:
+def _partition(partition: values.Partition) -> Partition:
     return Partition(
-        one.name,
-        one.state == "UP",
-        one.max_time,
-        one.max_nodes,
-        one.tier,
-        one.preempt_mode,
-        float(one.grace),
-        one.state,
+        partition.name,
+        partition.state == "UP",
+        partition.max_time,
+        partition.max_nodes,
+        partition.tier,
+        partition.preempt_mode,
+        float(partition.grace),
+        partition.state,
     )
 
 
-def _reservations(one: values.Reservation, now: float) -> Iterator[Reservation]:
+def _reservations(reservation: values.Reservation, now: float) -> Iterator[Reservation]:
     """A reservation that is not over, and the times at which one comes again that does so."""
-    if not one.nodes or one.end is None:
+    if not reservation.nodes or reservation.end is None:
         return
-    start, end = float(one.start or 0), float(one.end)
-    every = next((seconds for flag, seconds in _REPEATED.items() if flag in one.flags), 0.0)
+    start, end = float(reservation.start or 0), float(reservation.end)
+    every = next((seconds for flag, seconds in _REPEATED.items() if flag in reservation.flags), 0.0)
     for number in range(REPEATS if every else 1):
         if end + number * every > now:
-            yield Reservation(one.name, start + number * every, end + number * every, frozenset(one.nodes))
+            yield Reservation(
+                reservation.name, start + number * every, end + number * every, frozenset(reservation.nodes)
+            )
 
 
-def _tasks(one: values.Job, partitions: dict[str, Partition], now: float) -> Iterator[Job]:
+def _tasks(slurm_job: values.Job, partitions: dict[str, Partition], now: float) -> Iterator[Job]:
     """A job; of an array that waits, each of its tasks."""
-    if not one.pending and not one.running:
+    if not slurm_job.pending and not slurm_job.running:
         return
-    job = _job(one, partitions, now)
-    count = one.array_count if one.pending else 1
+    job = _job(slurm_job, partitions, now)
+    count = slurm_job.array_count if slurm_job.pending else 1
     for number in islice(range(count), MOST_TASKS):
-        yield job if count == 1 else job._replace(id=one.id * 1_000_000 + number)
+        yield job if count == 1 else job._replace(id=slurm_job.id * 1_000_000 + number)
 
 
-def _job(one: values.Job, partitions: dict[str, Partition], now: float) -> Job:
-    kinds = one.gpus_per_node
+def _job(slurm_job: values.Job, partitions: dict[str, Partition], now: float) -> Job:
+    kinds = slurm_job.gpus_per_node
     gpu = max(kinds, key=lambda asked: asked.count) if len(kinds) > 1 else kinds[0] if kinds else None
-    limit = one.time_limit or _limit_of(one.partitions, partitions)
+    limit = slurm_job.time_limit or _limit_of(slurm_job.partitions, partitions)
     return Job(
-        id=one.id, name=one.name, partitions=one.partitions, nodes=max(1, len(one.nodes) if one.running else one.node_count),
+        id=slurm_job.id, name=slurm_job.name, partitions=slurm_job.partitions, nodes=max(1, len(slurm_job.nodes) if slurm_job.running else slurm_job.node_count),
         limit=float(limit), gpu=gpu.type if gpu else "", gpus=gpu.count if gpu else 0,
-        cpus=one.cpus_per_node or -(-(one.cpus or 1) // max(1, one.node_count)), memory=(one.memory_per_node or 0) // _MIB,
-        priority=float(one.priority or 0), start=float(one.start or now) if one.running else 0.0,
-        begin=float(one.eligible or 0) if one.pending else 0.0, on=one.nodes if one.running else (), reason=one.reason,
-        array=one.array_job or 0, throttle=one.throttle or 0, reservation=one.reservation, only=frozenset(one.required_nodes),
-        never_on=frozenset(one.excluded_nodes), features=_features(one.features),
+        cpus=slurm_job.cpus_per_node or -(-(slurm_job.cpus or 1) // max(1, slurm_job.node_count)), memory=(slurm_job.memory_per_node or 0) // _MIB,
+        priority=float(slurm_job.priority or 0), start=float(slurm_job.start or now) if slurm_job.running else 0.0,
+        begin=float(slurm_job.eligible or 0) if slurm_job.pending else 0.0, on=slurm_job.nodes if slurm_job.running else (), reason=slurm_job.reason,
+        array=slurm_job.array_job or 0, throttle=slurm_job.throttle or 0, reservation=slurm_job.reservation, only=frozenset(slurm_job.required_nodes),
+        never_on=frozenset(slurm_job.excluded_nodes), features=_features(slurm_job.features),
     )  # fmt: skip
 
 
@@ -131,6 +133,6 @@ def _features(text: str) -> frozenset[str]:
 
 
 def _past(records: Iterable[values.Record]) -> Iterator[Past]:
-    for one in records:
-        if one.state == "COMPLETED" and one.elapsed is not None and one.time_limit:
-            yield Past(one.partition, min(1.0, max(0.0, one.elapsed / one.time_limit)))
+    for record in records:
+        if record.state == "COMPLETED" and record.elapsed is not None and record.time_limit:
+            yield Past(record.partition, min(1.0, max(0.0, record.elapsed / record.time_limit)))

@@ -11,7 +11,7 @@ from rigup.train.check.chain import Launch, Layer
 from rigup.train.check.cluster import Partition, Partitions
 from rigup.train.check.demand import demands, if_available
 from rigup.train.check.directives import Directive, Header
-from rigup.train.check.frameworks import ALL, Told, device_count
+from rigup.train.check.frameworks import ALL, TrainerCall, device_count
 from rigup.train.check.job import Job
 from rigup.train.check.numbers import whole
 from rigup.train.check.python.program import Program, Site
@@ -138,21 +138,21 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     # -- the program
     @cached_property
-    def lightning(self) -> list[Told]:
+    def lightning(self) -> list[TrainerCall]:
         """Lightning's trainers."""
         return list(frameworks.trainers(self.program))
 
     @cached_property
-    def trainer(self) -> Told | None:
+    def trainer(self) -> TrainerCall | None:
         """The one trainer, or the one with the most devices."""
         return (
-            max(self.lightning, key=lambda told: device_count(told.value("devices", "gpus")) or 0, default=None)
+            max(self.lightning, key=lambda trainer: device_count(trainer.value("devices", "gpus")) or 0, default=None)
             if self.lightning
             else None
         )
 
     @cached_property
-    def huggingface(self) -> list[Told]:
+    def huggingface(self) -> list[TrainerCall]:
         """TrainingArguments."""
         return list(frameworks.huggingface_arguments(self.program))
 
@@ -228,7 +228,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         accelerator = self.trainer.value("accelerator") if self.trainer is not None else None
         cpu = self.launcher is not None and self.launcher.option("cpu") is not None
         given = [site.argument("accelerator") for site in self.program.sites if site.name == "rigup.train.trainer_args"]
-        named = [told.value(name) for told in self.huggingface for name in ("use_cpu", "no_cuda")]
+        named = [arguments.value(name) for arguments in self.huggingface for name in ("use_cpu", "no_cuda")]
         if any(value is not None and value.const is True for value in named):
             return True
         return cpu or any(value is not None and value.const in ("cpu", "mps", "tpu") for value in (accelerator, *given))
@@ -251,11 +251,11 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         layer = self.launcher
         assert layer is not None  # noqa: S101  (who calls it has looked)
         if layer.kind == "torchrun":
-            told = layer.value("nproc-per-node")
-            return 1 if told is None else self.gpus_per_node or None if told in ("gpu", "auto") else whole(told)
+            count = layer.value("nproc-per-node")
+            return 1 if count is None else self.gpus_per_node or None if count in ("gpu", "auto") else whole(count)
         if layer.kind == "deepspeed":
-            told = layer.value("num-gpus")
-            return whole(told) if told is not None else self.gpus_per_node or None
+            count = layer.value("num-gpus")
+            return whole(count) if count is not None else self.gpus_per_node or None
         total = self.accelerate_processes
         machines = whole(layer.value("num-machines") or "1")
         return total // machines if total is not None and machines else None
@@ -343,13 +343,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def accelerated(self) -> Site | None:
         """Lightning with accelerator="gpu" or "cuda"."""
-        for told in self.lightning:
-            value = told.value("accelerator")
-            old = told.value("gpus")
+        for trainer in self.lightning:
+            value = trainer.value("accelerator")
+            old = trainer.value("gpus")
             if (value is not None and value.const in ("gpu", "cuda")) or (
                 old is not None and (device_count(old) or 0) != 0 and old.known and old.const
             ):
-                return told.site
+                return trainer.site
         return None
 
     # -- places

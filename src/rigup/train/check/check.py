@@ -118,9 +118,9 @@ def _cases(files: Files, modules: list[Module], partitions: Partitions) -> Itera
         yield Case(script=files.script, program=program)
         return
     head = header(files.batch_text)
-    job = _meant(head, files.batch)
+    job = _intended_job(head, files.batch)
     outside = _Slurm(job)
-    shell = Reader(files.batch, outside, beside=files.beside_batch).read(files.batch_text)
+    shell = Reader(files.batch, outside, read_sibling=files.beside_batch).read(files.batch_text)
     launches = list(Chains(files.beside_batch, outside).of(shell))
     ours = [launch for launch in launches if _is_ours(launch, files.script)]
     for launch in ours[:_MOST_LAUNCHES]:
@@ -152,7 +152,7 @@ def _case(
     )  # fmt: skip
 
 
-def _meant(head: Header, file: str) -> Job:
+def _intended_job(head: Header, file: str) -> Job:
     """The job as it is meant: lines that Slurm passes over are told of as such, and not by what is missing for it."""
     ignored = [option for each in head.ignored for option in each.options]
     given = {each.name for each in head.taken}

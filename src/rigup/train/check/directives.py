@@ -128,12 +128,12 @@ class _Header:
             self._options(number, line, words)
 
     def _options(self, number: int, line: str, words: list[str]) -> None:
-        meant = _as_meant(self.known, words)
-        if meant is not None:
+        corrected = _corrected(self.known, words)
+        if corrected is not None:
             why = "misread" if _is_misread(words) else "refused"
-            options = self._read(number, split_words(meant))
+            options = self._read(number, split_words(corrected))
             self.ignored.append(Ignored(
-                line=number, why=why, text=line, meant=f"{_MAGIC} {meant}" if meant else "",
+                line=number, why=why, text=line, meant=f"{_MAGIC} {corrected}" if corrected else "",
                 names=tuple(option.name for option in options), options=tuple(options),
             ))  # fmt: skip
             return
@@ -153,7 +153,7 @@ class _Header:
             if not self.command and not line.lstrip().startswith("#"):
                 self.command = number
             return
-        mended = _as_meant(self.known, split_words(bare)) or bare
+        mended = _corrected(self.known, split_words(bare)) or bare
         options = self._read(number, split_words(mended))
         why = "after-command" if magic else "comment"
         self.ignored.append(Ignored(
@@ -191,34 +191,34 @@ def split_words(text: str) -> list[str]:
     return words[:cut]
 
 
-def _as_meant(known: Program, words: list[str]) -> str | None:
+def _corrected(known: Program, words: list[str]) -> str | None:
     """The words as they should be; None where nothing is wrong with them, "" where nobody can tell."""
-    meant = list(_mended(known, words))
-    return None if meant == words else " ".join(shlex.quote(word) if " " in word else word for word in meant)
+    corrected = list(_mended(known, words))
+    return None if corrected == words else " ".join(shlex.quote(word) if " " in word else word for word in corrected)
 
 
 def _mended(known: Program, words: list[str]) -> list[str]:
-    made: list[str] = []
+    corrected: list[str] = []
     left = list(words)
     while left:
         word = left.pop(0)
         if word[:1] and word[0] in _DASHES:
             word = "--" + word.lstrip(_DASHES + "-")
         if not word.startswith("-"):
-            made += _bare(known, word, made)
+            corrected += _bare(known, word, corrected)
         elif word.startswith("--"):
-            made += _long(known, word, left)
+            corrected += _long(known, word, left)
         else:
-            made += _short(known, word, left)
-    return made
+            corrected += _short(known, word, left)
+    return corrected
 
 
-def _bare(known: Program, word: str, made: list[str]) -> list[str]:
+def _bare(known: Program, word: str, corrected: list[str]) -> list[str]:
     """A word without dashes: the value of the option before, an option without its dashes, or something else."""
     name = word.partition("=")[0].replace("_", "-")
     if "=" in word and name in known.every:
         return ["--" + name + word[word.index("=") :]]
-    return [word] if made and made[-1].startswith("-") else ["--" + word] if name in known.every else [word]
+    return [word] if corrected and corrected[-1].startswith("-") else ["--" + word] if name in known.every else [word]
 
 
 def _long(known: Program, word: str, left: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ ALL = -1
 """As many devices as there are."""
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True):
+class TrainerCall(msgspec.Struct, frozen=True, kw_only=True):
     """What a trainer is told, and the call that tells it."""
 
     site: Site
@@ -41,16 +41,16 @@ class Told(msgspec.Struct, frozen=True, kw_only=True):
         return self.site.line
 
 
-def trainers(program: Program) -> Iterator[Told]:
+def trainers(program: Program) -> Iterator[TrainerCall]:
     """Lightning's Trainer and Fabric, however they are made."""
     for site in program.sites:
         root = site.name.split(".")[0]
         if root in LIGHTNING and site.last in ("Trainer", "Fabric"):
-            yield Told(site=site, kind="fabric" if site.last == "Fabric" else "trainer")
+            yield TrainerCall(site=site, kind="fabric" if site.last == "Fabric" else "trainer")
         elif root in LIGHTNING and site.last in _TRAINER_METHODS:
-            yield Told(site=site, kind="trainer", settings=_of_command_line(program, ""))
+            yield TrainerCall(site=site, kind="trainer", settings=_of_command_line(program, ""))
         elif root in LIGHTNING and site.last == "LightningCLI":
-            yield Told(site=site, kind="cli", settings=_of_cli(program, site))
+            yield TrainerCall(site=site, kind="cli", settings=_of_cli(program, site))
         elif site.last == "instantiate" and root == "hydra":
             yield from _instantiated(site)
 
@@ -97,7 +97,7 @@ def _plain(value: Value) -> Value:
     return msgspec.structs.replace(value, const={"true": True, "false": False, "null": None}.get(text.lower(), text))
 
 
-def _instantiated(site: Site) -> Iterator[Told]:
+def _instantiated(site: Site) -> Iterator[TrainerCall]:
     """hydra's `instantiate(cfg.trainer)` of a `_target_`."""
     value = site.argument("config", 0)
     target = (value.fields or {}).get("_target_") if value is not None else None
@@ -108,7 +108,7 @@ def _instantiated(site: Site) -> Iterator[Told]:
         and target.text.split(".")[0] in LIGHTNING
         and target.text.endswith("Trainer")
     ):
-        yield Told(site=site, kind="trainer", settings=dict(value.fields or {}))
+        yield TrainerCall(site=site, kind="trainer", settings=dict(value.fields or {}))
 
 
 def device_count(value: Value | None) -> int | None:
@@ -127,13 +127,13 @@ def device_count(value: Value | None) -> int | None:
     return value.number
 
 
-def huggingface_arguments(program: Program) -> Iterator[Told]:
+def huggingface_arguments(program: Program) -> Iterator[TrainerCall]:
     """TrainingArguments and its kin, as the script makes them or as a parser fills them."""
     for site in program.sites:
         if re.search(
             r"(?:TrainingArguments|SFTConfig|DPOConfig|GRPOConfig|RewardConfig|ORPOConfig)$", site.last
         ) and not site.name.startswith("local:"):
-            yield Told(site=site, kind="arguments")
+            yield TrainerCall(site=site, kind="arguments")
 
 
 def parsed_arguments(program: Program) -> Mapping[str, Value] | None:

@@ -93,8 +93,8 @@ def _one(known: Program, word: Word, left: list[Word]) -> Iterator[Option]:
     if not equals and takes is None:  # an option nobody listed has a value where the next word looks like one
         takes = bool(left) and not left[0].text.startswith("-") and known.name != "python"
     if not equals and takes and left:
-        beside = left.pop(0)
-        yield Option(name=name, value=beside.text, word=word, beside=beside, written=written)
+        value_word = left.pop(0)
+        yield Option(name=name, value=value_word.text, word=word, beside=value_word, written=written)
         return
     yield Option(name=name, value=value if equals else None, word=word, beside=word, written=written)
 
@@ -113,6 +113,6 @@ def _short(known: Program, word: Word, left: list[Word]) -> Iterator[Option]:
         if letters:
             yield Option(name=name, value=letters.removeprefix("="), word=word, beside=word, written="-" + letter)
         elif left:
-            beside = left.pop(0)
-            yield Option(name=name, value=beside.text, word=word, beside=beside, written="-" + letter)
+            value_word = left.pop(0)
+            yield Option(name=name, value=value_word.text, word=word, beside=value_word, written="-" + letter)
         return

@@ -50,8 +50,8 @@ def answer(run: Run, facts: list[JobFacts]) -> Launch:
 
 def short(run: Run, facts: list[JobFacts]) -> LaunchShort:
     """A run in a list."""
-    told = answer(run, facts)
-    return LaunchShort(id=told.id, job=told.job, state=told.state, folder=str(run.folder))
+    launch = answer(run, facts)
+    return LaunchShort(id=launch.id, job=launch.job, state=launch.state, folder=str(run.folder))
 
 
 def numbers(job: Job) -> Numbers:
@@ -96,7 +96,7 @@ def _state(run: Run, facts: list[JobFacts], starts: list[Attempt]) -> tuple[Stat
 
 def _element(run: Run, number: int, facts: list[JobFacts]) -> Element:
     folder = place(run, number)
-    own = [one for one in facts if one.row == number]
+    own = [job for job in facts if job.row == number]
     state, _reason, status = _state(run, own, attempts(folder))
     first = _failing(folder, state)
     if status and first is not None and first.exit is not None and first.exit > 0:

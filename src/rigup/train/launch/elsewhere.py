@@ -50,7 +50,7 @@ def ssh_words(job: Job, host: str, node: int, address: str) -> tuple[str, ...]:
     settings = [f"{name}={value}" for name, value in variables_elsewhere(job).items()]
     path = [f"PATH={':'.join(job.program.path)}:/usr/local/bin:/usr/bin:/bin"] if job.program.path else []
     taken = [word for name in job.program.unset for word in ("-u", name)]
-    there = shlex.join(("env", *taken, *settings, *path, *torchrun_words(job, node, address)))
+    remote_command = shlex.join(("env", *taken, *settings, *path, *torchrun_words(job, node, address)))
     return (
         "ssh",
         "-tt",
@@ -60,7 +60,7 @@ def ssh_words(job: Job, host: str, node: int, address: str) -> tuple[str, ...]:
         "ConnectTimeout=15",
         "--",
         host,
-        f"cd {shlex.quote(job.program.folder)} && exec {there}",
+        f"cd {shlex.quote(job.program.folder)} && exec {remote_command}",
     )
 
 
@@ -78,5 +78,5 @@ while [ -n "$(left)" ] && [ "$rest" -gt 0 ]; do sleep 1; rest=$((rest - 1)); don
 
 def ending_words(job: Job, host: str, seconds: int) -> tuple[str, ...]:
     """The command that ends what a job left on a host: asked to, and killed after so many seconds."""
-    there = shlex.join(("sh", "-c", _ENDING % seconds, f"RIGUP_RUN_FOLDER={job.run_folder}"))
-    return ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "--", host, f"exec {there}")
+    remote_command = shlex.join(("sh", "-c", _ENDING % seconds, f"RIGUP_RUN_FOLDER={job.run_folder}"))
+    return ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=15", "--", host, f"exec {remote_command}")

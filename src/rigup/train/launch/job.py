@@ -82,10 +82,10 @@ def checked_job(job: Job) -> Job:
     checked_queue(job.queue)
     for path in (job.run_folder, job.program.folder):
         if not isabs(path) or _NOT_IN_OPTIONS.search(path):
-            told = _(
+            template = _(
                 "{path} cannot stand in a batch script: quotes, $, ` and \\ mean something there. Start it from another folder."
             )
-            raise LaunchError(told.format(path=repr(path)[:200]))
+            raise LaunchError(template.format(path=repr(path)[:200]))
     for name, value in job.program.variables.items():
         if not _VARIABLE.fullmatch(name) or _CONTROL.search(value):
             raise LaunchError(_("{word} is no variable: write NAME=VALUE.").format(word=repr(name)[:120]))

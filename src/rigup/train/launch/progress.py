@@ -43,7 +43,7 @@ def progress(host: Host, folders: Sequence[str]) -> list[Progress]:
         for part in (part for lines in ranks for part in _parts(lines)):
             attempts.setdefault((part.start.job, part.start.attempt, part.start.world_size), []).append(part)
         found += [(min(part.start.at for part in parts), _together(parts)) for parts in attempts.values()]
-    return [told for _at, told in sorted(found, key=lambda pair: pair[0]) if told.steps]
+    return [attempt for _at, attempt in sorted(found, key=lambda pair: pair[0]) if attempt.steps]
 
 
 def _parts(lines: Sequence[Line]) -> list[_Part]:
@@ -100,9 +100,9 @@ def _share(part: float, seconds: float) -> float | None:
 def scaling(attempts: Sequence[Progress]) -> list[Scaling]:
     """How rates of samples grew with the number of ranks, beside the fewest; empty where all had as many, or on unlike chips."""
     rates: dict[tuple[str, int], list[float]] = {}
-    for told in attempts:
-        if told.samples_per_second:
-            rates.setdefault((told.device, told.world_size), []).append(told.samples_per_second)
+    for attempt in attempts:
+        if attempt.samples_per_second:
+            rates.setdefault((attempt.device, attempt.world_size), []).append(attempt.samples_per_second)
     found = []
     for device, count in sorted(rates):
         fewest = min(other for chip, other in rates if chip == device)

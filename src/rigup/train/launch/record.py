@@ -94,7 +94,7 @@ def runs(here: Path) -> Iterator[Path]:
     yield from sorted(found, key=lambda path: (path / RECORD).stat().st_mtime, reverse=True)
 
 
-def meant(word: str, here: Path) -> Run:
+def run_named(word: str, here: Path) -> Run:
     """The run that a word means: a folder, a name, or the number of a job; "" the newest. Raises LaunchError."""
     folders = list(runs(here))
     if not word and folders:
@@ -106,13 +106,15 @@ def meant(word: str, here: Path) -> Run:
         with suppress(LaunchError):
             if int(word) in load(path).jobs:
                 return load(path)
-    told = (
+    template = (
         _("There is no run {word} here. Runs are kept in {runs}: {names}.")
         if word
         else _("No run was launched from this folder.")
     )
     raise LaunchError(
-        told.format(word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none"))
+        template.format(
+            word=repr(word)[:120], runs=RUNS, names=", ".join(path.name for path in folders[:8]) or _("none")
+        )
     )
 
 

@@ -108,10 +108,10 @@ def checked(shape: JobShape) -> JobShape:
     _within(_("port"), shape.rendezvous.port, 0, 65_535)
     _within(_("starts at most"), shape.most_attempts, 1, 10_000)
     if shape.gpus_per_node and shape.tasks_per_node != shape.gpus_per_node:
-        told = _(
+        template = _(
             "{tasks} ranks a node and {gpus} GPUs a node do not agree: a rank drives one GPU. Leave --tasks out, or ask for {tasks} GPUs."
         )
-        raise LaunchError(told.format(tasks=shape.tasks_per_node, gpus=shape.gpus_per_node))
+        raise LaunchError(template.format(tasks=shape.tasks_per_node, gpus=shape.gpus_per_node))
     _signal(shape)
     rendezvous = shape.rendezvous
     _matching(_("an address"), rendezvous.address, _ADDRESS)
@@ -132,10 +132,10 @@ def checked_name(name: str) -> str:
     """A name that a job may have. Raises LaunchError."""
     _matching(_("a name of a job"), name, _WORD)
     if not name or name in INTERACTIVE_NAMES:
-        told = _(
+        template = _(
             "A job may not be called {name}: Lightning takes it for a person's shell, and every rank would train by itself."
         )
-        raise LaunchError(told.format(name=repr(name)))
+        raise LaunchError(template.format(name=repr(name)))
     return name
 
 
@@ -143,25 +143,25 @@ def _signal(shape: JobShape) -> None:
     if shape.signal is None:
         return
     if shape.signal.name not in SIGNALS:
-        told = _("{name} is no signal that can be asked for. There are: {names}.")
-        raise LaunchError(told.format(name=repr(shape.signal.name)[:80], names=", ".join(SIGNALS)))
+        template = _("{name} is no signal that can be asked for. There are: {names}.")
+        raise LaunchError(template.format(name=repr(shape.signal.name)[:80], names=", ".join(SIGNALS)))
     _within(_("seconds before the limit"), shape.signal.lead, 1, 65_535)
     if shape.time_limit and shape.signal.lead >= shape.time_limit:
-        told = _(
+        template = _(
             "The signal would come {lead} s before a limit of {limit} s: ask for more --time, or for a smaller --lead."
         )
-        raise LaunchError(told.format(lead=shape.signal.lead, limit=shape.time_limit))
+        raise LaunchError(template.format(lead=shape.signal.lead, limit=shape.time_limit))
 
 
-def _within(what: str, value: int, low: int, high: int) -> None:
+def _within(subject: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        told = _("{what}: {value} is not between {low} and {high}.")
-        raise LaunchError(told.format(what=what, value=value, low=low, high=high))
+        template = _("{what}: {value} is not between {low} and {high}.")
+        raise LaunchError(template.format(what=subject, value=value, low=low, high=high))
 
 
-def _matching(what: str, value: str, pattern: re.Pattern[str]) -> None:
+def _matching(subject: str, value: str, pattern: re.Pattern[str]) -> None:
     if value and not pattern.fullmatch(value):
-        raise LaunchError(_("{word} is not {what}.").format(word=repr(value)[:120], what=what))
+        raise LaunchError(_("{word} is not {what}.").format(word=repr(value)[:120], what=subject))
 
 
 def seconds_of(text: str) -> int:

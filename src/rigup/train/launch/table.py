@@ -21,15 +21,15 @@ def rows_of(text: str) -> tuple[tuple[str, ...], ...]:
     lines = [line for line in lines if any(field.strip() for field in line)]
     head = [name.strip() for name in lines[0]] if lines else []
     if len(lines) < 2 or len(lines) > MOST_ROWS + 1:
-        told = _("The table needs a line of names and 1 to {most} rows; it has {count} lines.")
-        raise LaunchError(told.format(most=MOST_ROWS, count=len(lines)))
+        template = _("The table needs a line of names and 1 to {most} rows; it has {count} lines.")
+        raise LaunchError(template.format(most=MOST_ROWS, count=len(lines)))
     for name in head:
         if not _COLUMN.fullmatch(name) or head.count(name) > 1:
             raise LaunchError(_("{word} is no name of a column, or stands there twice.").format(word=repr(name)[:120]))
     for number, line in enumerate(lines[1:], 1):
         if len(line) != len(head):
-            told = _("Row {number} of the table has {count} fields, and its head has {expected}.")
-            raise LaunchError(told.format(number=number, count=len(line), expected=len(head)))
+            template = _("Row {number} of the table has {count} fields, and its head has {expected}.")
+            raise LaunchError(template.format(number=number, count=len(line), expected=len(head)))
     return tuple(
         tuple(
             word

@@ -138,8 +138,8 @@ def _refuses(script: Script, node: ast.If) -> bool:
         and isinstance(last.value, ast.Call)
         and ast.unparse(last.value.func) in ("exit", "quit", "sys.exit", "os._exit")
     )
-    said = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in node.body[:-1])
-    return said and (leaves or isinstance(last, ast.Raise))
+    only_calls = all(isinstance(each, ast.Expr) and isinstance(each.value, ast.Call) for each in node.body[:-1])
+    return only_calls and (leaves or isinstance(last, ast.Raise))
 
 
 def _visible(script: Script, target: ast.expr) -> bool:
@@ -344,7 +344,7 @@ def _rest(script: Script) -> None:
             _available(script, call)
             and not script.gone(call)
             and not script.quoted(call)
-            and not _only_said(script, call)
+            and not _only_printed(script, call)
         ):
             _asked(script, call)
 
@@ -355,7 +355,7 @@ def _asked(script: Script, call: ast.Call) -> None:
     script.replace("available", call, text if bare else f"({text})")
 
 
-def _only_said(script: Script, node: ast.AST) -> bool:
+def _only_printed(script: Script, node: ast.AST) -> bool:
     """Whether a value is printed, and nothing else."""
     return any(
         isinstance(here, ast.Call) and script.called(here).startswith(_SAID)

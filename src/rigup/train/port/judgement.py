@@ -30,9 +30,9 @@ def framework(script: Script) -> str:
     for name in sorted(names):
         if _TRAINERS.fullmatch(name):
             return name
-        for start, what in _OTHERS.items():
+        for start, family in _OTHERS.items():
             if name == start or name.startswith(start + "."):
-                return what
+                return family
     return ""
 
 

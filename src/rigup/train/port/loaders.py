@@ -88,10 +88,10 @@ def _sized(script: Script, flow: Flow, dataset: ast.expr) -> bool:
     if flow.origins(dataset, frozenset(names)):
         return True
     classes = {node.name: node for node in script.module.nodes if isinstance(node, ast.ClassDef)}
-    made = dataset if isinstance(dataset, ast.Call) else None
+    dataset_call = dataset if isinstance(dataset, ast.Call) else None
     if isinstance(dataset, ast.Name):
-        made = next((value for value, _path in flow.bound(dataset) if isinstance(value, ast.Call)), None)
-    node = classes.get(last(made.func)) if made is not None else None
+        dataset_call = next((value for value, _path in flow.bound(dataset) if isinstance(value, ast.Call)), None)
+    node = classes.get(last(dataset_call.func)) if dataset_call is not None else None
     return node is not None and any(isinstance(each, ast.FunctionDef) and each.name == "__len__" for each in node.body)
 
 
@@ -175,11 +175,15 @@ def _same(script: Script, size: ast.Name | ast.Attribute) -> list[ast.AST]:
         ):
             continue
         around = [here for here, _child in script.module.ancestors(node) if isinstance(here, ast.Call)]
-        said = any(
+        only_shown = any(
             script.called(here) in (*_LOADER, "print") or last(here.func) in ("info", "update", "format", "log")
             for here in around
         )
-        if not said and not script.quoted(node) and not any(last(here.func) in script.functions for here in around[:1]):
+        if (
+            not only_shown
+            and not script.quoted(node)
+            and not any(last(here.func) in script.functions for here in around[:1])
+        ):
             found.append(node)
     return found
 
@@ -223,16 +227,16 @@ def set_epochs(script: Script) -> None:
             script.change("set-epoch", loop, line)
 
 
-def _epochs(script: Script, made: ast.Assign) -> ast.For | None:
+def _epochs(script: Script, assignment: ast.Assign) -> ast.For | None:
     """The loop over epochs in the function that makes a sampler."""
-    root: ast.AST = script.function(made) or script.module.tree
+    root: ast.AST = script.function(assignment) or script.module.tree
     for node in sorted(
         (each for each in script.own_nodes(root) if isinstance(each, ast.For)), key=lambda each: each.lineno
     ):
         if (
             isinstance(node.target, ast.Name)
             and "epoch" in node.target.id
-            and node.lineno > made.lineno
+            and node.lineno > assignment.lineno
             and isinstance(node.iter, ast.Call)
             and last(node.iter.func) in ("range", "trange")
         ):

@@ -24,7 +24,7 @@ _COPIES = ("copy.deepcopy", "deepcopy")
 def ported_models(script: Script, flow: Flow) -> None:
     """Note what wraps the models, or what stops it."""
     wrapped: dict[tuple[ast.AST, str], ast.stmt] = {}
-    made: list[ast.stmt] = []
+    optimizers: list[ast.stmt] = []
     for statement, model in _trained(script, flow):
         root = _root(script, model)
         if root is None:
@@ -32,12 +32,12 @@ def ported_models(script: Script, flow: Flow) -> None:
             continue
         text, scope = script.source(root), script.function(statement) or script.module.tree
         wrapped.setdefault((scope, text), statement)
-        made.append(statement)
+        optimizers.append(statement)
     if not wrapped and not any(remark.stops == "ranks" for remark in script.remarks):
         script.remark("model-unknown", flow.loops[0] if flow.loops else script.module.tree, stops="ranks")
     for (place, text), statement in wrapped.items():
         _wrap(script, flow, place, text, statement)
-    _stepped(script, made)
+    _stepped(script, optimizers)
     names = {text for _scope, text in wrapped}
     for name in names:
         _uses(script, flow, name)
@@ -118,8 +118,8 @@ def _wrap(script: Script, flow: Flow, scope: ast.AST, text: str, statement: ast.
         for node in script.own_nodes(scope)
         if isinstance(node, ast.stmt) and node.lineno > statement.lineno and _moves(node, text)
     ]
-    there = "" if moved or _is_moved(script, flow, scope, text, statement) else f".to({script.ranks}.device)"
-    line = f"{text} = {script.ranks}.parallel({text}{there})"
+    suffix = "" if moved or _is_moved(script, flow, scope, text, statement) else f".to({script.ranks}.device)"
+    line = f"{text} = {script.ranks}.parallel({text}{suffix})"
     if moved:
         final = max(moved, key=lambda node: node.lineno)
         same = script.module.parents[final] is script.module.parents[outermost(script, statement)]
@@ -171,9 +171,9 @@ def _moving(value: ast.expr) -> bool:
     return False
 
 
-def _stepped(script: Script, made: list[ast.stmt]) -> None:
+def _stepped(script: Script, optimizers: list[ast.stmt]) -> None:
     """An optimizer that steps and was not seen to be made: whose weights it changes is not known."""
-    targets = {_word(target) for node in made if isinstance(node, ast.Assign) for target in node.targets}
+    targets = {_word(target) for node in optimizers if isinstance(node, ast.Assign) for target in node.targets}
     for call in script.calls:
         if last(call.func) != "step" or not isinstance(call.func, ast.Attribute):
             continue
@@ -197,11 +197,11 @@ def _word(node: ast.expr) -> str:
 def _place(script: Script, text: str, statement: ast.stmt) -> ast.stmt:
     """Before the whole `if` in which one of several optimizers is made, unless the model is made there too."""
     outer = outermost(script, statement)
-    made = any(
+    assigned = any(
         isinstance(node, ast.Assign) and any(script.source(target) == text for target in node.targets)
         for node in ast.walk(outer)
     )
-    return statement if made else outer
+    return statement if assigned else outer
 
 
 def _bound_here(script: Script, scope: ast.AST, name: str, text: str) -> bool:

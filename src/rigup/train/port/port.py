@@ -75,23 +75,23 @@ def _answer(script: Script, text: str, places: str, trains: bool) -> Ported:
         for change in script.changes
         if "all" not in stops and not (change.ranks and ("ranks" in stops or not _worth(script, trains)))
     ]
-    new, made = text, wanted
+    new, applied = text, wanted
     if wanted:
-        new, made = _changed(script, wanted)
+        new, applied = _changed(script, wanted)
         if not parses(new):
             script.remark("not-sure", ast.Pass(lineno=1, col_offset=0), stops="all")
-            new, made = text, []
+            new, applied = text, []
     return Ported(
-        text=new, changes=made, remarks=sorted(script.remarks, key=lambda remark: remark.line), framework=places, trains=trains,
-        many=bool(made) and trains and not stops & {"ranks", "all"},
+        text=new, changes=applied, remarks=sorted(script.remarks, key=lambda remark: remark.line), framework=places, trains=trains,
+        many=bool(applied) and trains and not stops & {"ranks", "all"},
     )  # fmt: skip
 
 
 def _changed(script: Script, wanted: list[Change]) -> tuple[str, list[Change]]:
     """The text with changes, the import that they need, and without imports that nothing needs any more."""
     beginning = joined(script, wanted)
-    new, made = changed(script.data, [*wanted, *([beginning] if beginning is not None else [])])
-    return without_unused(new, script), made
+    new, applied = changed(script.data, [*wanted, *([beginning] if beginning is not None else [])])
+    return without_unused(new, script), applied
 
 
 def _worth(script: Script, trains: bool) -> bool:

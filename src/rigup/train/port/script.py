@@ -147,7 +147,7 @@ class Script:
 
     def name_of(self, dotted: str) -> str:
         """How the script itself writes a module that it imports; "" where it does not."""
-        return next((name for name, what in self.module.imports.items() if what == dotted), "")
+        return next((name for name, imported in self.module.imports.items() if imported == dotted), "")
 
     def quoted(self, node: ast.AST) -> bool:
         """Whether a node stands in an f-string, whose parts have positions of their own."""
@@ -249,7 +249,7 @@ def _words(node: ast.AST) -> Iterator[str]:
 
 def changed(data: bytes, changes: Iterable[Change]) -> tuple[str, list[Change]]:
     """The text with the changes made, and those that were; of two that meet, the one that begins first and is longer."""
-    made: list[Change] = []
+    applied: list[Change] = []
     ranges: list[tuple[int, int]] = []
     inner: list[tuple[int, int, str]] = []
     points: list[int] = []
@@ -258,7 +258,7 @@ def changed(data: bytes, changes: Iterable[Change]) -> tuple[str, list[Change]]:
             continue
         if any(piece.start < point < piece.end for piece in change.pieces for point in points):
             continue
-        made.append(change)
+        applied.append(change)
         ranges += [(piece.start, piece.end) for piece in change.pieces if piece.end > piece.start]
         points += [piece.start for piece in change.pieces if piece.end == piece.start]
         inner += [(piece.start, piece.end, piece.text) for piece in change.pieces]
@@ -267,7 +267,7 @@ def changed(data: bytes, changes: Iterable[Change]) -> tuple[str, list[Change]]:
         parts += [data[place:start], text.encode()]
         place = max(place, end)
     text = b"".join([*parts, data[place:]]).decode("utf-8", "surrogatepass")
-    return text, sorted(made, key=lambda change: change.line)
+    return text, sorted(applied, key=lambda change: change.line)
 
 
 def _meet(piece: Piece, start: int, end: int) -> bool:

@@ -105,7 +105,7 @@ def address_of(name: str) -> str:
             f"MASTER_ADDR={name} does not resolve on this node ({getattr(error, 'strerror', None) or error}): all ranks would wait for rank 0 "
             "until the time limit. Start with --address, and an address of the first node that the others reach"
         ) from None
-    return str(min(found, key=lambda one: one[0] != socket.AF_INET)[4][0])
+    return str(min(found, key=lambda entry: entry[0] != socket.AF_INET)[4][0])
 
 
 def own_device(torch: Any, rank: Rank, asked: argparse.Namespace) -> Any:

@@ -73,8 +73,8 @@ def allocation(variables: Mapping[str, str] | None = None) -> Allocation:
 def _of_torchrun(given: Mapping[str, str]) -> Allocation:
     local, world = _needed(given, "LOCAL_WORLD_SIZE"), _needed(given, "WORLD_SIZE")
     if world % local:
-        told = "WORLD_SIZE={0} is no multiple of LOCAL_WORLD_SIZE={1}: the nodes start different numbers of processes. Give torchrun the same --nproc-per-node on every node."
-        raise AllocationError(told.format(world, local))
+        template = "WORLD_SIZE={0} is no multiple of LOCAL_WORLD_SIZE={1}: the nodes start different numbers of processes. Give torchrun the same --nproc-per-node on every node."
+        raise AllocationError(template.format(world, local))
     return Allocation("torchrun", world // local, local, _needed(given, "RANK", 0), _needed(given, "LOCAL_RANK", 0))
 
 
@@ -82,12 +82,12 @@ def _of_srun(given: Mapping[str, str]) -> Allocation:
     """A task of a step. Lightning reads SLURM_NTASKS_PER_NODE, which is set by the option of that name alone."""
     counts = tasks_per_node(given["SLURM_STEP_TASKS_PER_NODE"])
     if not counts or len(set(counts)) > 1:
-        told = "Slurm starts {0} tasks on the nodes of this step, which have to be equally many. Write --ntasks-per-node in place of --ntasks, in the batch script."
-        raise AllocationError(told.format(given["SLURM_STEP_TASKS_PER_NODE"]))
+        template = "Slurm starts {0} tasks on the nodes of this step, which have to be equally many. Write --ntasks-per-node in place of --ntasks, in the batch script."
+        raise AllocationError(template.format(given["SLURM_STEP_TASKS_PER_NODE"]))
     asked = _whole(given, "SLURM_NTASKS_PER_NODE")
     if asked is not None and asked != counts[0]:
-        told = "The job has --ntasks-per-node={0}, and this step runs {1} on each node. Start it by a bare srun, without -n or -N."
-        raise AllocationError(told.format(asked, counts[0]))
+        template = "The job has --ntasks-per-node={0}, and this step runs {1} on each node. Start it by a bare srun, without -n or -N."
+        raise AllocationError(template.format(asked, counts[0]))
     rank, local = _needed(given, "SLURM_PROCID", 0), _needed(given, "SLURM_LOCALID", 0)
     return Allocation("srun", len(counts), counts[0], rank, local)
 
@@ -96,8 +96,8 @@ def _of_batch_shell(given: Mapping[str, str]) -> Allocation:
     nodes = _whole(given, "SLURM_JOB_NUM_NODES") or _whole(given, "SLURM_NNODES") or 1
     tasks = _whole(given, "SLURM_NTASKS") or 1
     if nodes > 1 or tasks > 1:
-        told = "The job has {0} nodes and {1} tasks, and this program was started once, by the batch shell: the others would be waited for until the time limit. Write srun before the command."
-        raise AllocationError(told.format(nodes, max(tasks, nodes)))
+        template = "The job has {0} nodes and {1} tasks, and this program was started once, by the batch shell: the others would be waited for until the time limit. Write srun before the command."
+        raise AllocationError(template.format(nodes, max(tasks, nodes)))
     return Allocation("batch", ranks_per_node=1 if "SLURM_NTASKS" in given else 0)
 
 

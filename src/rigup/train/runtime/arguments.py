@@ -87,15 +87,15 @@ def _usable(accelerator: str, chips: Sequence[DeviceFacts] | None) -> list[Devic
 def _accelerator(wish: str, usable: list[DeviceFacts]) -> str:
     have = _ACCELERATORS.get(usable[0].kind, "") if usable else "cpu"
     if not have:
-        told = "Lightning has no accelerator of its own for {0}. Use plain torch on it, or accelerator='cpu'."
-        raise AllocationError(told.format(usable[0]))
+        template = "Lightning has no accelerator of its own for {0}. Use plain torch on it, or accelerator='cpu'."
+        raise AllocationError(template.format(usable[0]))
     if wish in ("auto", have):
         return have
     if wish in ("cuda", "gpu", "mps"):
-        told = "accelerator={0!r} was asked for, and this process sees {1}. {2}"
+        template = "accelerator={0!r} was asked for, and this process sees {1}. {2}"
         seen = ", ".join(map(str, usable)) or "no GPU that this torch has code for"
         raise AllocationError(
-            told.format(wish, seen, "`rigup doctor` says why; accelerator='auto' takes what is there.")
+            template.format(wish, seen, "`rigup doctor` says why; accelerator='auto' takes what is there.")
         )
     return "cpu"
 
@@ -107,8 +107,10 @@ def _devices(job: Allocation, wish: int | None, gpus: list[DeviceFacts], kind: s
     if not job.ranks_per_node:
         return _own_processes(job, wish, gpus)
     if wish not in (None, job.ranks_per_node):
-        told = "devices={0} was asked for, and {1} starts {2} on each node. Leave devices out, or start {0} by {3}={0}."
-        raise AllocationError(told.format(wish, _name(job), job.ranks_per_node, _option(job)))
+        template = (
+            "devices={0} was asked for, and {1} starts {2} on each node. Leave devices out, or start {0} by {3}={0}."
+        )
+        raise AllocationError(template.format(wish, _name(job), job.ranks_per_node, _option(job)))
     if kind == "gpu":
         _each_has_a_gpu(job, wish, gpus)
     return job.ranks_per_node
@@ -117,8 +119,10 @@ def _devices(job: Allocation, wish: int | None, gpus: list[DeviceFacts], kind: s
 def _own_processes(job: Allocation, wish: int | None, gpus: list[DeviceFacts]) -> int:
     """A program that no launcher started: Lightning starts the others."""
     if gpus and (wish or 0) > len(gpus):
-        told = "devices={0} was asked for, and this process sees {1} GPUs. Ask for {0} ({2}), or leave devices out."
-        raise AllocationError(told.format(wish, len(gpus), "--gpus-per-node" if job.job else "CUDA_VISIBLE_DEVICES"))
+        template = "devices={0} was asked for, and this process sees {1} GPUs. Ask for {0} ({2}), or leave devices out."
+        raise AllocationError(
+            template.format(wish, len(gpus), "--gpus-per-node" if job.job else "CUDA_VISIBLE_DEVICES")
+        )
     return wish or len(gpus) or 1
 
 
@@ -126,14 +130,14 @@ def _each_has_a_gpu(job: Allocation, wish: int | None, gpus: list[DeviceFacts]) 
     """Lightning numbers a node's GPUs by the local rank, and needs each process to see all of them."""
     ranks, given = job.ranks_per_node, max(job.gpus or 0, len(gpus))
     if len(gpus) < ranks <= (job.gpus or 0):
-        told = "Each of the {0} processes of a node sees {1} of its {2} GPUs, and Lightning needs to see {0}. Ask by --gpus-per-node={0} in place of --gpus-per-task, without --gpu-bind."
-        raise AllocationError(told.format(ranks, len(gpus), job.gpus))
+        template = "Each of the {0} processes of a node sees {1} of its {2} GPUs, and Lightning needs to see {0}. Ask by --gpus-per-node={0} in place of --gpus-per-task, without --gpu-bind."
+        raise AllocationError(template.format(ranks, len(gpus), job.gpus))
     if ranks > given:
-        told = "{0} starts {1} processes on each node, which has {2} GPUs for them. Ask for --gpus-per-node={1}, or start {2} by {3}={2}."
-        raise AllocationError(told.format(_name(job), ranks, given, _option(job)))
+        template = "{0} starts {1} processes on each node, which has {2} GPUs for them. Ask for --gpus-per-node={1}, or start {2} by {3}={2}."
+        raise AllocationError(template.format(_name(job), ranks, given, _option(job)))
     if ranks == 1 < given and wish is None and job.job:
-        told = "The job has {0} GPUs on each node, and {1} starts one process there, which uses one. Start {0} by {2}={0}, or pass devices=1 to leave the others idle."
-        raise AllocationError(told.format(given, _name(job), _option(job)))
+        template = "The job has {0} GPUs on each node, and {1} starts one process there, which uses one. Start {0} by {2}={0}, or pass devices=1 to leave the others idle."
+        raise AllocationError(template.format(given, _name(job), _option(job)))
 
 
 def _name(job: Allocation) -> str:
@@ -152,6 +156,6 @@ def _precision(wish: str, chips: list[DeviceFacts]) -> str:
         return "bf16-mixed" if all(has_bf16(chip) for chip in chips) else "16-mixed"
     lacking = [chip for chip in chips if has_bf16(chip) is False]
     if lacking and "bf16" in str(wish):
-        told = "precision={0!r} was asked for, and {1} has no bfloat16: it would be emulated, slower than float32. Use '16-mixed', or precision='auto'."
-        raise AllocationError(told.format(wish, lacking[0]))
+        template = "precision={0!r} was asked for, and {1} has no bfloat16: it would be emulated, slower than float32. Use '16-mixed', or precision='auto'."
+        raise AllocationError(template.format(wish, lacking[0]))
     return str(wish)

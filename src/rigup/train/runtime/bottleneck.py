@@ -76,13 +76,13 @@ def bottleneck(totals: Totals) -> Bottleneck:
         return Bottleneck("unknown", 0.0, "No step was recorded, so nothing can be said of what limits it.")
     asked, used = totals.gpus_asked or 0, totals.gpus_used
     if used == 0 < asked:
-        told = "The training runs on the CPU, and each node was asked for {0} GPUs. `rigup doctor` says why torch sees none; else move the model and the batches to rigup.torch.device()."
-        return Bottleneck("unused-gpus", 1.0, told.format(asked))
+        template = "The training runs on the CPU, and each node was asked for {0} GPUs. `rigup doctor` says why torch sees none; else move the model and the batches to rigup.torch.device()."
+        return Bottleneck("unused-gpus", 1.0, template.format(asked))
     if used is not None and used < asked:
-        told = (
+        template = (
             "{0} of the {1} GPUs that each node was asked for are not used. Start a process for each, or ask for {2}."
         )
-        return Bottleneck("unused-gpus", (asked - used) / asked, told.format(asked - used, asked, max(1, used)))
+        return Bottleneck("unused-gpus", (asked - used) / asked, template.format(asked - used, asked, max(1, used)))
     waits = [(totals.share(totals.wait), _WAIT, _data), (totals.share(totals.communication), _COMMUNICATION, _exchange)]
     waits.append((totals.share(totals.idle) if totals.on_gpu else 0.0, _IDLE, _idle))
     share, _least, tell = max(waits, key=lambda row: row[0] / row[1])
@@ -120,7 +120,7 @@ def _computing(totals: Totals) -> Bottleneck:
     if totals.on_gpu and busy is not None and busy < _BUSY:
         change = "Its kernels are small: a larger batch, mixed precision off for tiny layers, or torch.compile."
         return Bottleneck("small-steps", 1 - busy, f"The GPU runs a kernel in only {busy:.0%} of the time. {change}")
-    told = "Steps are limited by computing, as they should be."
+    sentence = "Steps are limited by computing, as they should be."
     if totals.on_gpu and peak and room and peak / room < _ROOM:
-        told += f" Only {peak / room:.0%} of the memory is used: a larger batch may go faster."
-    return Bottleneck("compute", 1 - totals.share(totals.wait), told)
+        sentence += f" Only {peak / room:.0%} of the memory is used: a larger batch may go faster."
+    return Bottleneck("compute", 1 - totals.share(totals.wait), sentence)

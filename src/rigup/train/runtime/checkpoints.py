@@ -113,17 +113,17 @@ class Checkpoints:
         self._saved = time.monotonic()
 
     def _load(self) -> bool:
-        there = self._stop.gathered(self.path.is_file())
-        if len(set(there)) > 1:
-            told = "{0} is seen by {1} of {2} ranks. Give a folder that all nodes share."
-            raise CheckpointError(told.format(self.path, sum(there), len(there)))
-        if not there[0]:
+        present = self._stop.gathered(self.path.is_file())
+        if len(set(present)) > 1:
+            template = "{0} is seen by {1} of {2} ranks. Give a folder that all nodes share."
+            raise CheckpointError(template.format(self.path, sum(present), len(present)))
+        if not present[0]:
             return False
         saved = _read(self.path)
         if set(saved["parts"]) != set(self.parts):
-            told = "{0} holds {1}, and this program saves {2}. Give the same parts, or another folder."
+            template = "{0} holds {1}, and this program saves {2}. Give the same parts, or another folder."
             raise CheckpointError(
-                told.format(self.path, ", ".join(sorted(saved["parts"])), ", ".join(sorted(self.parts)))
+                template.format(self.path, ", ".join(sorted(saved["parts"])), ", ".join(sorted(self.parts)))
             )
         for name, part in self.parts.items():
             part.load_state_dict(saved["parts"][name])
@@ -168,13 +168,13 @@ def _written(path: Path, state: dict[str, Any]) -> None:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    told = f"{path} is no checkpoint that can be resumed from"
+    problem = f"{path} is no checkpoint that can be resumed from"
     try:
         saved = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch, zipfile and pickle each raise their own
-        raise CheckpointError(f"{told}: {str(error)[:200]} Move it away to start anew.") from error
+        raise CheckpointError(f"{problem}: {str(error)[:200]} Move it away to start anew.") from error
     if not isinstance(saved, dict) or saved.get("form") != FORM:
-        raise CheckpointError(f"{told}: it was written by something else. Give another folder.")
+        raise CheckpointError(f"{problem}: it was written by something else. Give another folder.")
     return saved
 
 

@@ -88,5 +88,5 @@ class History:
 
     def _given_up(self, error: Exception) -> None:
         self._file = None
-        told = f"The training's history is not written: {error}. Name a folder that can be written to in {FOLDER}."
-        warnings.warn(told, RuntimeWarning, stacklevel=4)
+        warning = f"The training's history is not written: {error}. Name a folder that can be written to in {FOLDER}."
+        warnings.warn(warning, RuntimeWarning, stacklevel=4)

@@ -115,13 +115,13 @@ class ResumableLoader:
         for name in ("seed", "shuffle", "length"):
             mine = len(self.dataset) if name == "length" else getattr(self, name)
             if state[name] != mine:
-                told = "The checkpoint was written with {0}={1} of the data loader, and here it is {2}: the order would be another. Give it {0}={1}, or start anew."
-                raise ValueError(told.format(name, state[name], mine))
+                template = "The checkpoint was written with {0}={1} of the data loader, and here it is {2}: the order would be another. Give it {0}={1}, or start anew."
+                raise ValueError(template.format(name, state[name], mine))
         read, now = state["batches"] * state["batch_size"] * state["world_size"], self.batch_size * self.place()[1]
         if read % now:
-            told = "The checkpoint was written after {0} samples of the epoch, which {1} in a step do not reach: {2} ranks with batches of {3}. Take as many samples in a step as then ({4})."
+            template = "The checkpoint was written after {0} samples of the epoch, which {1} in a step do not reach: {2} ranks with batches of {3}. Take as many samples in a step as then ({4})."
             raise ValueError(
-                told.format(read, now, self.place()[1], self.batch_size, state["batch_size"] * state["world_size"])
+                template.format(read, now, self.place()[1], self.batch_size, state["batch_size"] * state["world_size"])
             )
         self.epoch, self.batches, self._resuming = int(state["epoch"]), read // now, True
 

@@ -48,8 +48,8 @@ class Ranks(Anywhere):
 
         """
         if batch_size % self.world_size:
-            told = "A batch of {0} samples cannot be shared evenly by {1} processes. Choose a multiple of {1}."
-            raise AllocationError(told.format(batch_size, self.world_size))
+            template = "A batch of {0} samples cannot be shared evenly by {1} processes. Choose a multiple of {1}."
+            raise AllocationError(template.format(batch_size, self.world_size))
         return batch_size // self.world_size
 
     def parallel(self, model: torch.nn.Module) -> torch.nn.Module:
@@ -107,15 +107,15 @@ class Ranks(Anywhere):
                 _saved(self.bare(state), path, options)
             except OSError as error:
                 failed = str(error)
-        if self._said_by_first(failed):
+        if self._broadcast_text(failed):
             raise OSError(f"{path} could not be written by the first process: {failed or 'see its own message'}")
 
-    def _said_by_first(self, text: str) -> str:
+    def _broadcast_text(self, text: str) -> str:
         if self.world_size == 1:
             return text
-        said = [text]
-        torch.distributed.broadcast_object_list(said, 0, device=self.device)
-        return str(said[0])
+        texts = [text]
+        torch.distributed.broadcast_object_list(texts, 0, device=self.device)
+        return str(texts[0])
 
 
 class _Parallel(DistributedDataParallel):  # type: ignore[misc,unused-ignore]

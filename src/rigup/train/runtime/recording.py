@@ -155,8 +155,8 @@ class Recording:
         from rigup.torch import DeviceError, memory
 
         try:
-            told = memory(self.device)
-            span.memory_peak, span.memory_total = told.peak, told.total
+            usage = memory(self.device)
+            span.memory_peak, span.memory_total = usage.peak, usage.total
         except DeviceError:
             pass
         span.busy = _busy(self.device)
@@ -179,9 +179,9 @@ class Recording:
             return
         self._closed = True
         found = self.bottleneck
-        told = {"bottleneck": found.kind, "share": round(found.share, 4), "sentence": found.sentence}
+        summary = {"bottleneck": found.kind, "share": round(found.share, 4), "sentence": found.sentence}
         self._history.write(
-            {"kind": "end", "at": time.time(), "reason": reason, **dataclasses.asdict(self.totals), **told}
+            {"kind": "end", "at": time.time(), "reason": reason, **dataclasses.asdict(self.totals), **summary}
         )
         self._history.close()
 

@@ -36,8 +36,8 @@ class Stop:
     def start(self) -> None:
         """Take the signals, in the main thread, where alone Python can."""
         if threading.current_thread() is not threading.main_thread():
-            told = "Signals can be taken in the main thread alone: this training is not told of its time limit."
-            warnings.warn(told, RuntimeWarning, stacklevel=3)
+            warning = "Signals can be taken in the main thread alone: this training is not told of its time limit."
+            warnings.warn(warning, RuntimeWarning, stacklevel=3)
         else:
             for number in self.signals:
                 self._before[number] = signal.signal(number, self._noted)
@@ -60,9 +60,9 @@ class Stop:
         """
         if self._group is None:
             return self.received, due
-        said = due and torch.distributed.get_rank() == 0
+        save_due = due and torch.distributed.get_rank() == 0
         answer = self._answer()
-        flags = torch.tensor([self.received, int(said)])
+        flags = torch.tensor([self.received, int(save_due)])
         work = torch.distributed.all_reduce(flags, torch.distributed.ReduceOp.MAX, group=self._group, async_op=True)
         self._asked = (work, flags)
         return answer
@@ -138,8 +138,8 @@ def _requeued(job: str) -> bool:
         if not done.returncode:
             return True
         why = done.stderr.strip()[-300:]
-    told = f"Job {job} was saved, and Slurm did not put it back into the queue: {why}. Submit it again by sbatch, with --requeue."
-    warnings.warn(told, RuntimeWarning, stacklevel=3)
+    warning = f"Job {job} was saved, and Slurm did not put it back into the queue: {why}. Submit it again by sbatch, with --requeue."
+    warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return False
 
 

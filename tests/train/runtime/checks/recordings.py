@@ -83,14 +83,14 @@ def test_waiting_for_data_is_told_from_computing_and_from_pauses():
 
 
 def test_a_history_that_cannot_be_written_is_warned_of_once_and_the_training_goes_on():
-    with tempfile.NamedTemporaryFile() as file, warnings.catch_warnings(record=True) as heard:
+    with tempfile.NamedTemporaryFile() as file, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with Recording(file.name + "/below") as recording:
             for _batch in recording.steps([torch.zeros(1)] * 3):
                 pass
         assert recording.totals.steps == 3
-        assert len(heard) == 1
-        assert "RIGUP_TRAIN_HISTORY" in str(heard[0].message)
+        assert len(caught) == 1
+        assert "RIGUP_TRAIN_HISTORY" in str(caught[0].message)
 
 
 def test_where_a_history_lies():

@@ -42,17 +42,17 @@ def test_slurm_is_asked_by_the_first_rank_where_no_script_waits_for_word():
 
 
 def test_a_file_that_cannot_be_made_is_told_of_and_slurm_is_asked():
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as heard:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert ended(folder, 0, signal.SIGUSR1, RIGUP_REQUEUE_FILE=f"{folder}/none/requeue") == (0, ["requeue", "7"])
-        assert "could not be made" in str(heard[0].message)
+        assert "could not be made" in str(caught[0].message)
 
 
 def test_a_job_that_is_not_put_back_does_not_count_as_completed():
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as heard:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert ended(folder, 1, signal.SIGUSR1) == (128 + signal.SIGUSR1, ["requeue", "7"])
-        assert "Submit it again" in str(heard[0].message)
+        assert "Submit it again" in str(caught[0].message)
 
 
 def test_who_is_told_to_end_does_not_come_back():

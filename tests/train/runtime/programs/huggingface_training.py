@@ -47,9 +47,9 @@ def main():
     )
     noted = huggingface_callback(os.path.join(FOLDER, "history"))
     trainer = Trainer(model, arguments, train_dataset=Words(), callbacks=[noted, Signal()])
-    there = any(name.startswith("checkpoint-") for name in os.listdir(FOLDER))
+    resumes = any(name.startswith("checkpoint-") for name in os.listdir(FOLDER))
     try:
-        trainer.train(resume_from_checkpoint=there)
+        trainer.train(resume_from_checkpoint=resumes)
     finally:
         weights = [round(float(w.detach().double().sum()), 10) for w in model.parameters()]
         with open(os.path.join(FOLDER, "told-0.json"), "w") as file:

@@ -4,7 +4,7 @@ import re
 
 from rigup.diagnosis.rules.memory import size
 from rigup.diagnosis.rules.wheels import libc_of
-from rigup.knowledge.chips import age_beside, isa_of_capability, why_not
+from rigup.knowledge.chips import isa_of_capability, relative_age, why_not
 from rigup.knowledge.distributions import distribution
 from rigup.machine.kinds import Distribution, Gpu, JobRequest, Symptom, Variable
 
@@ -52,4 +52,4 @@ def age_of_code(asked: Variable, gpu: Gpu) -> str | None:
         if isa is None:
             return None
         code += [isa, isa.replace("sm", "compute")] if more.upper() == "PTX" else [isa]
-    return age_beside(why_not(gpu.isa, code), code) if code else None
+    return relative_age(why_not(gpu.isa, code), code) if code else None

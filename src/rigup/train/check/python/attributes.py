@@ -63,11 +63,11 @@ def member(evaluator: "Evaluator", base: Value, name: str, frame: "Frame") -> Va
         return base.fields[name]
     if base.options:
         return option_value(evaluator, name)
-    if base.made is not None and (found := _of_object(evaluator, base, name)) is not None:
+    if base.instance is not None and (found := _of_object(evaluator, base, name)) is not None:
         return found
     if MAIN.fullmatch(name):
         return Value(marks=frozenset((GLOBAL,)), guard=ONE)
-    if name in _RANKED and (base.made is None or "torch.device" not in base.made.name):
+    if name in _RANKED and (base.instance is None or "torch.device" not in base.instance.name):
         return Value(marks=frozenset((_RANKED[name],)))
     if name in ("index", "parent", "name", "stem") and base.marks:
         return Value(marks=base.marks)
@@ -181,15 +181,15 @@ def _of_object(evaluator: "Evaluator", base: Value, name: str) -> Value | None:
     from rigup.train.check.python.evaluate import Frame as Frames
     from rigup.train.check.python.parameters import bound_arguments
 
-    made = base.made
-    found = evaluator.function_named(made.name) if made is not None else None
-    if made is None or found is None or not isinstance(found[0], ast.ClassDef) or evaluator.depth > 40:
+    instance = base.instance
+    found = evaluator.function_named(instance.name) if instance is not None else None
+    if instance is None or found is None or not isinstance(found[0], ast.ClassDef) or evaluator.depth > 40:
         return None
     owner, module = found[0], found[1]
     start = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     bound = (
-        bound_arguments(evaluator, made.call, start, made.frame or Frames(made.module))
-        if start is not None and made.call is not None else {}
+        bound_arguments(evaluator, instance.call, start, instance.frame or Frames(instance.module))
+        if start is not None and instance.call is not None else {}
     )  # fmt: skip
     assigned = module.attributes.get(owner, {}).get(name, ())
     if assigned:
@@ -197,13 +197,13 @@ def _of_object(evaluator: "Evaluator", base: Value, name: str) -> Value | None:
             evaluator.value(expression, Frames(module, bound if start is not None and module.function(where) is start else {}))
             for expression, where in assigned[:6]
         ])  # fmt: skip
-    if made.call is not None and start is None:
-        for keyword in made.call.keywords:
+    if instance.call is not None and start is None:
+        for keyword in instance.call.keywords:
             if keyword.arg == name:
-                return evaluator.value(keyword.value, made.frame or Frames(made.module))
+                return evaluator.value(keyword.value, instance.frame or Frames(instance.module))
         fields = list(dataclass_fields(owner))
-        if name in fields and fields.index(name) < len(made.call.args):
-            return evaluator.value(made.call.args[fields.index(name)], made.frame or Frames(made.module))
+        if name in fields and fields.index(name) < len(instance.call.args):
+            return evaluator.value(instance.call.args[fields.index(name)], instance.frame or Frames(instance.module))
     field = _class_field(owner, name)
     return evaluator.value(field, Frames(module)) if field is not None else None
 

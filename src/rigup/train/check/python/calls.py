@@ -9,7 +9,17 @@ from rigup.train.check.python.files import file_value, merged
 from rigup.train.check.python.guards import MAIN, ONE
 from rigup.train.check.python.modules import FUNCTIONS, Function, Module
 from rigup.train.check.python.parameters import bound_arguments
-from rigup.train.check.python.values import GLOBAL, LOCAL, UNKNOWN_VALUE, WORLD, Made, Value, constant, either, mixed
+from rigup.train.check.python.values import (
+    GLOBAL,
+    LOCAL,
+    UNKNOWN_VALUE,
+    WORLD,
+    Instance,
+    Value,
+    constant,
+    either,
+    mixed,
+)
 
 if TYPE_CHECKING:
     from rigup.train.check.python.evaluate import Evaluator, Frame
@@ -100,7 +110,7 @@ def _of_file(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") 
     if path.fields is not None or path.items is not None:
         return path
     if path.text is None:
-        return path if path.made is not None else None
+        return path if path.instance is not None else None
     found = file_value(path.text.removeprefix("./"), evaluator.read)
     return found if found is not None else Value(const=path.const, open=True)
 
@@ -114,7 +124,7 @@ def _own(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") -> V
         return None
     function, module = found
     if isinstance(function, ast.ClassDef):
-        return Value(made=Made(name=name, call=node, module=frame.module, frame=frame))
+        return Value(instance=Instance(name=name, call=node, module=frame.module, frame=frame))
     return returned(evaluator, function, module, node, frame) if isinstance(function, FUNCTIONS) else None
 
 
@@ -127,8 +137,8 @@ def _method(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value | N
         inside = frame.module.enclosing_class(node)
         owner = (inside, frame.module) if inside is not None else None
     else:
-        made = evaluator.value(receiver, frame).made
-        owner = evaluator.function_named(made.name) if made is not None else None
+        instance = evaluator.value(receiver, frame).instance
+        owner = evaluator.function_named(instance.name) if instance is not None else None
     if owner is None or not isinstance(owner[0], ast.ClassDef):
         return None
     for each in owner[0].body:
@@ -191,7 +201,7 @@ def _object(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame", a
             "resolve",
             "expanduser",
         )
-        and receiver.made
+        and receiver.instance
     ):
         return receiver
     if last in ("resolve", "expanduser", "absolute", "as_posix") and receiver.known:
@@ -201,7 +211,7 @@ def _object(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame", a
     return Value(
         marks=inside.marks,
         sources=inside.sources,
-        made=Made(name=name, call=node, module=frame.module, frame=frame if frame.bound else None),
+        instance=Instance(name=name, call=node, module=frame.module, frame=frame if frame.bound else None),
     )
 
 

@@ -186,7 +186,7 @@ class Evaluator:
             return msgspec.structs.replace(result, marks=rank_arithmetic(node.op, left, right))
         if left.known and right.known:
             return known_calls.operated(node.op, left, right, self.place(node, frame))
-        if isinstance(node.op, ast.Div) and (left.made or left.text):
+        if isinstance(node.op, ast.Div) and (left.instance or left.text):
             return result
         return result
 
@@ -228,7 +228,7 @@ class Evaluator:
         value = self.value(binding.value, frame)
         if binding.kind == "with":
             held = value.fields is not None or value.items is not None  # a configuration that is opened
-            return value if held else Value(made=value.made, marks=value.marks)
+            return value if held else Value(instance=value.instance, marks=value.marks)
         if binding.kind == "for":
             return (
                 Value(marks=value.marks - {COUNT}, alternatives=value.items or ())
@@ -241,7 +241,7 @@ class Evaluator:
             value = (
                 value.items[at]
                 if value.items is not None and at < len(value.items)
-                else Value(marks=value.marks, made=None)
+                else Value(marks=value.marks, instance=None)
             )
         return value
 

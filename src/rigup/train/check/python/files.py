@@ -58,10 +58,10 @@ class _Yaml:
         if isinstance(node.value, str) and "${" in node.value:
             return Value(place=place)
         try:
-            made: Any = self.loader.construct_object(node)
+            scalar: Any = self.loader.construct_object(node)
         except (yaml.YAMLError, ValueError):
-            made = node.value
-        return Value(const=made, place=place)
+            scalar = node.value
+        return Value(const=scalar, place=place)
 
 
 def _plain(fields: dict[str, Value]) -> Any:

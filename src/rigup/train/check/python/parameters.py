@@ -37,7 +37,7 @@ def parameter_value(evaluator: "Evaluator", function: Function, name: str, frame
         return found
     if MAIN.fullmatch(name):
         return Value(marks=frozenset((NAMED,)), guard=ONE)
-    return Value(marks=frozenset((NAMED,)), made=found.made) if name in _RANK_NAMES else found
+    return Value(marks=frozenset((NAMED,)), instance=found.instance) if name in _RANK_NAMES else found
 
 
 def default_of(function: Function, name: str) -> ast.expr | None:

@@ -25,7 +25,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     line: int
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class Instance(msgspec.Struct, frozen=True, kw_only=True):
     """An object by the call that makes it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
         guard: of a condition: "one" where it holds on one rank alone, "others" where on all but one.
         items: of a tuple or list.
         fields: of a mapping or namespace, by key; `open` where there may be more of them.
-        made: the call that makes it.
+        instance: the object, by the call that makes it.
         alternatives: what it may be, where it may be several things.
         place: where the constant stands.
 
@@ -67,7 +67,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     fields: Mapping[str, "Value"] | None = None
     open: bool = False
     options: bool = False
-    made: Made | None = None
+    instance: Instance | None = None
     alternatives: tuple["Value", ...] = ()
     place: Place | None = None
 
@@ -143,7 +143,7 @@ def either(values: Iterable[Value]) -> Value:
         place=first.place if same else None, guard=guards.pop() if len(guards) == 1 else "",
         items=first.items if same else None, fields=first.fields if same else None,
         options=any(part.options for part in parts),
-        made=next((part.made for part in parts if part.made), None) if sum(part.made is not None for part in parts) == 1 else None,
+        instance=next((part.instance for part in parts if part.instance), None) if sum(part.instance is not None for part in parts) == 1 else None,
     )  # fmt: skip
 
 

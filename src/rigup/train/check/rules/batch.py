@@ -247,8 +247,8 @@ def _gpus_over(job: Job, limit: Partition) -> Iterator[tuple[Asked, str]]:
         )
 
 
-def _same_model(asked: str, there: str) -> bool:
-    plain = [re.sub(r"[^a-z0-9]|nvidia|tesla|amd|instinct", "", name.lower()) for name in (asked, there)]
+def _same_model(asked: str, available: str) -> bool:
+    plain = [re.sub(r"[^a-z0-9]|nvidia|tesla|amd|instinct", "", name.lower()) for name in (asked, available)]
     return plain[0] in plain[1] or plain[1] in plain[0]
 
 

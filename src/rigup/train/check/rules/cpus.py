@@ -67,9 +67,12 @@ def _workers(case: Case) -> Iterator[tuple[int, str, int]]:
     for site in case.program.sites:
         if site.last in _LOADERS and not site.name.startswith("local:"):
             yield from _counted(site.argument("num_workers", 5), site.file, site.line, case)
-    for told in case.huggingface:
+    for arguments in case.huggingface:
         yield from _counted(
-            told.value("dataloader_num_workers"), told.site.file, told.line("dataloader_num_workers"), case
+            arguments.value("dataloader_num_workers"),
+            arguments.site.file,
+            arguments.line("dataloader_num_workers"),
+            case,
         )
     if (
         case.parsed_huggingface is not None

@@ -123,9 +123,9 @@ def _reads_all(expression: ast.expr | None, site: Site, case: Case) -> bool:
 
 
 def _known_dataset(value: Value) -> bool:
-    made = value.made
-    return made is not None and (
-        made.name.startswith(
+    instance = value.instance
+    return instance is not None and (
+        instance.name.startswith(
             (
                 "torchvision.datasets.",
                 "datasets.load_from_disk",
@@ -137,7 +137,7 @@ def _known_dataset(value: Value) -> bool:
 
 
 def _class_of(value: Value, expression: ast.expr | None, site: Site, case: Case) -> tuple[ast.ClassDef, Module] | None:
-    name = value.made.name if value.made is not None else ""
+    name = value.instance.name if value.instance is not None else ""
     found = case.program.evaluator.function_named(name)
     if found is None and isinstance(expression, ast.Call):
         found = case.program.evaluator.function_named(case.program.evaluator.dotted(expression.func, site.module))
@@ -154,8 +154,8 @@ def _in_lightning(site: Site, case: Case) -> bool:
     ):
         return False
     off = any(
-        (value := told.value("use_distributed_sampler", "replace_sampler_ddp")) is not None and value.const is False
-        for told in case.lightning
+        (value := trainer.value("use_distributed_sampler", "replace_sampler_ddp")) is not None and value.const is False
+        for trainer in case.lightning
     )
     values = [case.program.at(part, site.module) for part in site.node.args]
     if any(value.ranked for value in values):
@@ -163,7 +163,7 @@ def _in_lightning(site: Site, case: Case) -> bool:
     owner = _class_of(values[0] if values else Value(), site.expression("dataset", 0), site, case)
     if owner is not None and _RANKED_NAMES.search(ast.unparse(owner[0])):
         return False
-    if any(told.kind == "fabric" for told in case.lightning):
+    if any(trainer.kind == "fabric" for trainer in case.lightning):
         return not any(
             each.last in ("setup_dataloaders", "_setup_dataloader") for each in case.program.sites
         ) and _reads_all(site.expression("dataset", 0), site, case)

@@ -155,13 +155,13 @@ def global_rank(case: Case) -> Iterator[Found]:
     places = []
     for site in case.program.sites:
         for value, line, _how in device_values(site):
-            made = value.made
+            instance = value.instance
             inner = (
-                site.program.at(made.call.args[1], made.module)
-                if made is not None
-                and made.call is not None
-                and made.name == "torch.device"
-                and len(made.call.args) > 1
+                site.program.at(instance.call.args[1], instance.module)
+                if instance is not None
+                and instance.call is not None
+                and instance.name == "torch.device"
+                and len(instance.call.args) > 1
                 else value
             )
             if any(
@@ -186,13 +186,13 @@ def backend(case: Case) -> Iterator[Found]:
         for site in case.initialisations
         if site.last == "init_process_group"
     ]
-    for told in case.lightning:
-        strategy = told.value("strategy")
-        made = strategy.made if strategy is not None else None
-        if made is not None and made.call is not None:
+    for trainer in case.lightning:
+        strategy = trainer.value("strategy")
+        instance = strategy.instance if strategy is not None else None
+        if instance is not None and instance.call is not None:
             places += [
-                (told.site, case.program.at(keyword.value, made.module), keyword.value.lineno)
-                for keyword in made.call.keywords
+                (trainer.site, case.program.at(keyword.value, instance.module), keyword.value.lineno)
+                for keyword in instance.call.keywords
                 if keyword.arg == "process_group_backend"
             ]
     for site, value, line in places:
@@ -268,14 +268,18 @@ def _precisions(case: Case) -> Iterator[tuple[str, str, int, str]]:
     option = layer.option("mixed-precision") if layer is not None else None
     if option is not None and layer is not None and (kind := _kind(option.value)):
         yield kind, layer.command.file, option.beside.line, "--mixed_precision=fp16"
-    for told in case.lightning:
-        value = told.value("precision")
+    for trainer in case.lightning:
+        value = trainer.value("precision")
         if value is not None and (kind := _kind(value.text)):
-            yield (kind, *_place(value, told.site.file, told.line("precision"), case), 'precision="16-mixed"  # fp16')
-    for told in case.huggingface:
-        value = told.value("bf16")
+            yield (
+                kind,
+                *_place(value, trainer.site.file, trainer.line("precision"), case),
+                'precision="16-mixed"  # fp16',
+            )
+    for arguments in case.huggingface:
+        value = arguments.value("bf16")
         if value is not None and value.const is True:
-            yield ("bfloat16", *_place(value, told.site.file, told.line("bf16"), case), "fp16=True")
+            yield ("bfloat16", *_place(value, arguments.site.file, arguments.line("bf16"), case), "fp16=True")
     if (
         case.parsed_huggingface is not None
         and (value := case.parsed_huggingface.get("bf16")) is not None

@@ -106,13 +106,13 @@ def _is_plain(expression: ast.expr, site: Site, case: Case) -> bool:  # noqa: PL
         return any(_is_plain(value, site, case) for value in expression.values)
     if isinstance(expression, ast.Name | ast.Attribute | ast.Subscript):
         value = case.program.at(expression, site.module)
-        if value.made is not None and (
-            "torchmetrics" in value.made.name
-            or value.made.name in (".compute", ".all_gather", ".clone")
-            or "etric" in value.made.name
+        if value.instance is not None and (
+            "torchmetrics" in value.instance.name
+            or value.instance.name in (".compute", ".all_gather", ".clone")
+            or "etric" in value.instance.name
         ):
             return False
-        if isinstance(expression, ast.Subscript) or (isinstance(expression, ast.Attribute) and value.made is None):
+        if isinstance(expression, ast.Subscript) or (isinstance(expression, ast.Attribute) and value.instance is None):
             return False
     if isinstance(expression, ast.Constant):
         return False
@@ -131,7 +131,7 @@ def _is_plain(expression: ast.expr, site: Site, case: Case) -> bool:  # noqa: PL
 def _is_metric_call(node: ast.Call, site: Site, case: Case) -> bool:
     """`self.acc(preds, y)` gives the figure of this batch and rank; only the object itself is gathered. Unseen ones may gather."""
     value = case.program.at(node.func, site.module)
-    return value.made is not None and value.made.name.startswith("local:") and "etric" in value.made.name
+    return value.instance is not None and value.instance.name.startswith("local:") and "etric" in value.instance.name
 
 
 def _comes_of_gathering(expression: ast.Name, site: Site, case: Case) -> bool:
@@ -166,10 +166,10 @@ def own_figure(case: Case) -> Iterator[Found]:
         return
     for site in loaders(case):
         sampler = site.argument("sampler", 3)
-        if sampler is None or sampler.made is None or not sampler.made.name.endswith("DistributedSampler"):
+        if sampler is None or sampler.instance is None or not sampler.instance.name.endswith("DistributedSampler"):
             continue
         names = target_names(site)
-        if any(CHECKS.search(name) for name in names[:2]) and (place := _told(site, names, case)) is not None:
+        if any(CHECKS.search(name) for name in names[:2]) and (place := _reporting_line(site, names, case)) is not None:
             yield Found(
                 cause="metric-not-synchronised",
                 severity="warning",
@@ -180,7 +180,7 @@ def own_figure(case: Case) -> Iterator[Found]:
             return
 
 
-def _told(site: Site, names: list[str], case: Case) -> int | None:
+def _reporting_line(site: Site, names: list[str], case: Case) -> int | None:
     """The line that prints or compares what a check found: the first one behind the loop that reads the loader."""
     for each in case.program.sites:
         if each.last in ("print", "info", "log", "add_scalar") and each.module is site.module and each.node.args:

@@ -192,14 +192,14 @@ def _spawns(case: Case, name: str, site: Site) -> bool:
         return method is None or method.const in ("spawn", "forkserver")
     if (
         site.last == "start"
-        and site.receiver.made is not None
-        and site.receiver.made.name.rsplit(".", 1)[-1] == "Process"
+        and site.receiver.instance is not None
+        and site.receiver.instance.name.rsplit(".", 1)[-1] == "Process"
     ):
         return _start_method(case)
     return site.last in ("fit", "validate", "test") and any(
-        (value := told.value("strategy", "accelerator")) is not None
+        (value := trainer.value("strategy", "accelerator")) is not None
         and value.const in ("ddp_spawn", "ddp_spawn_find_unused_parameters_false")
-        for told in case.lightning
+        for trainer in case.lightning
     )
 
 

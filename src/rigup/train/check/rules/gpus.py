@@ -141,12 +141,12 @@ def _beyond(case: Case, seen: int) -> tuple[str, int] | None:
     """A device number that a task cannot have; its line."""
     if case.family == "lightning":
         devices = case.devices
-        told = case.trainer
-        assert told is not None  # noqa: S101  (who calls it has looked)
+        trainer = case.trainer
+        assert trainer is not None  # noqa: S101  (who calls it has looked)
         wrong = devices is not None and (
             devices > seen or (devices == ALL and seen != (case.step.tasks_per_node if case.step else seen))
         )
-        return (told.site.file, told.line("devices", "gpus")) if wrong else None
+        return (trainer.site.file, trainer.line("devices", "gpus")) if wrong else None
     for site in case.program.sites:
         if site.last not in ("set_device", "cuda", "to", "device", "DistributedDataParallel", "DDP"):
             continue
@@ -259,7 +259,7 @@ def _spreads(case: Case) -> bool:
                 return True
             if (
                 value.text is None
-                and value.made is None
+                and value.instance is None
                 and site.last == "device"
                 and not value.alternatives
                 and not value.known

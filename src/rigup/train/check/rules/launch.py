@@ -176,7 +176,7 @@ def _implicit(case: Case, several: bool) -> tuple[str, int] | None:
         if case.family == "deepspeed" and site.name == "deepspeed.initialize":
             return None
     if case.family == "transformers":
-        sites = [told.site for told in case.huggingface] + [
+        sites = [arguments.site for arguments in case.huggingface] + [
             site for site in case.program.sites if site.last in ("HfArgumentParser", "TrlParser")
         ]
         return (sites[0].file, sites[0].line) if sites else None

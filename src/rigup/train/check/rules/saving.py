@@ -92,7 +92,7 @@ def _is_collective(site: Site, case: Case) -> bool:  # noqa: PLR0911
         return False
     if site.name.startswith(("torch.distributed.", "deepspeed.comm.")) and site.last in _COLLECTIVES:
         return True
-    receiver = site.receiver.made.name if site.receiver.made is not None and site.name.startswith(".") else ""
+    receiver = site.receiver.instance.name if site.receiver.instance is not None and site.name.startswith(".") else ""
     kind = receiver.rsplit(".", 1)[-1]
     name = getattr(getattr(site.node.func, "value", None), "id", "")
     if kind in ("Accelerator", "PartialState", "Fabric") or (not receiver and name in ("accelerator", "fabric")):
@@ -133,12 +133,12 @@ def _gathers_shards(site: Site, case: Case) -> bool:
         return True
     if site.last != "state_dict" or not _wraps_shards(case):
         return False
-    made = site.receiver.made
+    instance = site.receiver.instance
     inside = any(
         isinstance(parent, ast.With) and any("state_dict_type" in ast.unparse(item.context_expr) for item in parent.items)
         for parent, _child in site.module.ancestors(site.node)
     )  # fmt: skip
-    wrapped = made is not None and made.name.rsplit(".", 1)[-1] in ("FullyShardedDataParallel", "FSDP")
+    wrapped = instance is not None and instance.name.rsplit(".", 1)[-1] in ("FullyShardedDataParallel", "FSDP")
     return inside or wrapped
 
 
@@ -197,8 +197,8 @@ def _written(site: Site, case: Case) -> ast.expr | None:  # noqa: PLR0911
     """The path that a call writes to; the call itself where it makes one by itself; None where nothing is written."""
     if site.name == "torch.save":
         target = site.expression("f", 1)
-        made = case.program.at(target, site.module).made if target is not None else None
-        return None if made is not None and made.name.endswith("BytesIO") else target
+        instance = case.program.at(target, site.module).instance if target is not None else None
+        return None if instance is not None and instance.name.endswith("BytesIO") else target
     if site.name == ".save_pretrained":
         if site.expression("is_main_process") is not None or site.expression("save_function") is not None:
             return None
@@ -247,15 +247,15 @@ def no_checkpoint(case: Case) -> Iterator[Found]:
 
 
 def _switched_off(case: Case) -> Iterator[Found]:
-    for told in case.lightning:
+    for trainer in case.lightning:
         for name in ("enable_checkpointing", "checkpoint_callback"):
-            value = told.value(name)
-            if value is not None and value.const is False and told.kind != "fabric" and not _saves_within(case):
+            value = trainer.value(name)
+            if value is not None and value.const is False and trainer.kind != "fabric" and not _saves_within(case):
                 yield Found(
                     cause="no-checkpoint-before-time-limit",
                     severity="warning",
-                    file=told.site.file,
-                    line=told.line(name),
+                    file=trainer.site.file,
+                    line=trainer.line(name),
                     fixes=(f"{name}=True",),
                 )
                 return
@@ -264,14 +264,14 @@ def _switched_off(case: Case) -> Iterator[Found]:
 def _strategy(case: Case) -> Iterator[Found]:
     if any(site.last == "save_checkpoint" or "Callback" in site.last for site in case.program.sites):
         return
-    for told in case.huggingface:
-        value = told.value("save_strategy")
+    for arguments in case.huggingface:
+        value = arguments.value("save_strategy")
         if value is not None and value.const == "no":
             yield Found(
                 cause="no-checkpoint-before-time-limit",
                 severity="warning",
-                file=told.site.file,
-                line=told.line("save_strategy"),
+                file=arguments.site.file,
+                line=arguments.line("save_strategy"),
                 fixes=('save_strategy="steps"', 'save_strategy="epoch"'),
             )
             return

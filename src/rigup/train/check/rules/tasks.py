@@ -81,8 +81,8 @@ def _without_srun(case: Case, devices: int, each: Asked | None, total: Asked | N
 def _tasks_found(case: Case, asked: Asked | None, devices: int) -> Found:
     file, line = place_of(case, asked)
     fixed = f"#SBATCH --ntasks-per-node={devices}"
-    told = case.trainer.line("devices", "gpus") if case.trainer else 0
-    because = ((case.trainer.site.file, told),) if case.trainer else ()
+    trainer_line = case.trainer.line("devices", "gpus") if case.trainer else 0
+    because = ((case.trainer.site.file, trainer_line),) if case.trainer else ()
     return Found(
         cause="slurm-ntasks-mismatch",
         severity="error",
@@ -217,8 +217,8 @@ def _launcher_nodes(case: Case, nodes: int) -> Iterator[Found]:
         return
     option = layer.option("nnodes", "num-machines")
     if option is not None:
-        told = numbers.whole(option.value)
-        if told is not None and told != nodes:
+        node_count = numbers.whole(option.value)
+        if node_count is not None and node_count != nodes:
             name = option.written
             yield Found(
                 cause="nodes-mismatch", severity="error", file=layer.command.file, line=option.word.line,
@@ -235,22 +235,22 @@ def _launcher_nodes(case: Case, nodes: int) -> Iterator[Found]:
 
 
 def _trainer_nodes(case: Case, nodes: int) -> Iterator[Found]:
-    told = case.trainer
-    assert told is not None  # noqa: S101  (who calls it has looked)
-    value = told.value("num_nodes")
+    trainer = case.trainer
+    assert trainer is not None  # noqa: S101  (who calls it has looked)
+    value = trainer.value("num_nodes")
     number = 1 if value is None else value.number
     launched = case.launcher.value("nnodes", "num-machines") if case.launcher else None
     wanted = numbers.whole(launched) if launched is not None and numbers.whole(launched) is not None else nodes
     if number is None or number == wanted or (case.launcher is not None and launched is None):
         return
-    file, line = told.site.file, told.line("num_nodes")
+    file, line = trainer.site.file, trainer.line("num_nodes")
     fixes = (f"num_nodes={wanted}", 'num_nodes=int(os.environ["SLURM_NNODES"])')
-    if value is not None and value.place is not None and value.place.file != told.site.file:
+    if value is not None and value.place is not None and value.place.file != trainer.site.file:
         file, line = value.place.file, value.place.line
         fixes = (f"--num_nodes={wanted}", f"num_nodes: {wanted}")
-    elif value is not None and _is_option(told.site, case):
+    elif value is not None and _is_option(trainer.site, case):
         file, line = case.batch, case.command_line()
-        fixes = (f"--{_option_name(told.site)}={wanted}", f"num_nodes={wanted}")
+        fixes = (f"--{_option_name(trainer.site)}={wanted}", f"num_nodes={wanted}")
     because = tuple((each.file, each.line) for each in (case.job.place("nodes") if case.job else None,) if each)
     yield Found(cause="nodes-mismatch", severity="error", file=file, line=line, fixes=fixes, because=because)
 

@@ -55,7 +55,7 @@ class Reader:
         outside: variables that the surroundings set.
         given: variables that are set when it starts, such as its positional parameters.
         first: the number of its first line.
-        beside: the text of a file that it sources.
+        read_sibling: the text of a file that it sources.
 
     """
 
@@ -65,9 +65,9 @@ class Reader:
         outside: Outside,
         given: dict[str, Word] | None = None,
         first: int = 1,
-        beside: Outside = _nothing,
+        read_sibling: Outside = _nothing,
     ) -> None:
-        self.file, self.outside, self.first, self.beside = file, outside, first, beside
+        self.file, self.outside, self.first, self.read_sibling = file, outside, first, read_sibling
         self.data = b""
         self.variables = dict(given or {})
         self.exported = set(self.variables)
@@ -244,7 +244,7 @@ class Reader:
             self.variables |= {text: Word(text=UNKNOWN, raw=text, line=line) for text in texts if text.isidentifier()}
 
     def _source(self, path: str) -> None:
-        text = self.beside(path) if UNKNOWN not in path and self.calls < _MOST_CALLS else None
+        text = self.read_sibling(path) if UNKNOWN not in path and self.calls < _MOST_CALLS else None
         if text is not None:
             self._read(text, path, 1)
 

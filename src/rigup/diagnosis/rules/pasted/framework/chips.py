@@ -5,7 +5,7 @@ import re
 from rigup.diagnosis.rule import Verdict, one, rule, seen
 from rigup.diagnosis.rules.compiled_for import left_behind
 from rigup.diagnosis.rules.told import Passes
-from rigup.knowledge.chips import age_beside, why_not
+from rigup.knowledge.chips import relative_age, why_not
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.gpus import one_gpu
 from rigup.knowledge.torch_builds import builds
@@ -15,7 +15,7 @@ from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, Toolkit
 def age_of_listed_code(symptom: Symptom, isa: str) -> str:
     """Whether a chip comes before or after the code that a message lists; "" where nobody can tell."""
     code = re.findall(r"(?:sm|compute)_\d{2,3}", str(symptom.code))
-    return age_beside(why_not(isa, code), code) or ""
+    return relative_age(why_not(isa, code), code) or ""
 
 
 def isa_of_named_card(card: Symptom) -> str:
@@ -40,7 +40,7 @@ def age(isa: str, torch: Torch) -> str:
     if not isa or torch.get("hip"):
         return ""
     code = list(torch.get("code") or []) or _code_of(torch)
-    return (age_beside(why_not(isa, code), code) or "") if code else ""
+    return (relative_age(why_not(isa, code), code) or "") if code else ""
 
 
 def _of_a_major(name: str) -> bool:
@@ -65,7 +65,7 @@ def the_warnings_first_line_and_an_older_card(
 ) -> Verdict:  # fmt: skip
     """torch names a card and its capability so only where it warns; what it warns of was cut off."""
     code = list(torch.get("code") or [])
-    return bool(code) and age_beside(why_not(gpu.isa, code), code) == "older-chip"
+    return bool(code) and relative_age(why_not(gpu.isa, code), code) == "older-chip"
 
 
 @rule("driver-too-old-for-wheel", "likely")

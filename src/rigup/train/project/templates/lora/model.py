@@ -34,10 +34,12 @@ def tiny(seed: int = 0) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A Llama of 0.2 million random weights that knows the words of data.py: to try all this without a download."""
     words = ["<pad>", "<end>", "<unknown>", *COLOURS, *THINGS]
     words += sorted({word for text in QUESTIONS for word in text.split()} - {*words, "{0}"})
-    made = Tokenizer(models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unknown>"))
-    made.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    word_tokenizer = Tokenizer(
+        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="<unknown>")
+    )
+    word_tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=made, pad_token="<pad>", eos_token="<end>", unk_token="<unknown>"
+        tokenizer_object=word_tokenizer, pad_token="<pad>", eos_token="<end>", unk_token="<unknown>"
     )
     torch.manual_seed(seed)
     config = LlamaConfig(

@@ -61,14 +61,14 @@ def accuracy(model: torch.nn.Module, tokenizer: PreTrainedTokenizerBase, rows: l
             model.device
         )
         wanted = tokenizer(row.answer, add_special_tokens=False)["input_ids"]
-        said = model.generate(
+        generated = model.generate(
             input_ids=prompt,
             attention_mask=torch.ones_like(prompt),
             max_new_tokens=len(wanted),
             do_sample=False,
             pad_token_id=tokenizer.pad_token_id,
         )
-        right += said[0, prompt.shape[1] :].tolist() == wanted
+        right += generated[0, prompt.shape[1] :].tolist() == wanted
     return right / len(rows)
 
 

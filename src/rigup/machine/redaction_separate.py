@@ -4,7 +4,7 @@ import re
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_secret
-from rigup.machine.pseudonyms import Pseudonyms, is_made
+from rigup.machine.pseudonyms import Pseudonyms, is_pseudonym
 
 _QUOTE = r"(?:\\{0,7}[\"']|&quot;|&#3[49];)"
 _WHOLE = r"(?P<value>\"[^\"\r\n]{4,4000}\"|'[^'\r\n]{4,4000}'|[^\s\"'&,;<>()\[\]{}\\-][^\s\"'&,;<>()\[\]{}\\]{3,4000})"
@@ -67,7 +67,7 @@ _ACCOUNT = lazy_regex(
 )
 
 
-def apart(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
+def separate_value(body: str, end: int, name: str, line: str) -> re.Match[str] | None:
     """A value that its name says is a secret and that stands apart from it. `line` is what stands before the name's end."""
     if match := _TYPED.match(body, end) or _ELEMENT.match(body, end) or _ENCODED.match(body, end):
         return match
@@ -144,4 +144,4 @@ def _values(form: re.Pattern[str], block: str, pseudonyms: Pseudonyms) -> str:
 
 
 def _redact_value(value: str, pseudonyms: Pseudonyms) -> str:
-    return value if is_made(value) or "redacted-" in value else pseudonyms.of("secret", value)
+    return value if is_pseudonym(value) or "redacted-" in value else pseudonyms.of("secret", value)

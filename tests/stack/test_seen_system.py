@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from rigup.knowledge.driver_origins import driver_source
 from rigup.stack.seen import look_at
-from rigup.stack.seen_there import amd_release
-from rigup.stack.there import There
+from rigup.stack.seen_system import amd_release
+from rigup.stack.system_state import SystemState
 
 
 @pytest.fixture
@@ -42,11 +42,11 @@ def machine(tmp_path):
 
 
 def test_a_driver_tells_whose_packages_it_is_made_of(machine):
-    assert machine().there.driver_source == "Ubuntu's archive"
+    assert machine().system_state.driver_source == "Ubuntu's archive"
 
 
 def test_a_version_that_several_use_tells_nothing(machine):
-    assert machine("550.54.15-0ubuntu1").there.driver_source == ""
+    assert machine("550.54.15-0ubuntu1").system_state.driver_source == ""
 
 
 def test_amds_release_is_read_from_its_kernel_package(machine):
@@ -54,7 +54,7 @@ def test_amds_release_is_read_from_its_kernel_package(machine):
 
 
 def test_the_accounts_groups_are_known(machine):
-    assert {"video", "sudo"} <= set(machine().there.groups)
+    assert {"video", "sudo"} <= set(machine().system_state.groups)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_accounts_groups_are_known(machine):
     ],
 )
 def test_the_release_inside_a_version(version, release):
-    assert amd_release(There(packages={"amdgpu-dkms": version})) == release
+    assert amd_release(SystemState(packages={"amdgpu-dkms": version})) == release
 
 
 @given(
@@ -78,5 +78,5 @@ def test_the_release_inside_a_version(version, release):
 def test_any_names_and_versions_are_taken(packages):
     assert isinstance(driver_source(packages), str)
     for _manager, _name, version in packages:
-        release = amd_release(There(packages={"amdgpu-dkms": version}))
+        release = amd_release(SystemState(packages={"amdgpu-dkms": version}))
         assert release is None or release.replace(".", "").isdigit()

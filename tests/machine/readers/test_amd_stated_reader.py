@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from rigup.machine.kinds import Gpu, Memory, ModuleParameter, Platform
 from rigup.machine.reader import READERS
-from rigup.machine.readers import amd_told
+from rigup.machine.readers import amd_stated
 from rigup.machine.texts import Text
 
-MINE = sorted(name for name, reader in READERS.items() if reader.read.__module__ == amd_told.__name__)
+MINE = sorted(name for name, reader in READERS.items() if reader.read.__module__ == amd_stated.__name__)
 PIECES = (
     "RX 580", "RX 7900 XTX", "Radeon VII", "780M", "Ryzen 7 7840HS", " and an ", "I have an ", "alongside my ", "both cards", "gfx1036", "gfx", "on gfx803 ", "(",
     "VRAM=96GB", ", GTT=16GB", "VRAM: ", "GTT: ", "99999999999999999999GB", "amdgpu.gttsize=", "ttm.pages_limit=", "25165824", "mem_info_vram_total", ": 4294967296",
@@ -104,6 +104,6 @@ def test_a_processor_tells_its_graphics(body, chip):
 
 def test_a_field_of_a_report_is_no_sentence():
     assert not list(
-        amd_told.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n'))
+        amd_stated.amd_card_in_a_sentence(Text("report.json", '{\n  "device_name": "Radeon 8060S Graphics",\n}\n'))
     )
-    assert list(amd_told.amd_card_in_a_sentence(Text("post", "My Radeon 8060S is not used.\n")))
+    assert list(amd_stated.amd_card_in_a_sentence(Text("post", "My Radeon 8060S is not used.\n")))

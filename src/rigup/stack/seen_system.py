@@ -1,4 +1,4 @@
-"""What stands on a machine that was looked at: facts become a `There`."""
+"""What stands on a machine that was looked at: facts become a `SystemState`."""
 
 import re
 
@@ -23,7 +23,7 @@ from rigup.machine.kinds import (
     Toolkit,
 )
 from rigup.machine.store import Facts
-from rigup.stack.there import There
+from rigup.stack.system_state import SystemState
 
 _AMD_RELEASE = re.compile(r"\.(\d{5,9})-")  # the release inside the version of AMD's kernel package: 60204 is 6.2.4
 _FABRIC = "fabricmanager"
@@ -31,7 +31,7 @@ _UV = ("/usr/bin/uv", "/usr/local/bin/uv", "/opt/homebrew/bin/uv")
 _UV_AT_HOME = ("/.local/bin/uv", "/.cargo/bin/uv")
 
 
-def there_of(facts: Facts) -> There:
+def system_state_of(facts: Facts) -> SystemState:
     """What was seen to stand there. Raises KnowledgeError for a malformed table."""
     packages = {
         str(package.get("name")): package for package in facts.of(SystemPackage) if package.get("state") == "installed"
@@ -39,7 +39,7 @@ def there_of(facts: Facts) -> There:
     account = next(iter(facts.of(Account)), None)
     services = tuple(str(service.get("name")) for service in facts.of(Service))
     screens = set(desktop_services())
-    return There(
+    return SystemState(
         groups=tuple(account.get("groups") or ()) if account else (),
         assigned=tuple(account.get("assigned") or ()) if account else (),
         packages={name: str(package.get("version") or "") for name, package in packages.items()},
@@ -78,7 +78,7 @@ def _options(facts: Facts) -> dict[str, str]:
     }
 
 
-def amd_release(state: There) -> str | None:
+def amd_release(state: SystemState) -> str | None:
     """AMD's release of its own kernel driver ("6.2", "30.10"), by its package; None where none was seen."""
     version = next(
         (release for name, release in state.packages.items() if name.startswith("amdgpu-dkms") and release), ""
@@ -90,7 +90,7 @@ def amd_release(state: There) -> str | None:
     return f"{digits[0]}.{int(digits[1:3])}" if len(digits) < 7 else f"{digits[:-6]}.{int(digits[-6:-4])}"
 
 
-def behind_nvswitch(state: There) -> bool:
+def behind_nvswitch(state: SystemState) -> bool:
     """A fabric manager stands there: the cards sit behind NVSwitch."""
     return any(_FABRIC in name for name in (*state.packages, *state.services))
 

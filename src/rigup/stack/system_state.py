@@ -3,7 +3,7 @@
 import msgspec
 
 
-class There(msgspec.Struct, frozen=True, kw_only=True):
+class SystemState(msgspec.Struct, frozen=True, kw_only=True):
     """Only what was seen: an empty field does not mean that nothing is there.
 
     Attributes:

@@ -178,7 +178,7 @@ _BOTH = r"mem_info_(?:\{vram,gtt\}_total|vram_total [^\n]{0,80}mem_info_gtt_tota
 
 
 @reads(marks=("mem_info_gtt_total", "mem_info_vram_total", "mem_info_{vram,gtt}"), adds=(Gpu,), rank=-1)
-def pools_told(text: Text) -> Statements:
+def stated_pools(text: Text) -> Statements:
     """`/sys/class/drm/card1/device/mem_info_gtt_total: 103079215104  (96 GiB)`, or the number below the command."""
     cards = {hit["card"] for hit in text.each(r"/card(?P<card>\d{1,3})/device/mem_info_")}
     draft = Draft(text, Gpu, 0)
