@@ -14,12 +14,8 @@ def main() -> int:
         except OSError:
             return 2
         return 0
-    from rigup.deferred import defer, without
     from rigup.knowledge import patterns
 
-    defer()
-    with without("typing_extensions"):  # msgspec takes what it needs of it from `typing` as well
-        import msgspec  # noqa: F401
     patterns.keep()
     from rigup.cli import run
 

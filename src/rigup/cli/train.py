@@ -5,6 +5,7 @@ from typing import cast
 
 import click
 
+from rigup.cli.help import translated
 from rigup.language import N_, _
 
 SUBCOMMANDS = {
@@ -29,7 +30,7 @@ class Training(click.Group):
         """One command, imported."""
         if cmd_name not in SUBCOMMANDS:
             return None
-        return cast("click.Command", importlib.import_module(SUBCOMMANDS[cmd_name][0]).command)
+        return translated(cast("click.Command", importlib.import_module(SUBCOMMANDS[cmd_name][0]).command))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """The list of commands, without importing them."""

@@ -28,7 +28,7 @@ from rigup.knowledge.text_classifier import (
 )
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
-from rigup.machine.kinds import Gpu, Symptom
+from rigup.machine.kinds import Gpu, Platform, Symptom
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.schemas.shared import Evidence
@@ -118,7 +118,7 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
         return findings
     body, heard = "\n".join(text.body for text in texts), heard_in(facts)
     but = (
-        ruled_out(facts) | _unnamed(body) | {finding.cause for finding in findings}
+        ruled_out(facts) | _unnamed(body, facts) | {finding.cause for finding in findings}
     )  # what is told as a note is no more than that
     if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
         return [*often, *findings]
@@ -127,12 +127,14 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     return [*guessed, *findings]
 
 
-def _unnamed(body: str) -> frozenset[str]:
-    """Causes of makers, schedulers and systems of which the text has not a word."""
+def _unnamed(body: str, facts: Facts) -> frozenset[str]:
+    """Causes of makers, schedulers and systems of which the text has not a word, and which are known of nothing else in it."""
     makers = {maker for row in causes().values() for maker in row.makers}
     silent = {maker for maker in makers if not names(body, "maker", maker)}
     families = {row.family for row in causes().values()}
     absent = {family for family in families if not names(body, "family", family)}
+    if any(platform.get("wsl") for platform in facts.of(Platform)):
+        absent.discard("wsl")
     rows = causes().values()
     return frozenset(row.id for row in rows if row.family in absent or (row.makers and silent.issuperset(row.makers)))
 
@@ -166,7 +168,9 @@ def near(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> list
 
     """
     aside = (
-        ruled_out(facts) | _unnamed("\n".join(text.body for text in texts)) | {finding.cause for finding in findings}
+        ruled_out(facts)
+        | _unnamed("\n".join(text.body for text in texts), facts)
+        | {finding.cause for finding in findings}
     )
     if not texts or any(finding.severity != "note" for finding in findings):
         return []
