@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import re
 import tempfile
+import time
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 from .allocation import Allocation, AllocationError, allocation
 from .anywhere import Anywhere, Nothing
 
+_LETTING_GO = 0.2  # seconds
 _PORTS = (20_000, 10_000)  # the first for a rendezvous, and how many
 _OWN = ("module", "device_ids")
 
@@ -209,8 +211,14 @@ def _backend(device: torch.device) -> str:
 
 
 def _leave() -> None:
+    """Leave the others before Python ends.
+
+    A worker thread of gloo may still let go of the last tensors; one that does so while Python ends takes the process down
+    by SIGABRT, after all was done (https://github.com/pytorch/pytorch/pull/179291). It needs a moment, and nothing waits for it.
+    """
     if torch.distributed.is_initialized():
         torch.distributed.destroy_process_group()
+        time.sleep(_LETTING_GO)
 
 
 def _saved(state: Any, path: Any, options: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import torch
@@ -46,3 +47,4 @@ told = {
 print("rank", rank, "of", world, "is done", flush=True)
 if dist.is_initialized():
     dist.destroy_process_group()
+    time.sleep(0.2)  # until gloo's threads let go of the last tensors: see rigup.train.runtime.ranks
