@@ -58,8 +58,9 @@ def which_side_is_old(
 ) -> Params:  # fmt: skip
     """Windows first where its build is below what GPUs need, WSL alone where its kernel is."""
     if knew.get("distribution"):
-        row = re.match(r"([A-Za-z0-9][\w.-]{0,60})\s{2,}", str((listed and listed.get("name")) or ""))  # of `wsl -l -v`
-        return {"distribution": row[1]} if row else {}
+        name = str((listed and listed.get("name")) or "")
+        is_of_wsl = re.fullmatch(r"[A-Za-z0-9][\w.-]{0,60}", name) is not None  # as `wsl -l -v` lists it: one word
+        return {"distribution": name} if is_of_wsl else {}
     build, _kernel = wsl.minimum()
     minimum = str(knew.get("minimum") or "")
     version, release = (windows.get("version"), windows.get("release")) if windows is not None else (None, None)
