@@ -143,7 +143,7 @@ def status(run: str, every: bool, as_json: bool) -> int:
     """Tell what became of RUN: a name, a folder, or the number of a job; by default the newest."""
     from rigup.cli.launch_report import list_text, status_text
     from rigup.schemas.launch import LaunchList
-    from rigup.workflows.launching import listed, run_status
+    from rigup.workflows.launched_runs import listed, run_status
 
     if as_json:
         choose("en")
@@ -166,7 +166,7 @@ def logs(run: str, follow: bool, row: int) -> int:
     from rigup.cli.launch_report import followed
     from rigup.train.launch.record import place
     from rigup.train.launch.script import LOG
-    from rigup.workflows.launching import run_named
+    from rigup.workflows.launched_runs import run_named
 
     with click_errors():
         found = run_named(run)
@@ -184,7 +184,8 @@ def logs(run: str, follow: bool, row: int) -> int:
 def cancel(run: str, as_json: bool) -> int:
     """End RUN: it is asked to, and killed where it does not within a minute."""
     from rigup.cli.launch_report import status_text
-    from rigup.workflows.launching import cancelled, run_named
+    from rigup.workflows.launched_runs import run_named
+    from rigup.workflows.launching import cancelled
 
     if as_json:
         choose("en")
@@ -201,7 +202,8 @@ def cancel(run: str, as_json: bool) -> int:
 def resume(run: str, no_follow: bool, as_json: bool) -> int:
     """Submit RUN again, its batch script as it stands; the program goes on from its own checkpoint."""
     from rigup.cli.launch_report import followed
-    from rigup.workflows.launching import resumed, run_named
+    from rigup.workflows.launched_runs import run_named
+    from rigup.workflows.launching import resumed
 
     if as_json:
         choose("en")

@@ -5,9 +5,8 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from rigup.language import _
 from rigup.workflows.errors import CannotBeDoneError, RequestError, as_workflow_errors
 
 if TYPE_CHECKING:
-    from rigup.schemas.launch import Launch, LaunchShort, Progress
+    from rigup.schemas.launch import Launch
     from rigup.train.launch.job import Image, Job, Program
     from rigup.train.launch.record import Run
     from rigup.train.launch.shape import JobShape
@@ -27,7 +26,6 @@ GRACE = 60.0  # seconds that a cancelled job has before it is killed: Lightning 
 _POLLS = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 3.0, 5.0)  # seconds between questions to Slurm, of which the last repeats
 _LOOK = 0.25  # seconds between looks at the log
 _PIECE = 1_000_000
-_MOST_SIBLINGS = 50  # runs with which one is compared
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -357,55 +355,3 @@ def resumed(run: "Run") -> "Run":
     if any(job.state not in ENDED for job in facts_of(run)):
         raise RequestError(_("{name} has not ended: job {job}.").format(name=run.folder.name, job=run.jobs[-1]))
     return submitted(run)
-
-
-def run_status(word: str) -> "Launch":
-    """What became of a run, with what its ranks recorded of their steps. Raises WorkflowError."""
-    from rigup.train.launch.answer import answer
-    from rigup.train.launch.progress import scaling
-
-    run = run_named(word)
-    own = _progress(run)
-    others = [attempt for other in _siblings(run) for attempt in _progress(other)] if own else []
-    return msgspec.structs.replace(answer(run, facts_of(run)), progress=own, scaling=scaling([*own, *others]))
-
-
-def _progress(run: "Run") -> "list[Progress]":
-    import platformdirs
-
-    from rigup.machine.local import Local
-    from rigup.train.launch.progress import history_folders, progress
-
-    return progress(Local(), history_folders(run, str(platformdirs.user_state_path("rigup"))))
-
-
-def _siblings(run: "Run") -> "Iterator[Run]":
-    """Other runs of the same program from the same folder, the newest first."""
-    from rigup.train.launch.record import load, runs
-    from rigup.train.launch.shape import LaunchError
-
-    for folder in islice(runs(run.folder.parent.parent), _MOST_SIBLINGS):
-        with suppress(LaunchError):
-            other = load(folder)
-            if other.folder != run.folder and other.job.program.script == run.job.program.script:
-                yield other
-
-
-def run_named(word: str) -> "Run":
-    """The run that a word means; "" the newest. Raises WorkflowError."""
-    from rigup.train.launch.record import run_named as found
-
-    with as_workflow_errors():
-        return found(word, Path.cwd())
-
-
-def listed() -> "Iterator[LaunchShort]":
-    """Every run that was launched from this folder, the newest first."""
-    from rigup.train.launch.answer import short
-    from rigup.train.launch.record import load, runs
-    from rigup.train.launch.shape import LaunchError
-
-    for folder in runs(Path.cwd()):
-        with suppress(LaunchError):
-            run = load(folder)
-            yield short(run, facts_of(run))
