@@ -184,26 +184,14 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
         }
         description = description._replace(**{name: value for name, value in given.items() if value})
         if not description.model:
-            return (
-                0,
-                0,
-                [
-                    _(
-                        "How much memory the training needs is not known: {script} does not name its model. --model does."
-                    ).format(script=wish["script"])
-                ],
+            sentence = _(
+                "How much memory the training needs is not known: {script} does not name its model. --model does."
             )
+            return 0, 0, [sentence.format(script=wish["script"])]
         asked = asked_of(description.model, "", "BF16")
         if not isinstance(asked, Asked):
-            return (
-                0,
-                0,
-                [
-                    _("How much memory the training needs is not known: {model} makes pictures.").format(
-                        model=description.model[:120]
-                    )
-                ],
-            )
+            sentence = _("How much memory the training needs is not known: {model} makes pictures.")
+            return 0, 0, [sentence.format(model=description.model[:120])]
         found = needed(asked.model, description)
     except (FitError, click.ClickException, UnreadableError, OSError) as error:
         return 0, 0, [_("How much memory the training needs is not known: {why}").format(why=str(error)[:300])]
@@ -212,15 +200,10 @@ def _by_fit(wish: dict[str, Any]) -> tuple[int, int, list[str]]:
         least = _(
             "Memory of a GPU is by fit's estimate of a step of {model}: at least {size}, for not told is: {unknown}."
         )
-    return (
-        found.each,
-        found.shared,
-        [
-            least.format(
-                model=description.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown)
-            )
-        ],
+    estimate = least.format(
+        model=description.model[:120], size=size(found.each + found.shared), unknown=", ".join(found.unknown)
     )
+    return found.each, found.shared, [estimate]
 
 
 def _script(path: Path) -> str | None:
