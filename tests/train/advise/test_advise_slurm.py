@@ -96,10 +96,15 @@ def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
     program, rates = tmp_path / "train.py", tmp_path / "rates.toml"
     rates.write_text(RATES)
     program.write_text(
-        "import os, sys\n"
+        "import os, sys, time\n"
         "names = 'SLURM_JOB_PARTITION', 'SLURM_JOB_NUM_NODES', 'SLURM_CPUS_PER_TASK', 'SLURM_STEP_GPUS'\n"
-        "open('seen' + os.environ['SLURM_PROCID'], 'w').write(repr([os.environ.get(name) for name in names]))\n"
-        "sys.exit(int(sys.argv[1]))\n"
+        "rank = os.environ['SLURM_PROCID']\n"
+        "open('part' + rank, 'w').write(repr([os.environ.get(name) for name in names]))\n"
+        "os.replace('part' + rank, 'seen' + rank)\n"
+        # srun ends every rank when one fails: the one that fails waits until all have written
+        "until = time.monotonic() + 60\n"
+        "while rank == '0' and not os.path.exists('seen1') and time.monotonic() < until: time.sleep(0.05)\n"
+        "sys.exit(int(sys.argv[1]) if rank == '0' else 0)\n"
     )
     words = ["--rates", str(rates), "--work", "2", "--on", "rocm/mi50:2x1", "--launch", str(program)]
     done = subprocess.run(
