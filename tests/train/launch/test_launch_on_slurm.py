@@ -243,7 +243,7 @@ def test_gpus_that_torch_does_not_see(folder):
 
 
 def test_each_row_of_a_table_is_a_run(folder):
-    program = folder.program("row.py", "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit('out-b' in sys.argv)\n")  # fmt: skip
+    program = folder.program("row.py", "import os, sys\nopen(f\"{sys.argv[-1]}{os.environ['RANK']}\", 'w').write(' '.join(sys.argv[1:]))\nsys.exit(os.environ['RANK'] == '0' and 'out-b' in sys.argv)\n")  # fmt: skip
     (folder.path / "table.csv").write_text("lr,note,out\n0.1,a 'b' $HOME,out-a\n,#SBATCH; rm -rf /,out-b\n")
     done, answer = folder.launch(
         program, "--batch", "8", "--array", "table.csv", "--tasks", "2", *PLAIN[:2], *PLAIN[4:]
