@@ -130,5 +130,12 @@ def test_what_pip_changes_is_changed_in_a_copy_of_the_environment():
     by_pip = {
         name for name, kind in KINDS.items() if any(argv[:3] == ("python", "-m", "pip") for argv in kind.commands)
     }
-    by_hand = {"register-kernel", "empty-pip-cache", "older-release", "find-clashing-packages", "attach-gpu"}
+    by_hand = {
+        "register-kernel",
+        "empty-pip-cache",
+        "older-release",
+        "find-clashing-packages",
+        "attach-gpu",
+        "install-beside",
+    }
     assert by_pip <= {*_CHANGES, *by_hand}, by_pip - {*_CHANGES}

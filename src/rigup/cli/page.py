@@ -262,7 +262,7 @@ def _notes(answer: Doctor) -> Iterator[str]:
 
 
 def _skipped(answer: Doctor) -> Iterator[str]:
-    if sentences := not_judged(answer):
+    if sentences := not_judged(answer.skipped):
         yield _details(_("Not judged"), _list(sentences))
 
 

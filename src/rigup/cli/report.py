@@ -13,7 +13,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.language import N_, _
 from rigup.schemas.doctor import Doctor
-from rigup.schemas.shared import Device, Evidence, Finding, Fix, Step, StepPlace
+from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step, StepPlace
 from rigup.visible import visible
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
@@ -336,16 +336,17 @@ def _notes(answer: Doctor) -> list[str]:
 
 def _skipped(answer: Doctor, verbose: int) -> list[str]:
     """What could not be judged; worth a word where it might decide, or where it is asked for."""
-    sentences = not_judged(answer)
-    listed = sentences if verbose else sentences[:3] if answer.verdict == "unknown" else []
+    listed = not_judged(answer.skipped) if verbose else []
+    if not verbose and answer.verdict == "unknown":
+        listed = not_judged([skip for skip in answer.skipped if skip.would_explain])[:3]
     lines = [line for sentence in listed for line in wrapped(sentence, "  - ", "    ")]
     return [style(_("Not judged"), bold=True), *lines] if lines else []
 
 
-def not_judged(answer: Doctor) -> list[str]:
+def not_judged(skipped: list[Skipped]) -> list[str]:
     """What nobody could judge, by the causes that it would decide, and what would tell."""
     by_causes: dict[tuple[str, ...], dict[str, None]] = {}
-    for skip in answer.skipped:
+    for skip in skipped:
         by_causes.setdefault(tuple(skip.would_decide[:4]), {}).update(dict.fromkeys(skip.would_tell))
     sentence = _("Whether it is {causes} cannot be told from what was seen. To tell: {tell}")
     return [

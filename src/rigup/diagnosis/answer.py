@@ -31,7 +31,7 @@ from rigup.knowledge.doctor_tables import signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Torch
+from rigup.machine.kinds import Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
@@ -94,8 +94,8 @@ def _is_undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
     works = facts.heard(*WORKS_INSIDE, RIGHT, *LISTED) or _is_reached(facts)
     idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
-    meant = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
-    elsewhere = meant or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
+    intended = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
+    elsewhere = intended or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
     return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
 
 
@@ -112,8 +112,8 @@ def _at_work(facts: Facts) -> bool:
 def answer(diagnosis: Diagnosis) -> Doctor:
     """What was seen and judged, with what mends it."""
     facts, findings, skipped, complained = diagnosis
-    heard = heard_in(facts)
-    shown = [show(finding, facts, heard) for finding in findings]
+    symptom_ids = heard_in(facts)
+    shown = [show(finding, facts, symptom_ids) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [finding.title for finding in shown], facts)
@@ -126,7 +126,7 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         machine=msgspec.convert(machine, Machine),
         failed_verifications=failed,
         findings=shown,
-        skipped=_may_be(skipped, facts),
+        skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
         near=_near(complained, findings, facts),
@@ -175,8 +175,8 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 
 
-def show(finding: Finding, facts: Facts, heard: set[str]) -> shared.Finding:
-    """One finding as answers have it; `heard` are the ids of all symptoms."""
+def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Finding:
+    """One finding as answers have it; `symptom_ids` are the ids of all symptoms."""
     params = {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
@@ -193,7 +193,7 @@ def show(finding: Finding, facts: Facts, heard: set[str]) -> shared.Finding:
         make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         in_vain=(text and filled(text.in_vain, params)) or "",
         evidence=answered(finding.evidence),
-        explains=sorted(finding.folds | (heard & explained(finding.cause))),
+        explains=sorted(finding.folds | (symptom_ids & explained(finding.cause))),
         mends=(text and not ways and filled(text.mends, params)) or "",
         fixes=ways,
     )
@@ -214,19 +214,21 @@ def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[shared
     return fixes(finding, params, facts)
 
 
-def _may_be(skipped: Mapping[str, set[str]], facts: Facts) -> list[shared.Skipped]:
+def _may_be(skipped: Mapping[str, set[str]], left: list[str], facts: Facts) -> list[shared.Skipped]:
     """What nobody has seen, where it might decide a cause that this system and these cards can have."""
     out = ruled_out(facts) if skipped else frozenset()
-    return [_skipped(unknown, causes - out, facts) for unknown, causes in sorted(skipped.items()) if causes - out]
+    return [_skipped(unknown, causes - out, left, facts) for unknown, causes in sorted(skipped.items()) if causes - out]
 
 
-def _skipped(unknown: str, causes: set[str], facts: Facts) -> shared.Skipped:
+def _skipped(unknown: str, causes: set[str], left: list[str], facts: Facts) -> shared.Skipped:
     kind = unknown.partition(".")[0]
+    no_message = not facts.of(Symptom)
     return shared.Skipped(
         unknown=unknown,
         because="nobody has seen it",
         would_decide=sorted(causes),
         would_tell=would_tell(kind, facts),
+        would_explain=no_message or any(not explained(cause).isdisjoint(left) for cause in causes),
     )
 
 

@@ -82,8 +82,8 @@ def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
     """Source and line of messages that are known to be without consequence."""
-    heard = signatures_of(heard_in(facts))
-    known = (row for row in heard if row.harmless and row.program not in PEOPLE)
+    signature_rows = signatures_of(heard_in(facts))
+    known = (row for row in signature_rows if row.harmless and row.program not in PEOPLE)
     idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
     places = (symptom.fields["id"].where for symptom in facts.of(Symptom) if symptom.id in idle)
     return {(where.source, where.line) for where in places}
@@ -116,13 +116,15 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     loud = [finding for finding in findings if finding.severity != "note"]
     if not texts or any(finding.confidence != "possible" for finding in loud):
         return findings
-    body, heard = "\n".join(text.body for text in texts), heard_in(facts)
+    body, symptom_ids = "\n".join(text.body for text in texts), heard_in(facts)
     but = (
         ruled_out(facts) | _unnamed(body, facts) | {finding.cause for finding in findings}
     )  # what is told as a note is no more than that
     if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
         return [*often, *findings]
-    likely = _outweighing(body, heard, but) if loud else _likely(body, heard, left, but, _doubt(texts, facts))
+    likely = (
+        _outweighing(body, symptom_ids, but) if loud else _likely(body, symptom_ids, left, but, _doubt(texts, facts))
+    )
     guessed = [guess for like in likely if (guess := _finding(like, texts)).severity != "note"]
     return [*guessed, *findings]
 
@@ -139,20 +141,22 @@ def _unnamed(body: str, facts: Facts) -> frozenset[str]:
     return frozenset(row.id for row in rows if row.family in absent or (row.makers and silent.issuperset(row.makers)))
 
 
-def _likely(body: str, heard: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
+def _likely(body: str, symptom_ids: set[str], left: list[str], but: frozenset[str], doubt: float) -> list[Likeness]:
     """What a text reads like of which nothing is known; with the runner-up too where the two are close.
 
     Asking twice as much for a cause that is not known to account for a message named 107 instead of 109 of 211 faulty
     outputs rightly on which rules were silent or unsure, and spoke of 4 of 115 sound ones either way.
     """
-    likely = among(body, _accounting(left) - but, heard) if left else []
-    likely = likely or likenesses(body, heard, doubt, most=2, but=but)
+    likely = among(body, _accounting(left) - but, symptom_ids) if left else []
+    likely = likely or likenesses(body, symptom_ids, doubt, most=2, but=but)
     return [like for like in likely if like.share >= _CLOSE * likely[0].share]
 
 
-def _outweighing(body: str, heard: set[str], but: frozenset[str]) -> list[Likeness]:
+def _outweighing(body: str, symptom_ids: set[str], but: frozenset[str]) -> list[Likeness]:
     """Another cause than those that are named, or cannot be, if more speaks for it than for all others together."""
-    return [like for like in likenesses(body, heard, most=1) if like.share >= _OUTWEIGHS and like.cause not in but]
+    return [
+        like for like in likenesses(body, symptom_ids, most=1) if like.share >= _OUTWEIGHS and like.cause not in but
+    ]
 
 
 def _accounting(left: list[str]) -> set[str]:

@@ -84,15 +84,15 @@ def _node(place: Place) -> str:
 def _by_node(placed: Iterable[tuple[Place, T]]) -> dict[str, list[tuple[int, T]]]:
     """Things by the node of their place, with their number."""
     nodes: dict[str, list[tuple[int, T]]] = {}
-    for number, (place, thing) in enumerate(placed):
-        nodes.setdefault(_node(place), []).append((number, thing))
+    for number, (place, item) in enumerate(placed):
+        nodes.setdefault(_node(place), []).append((number, item))
     return nodes
 
 
 def _of_node(by_node: dict[str, list[tuple[int, T]]], node: str) -> list[T]:
     """Things of a node and those of none, in their order; of no node all."""
     groups = [by_node.get(node, ()), by_node.get("", ())] if node else list(by_node.values())
-    return [thing for _number, thing in heapq.merge(*groups, key=itemgetter(0))]
+    return [item for _number, item in heapq.merge(*groups, key=itemgetter(0))]
 
 
 def _seen_from(held: Place, need: Need) -> Place:

@@ -22,14 +22,14 @@ Skipped = dict[str, set[str]]
 def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     """All findings, root causes first, and what could not be judged: unknown field → causes."""
     plugins.load(plugins.RULES)
-    heard = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
+    symptom_ids = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
     rows: tuple[Rule, ...] = ()
     if facts.pasted:
         from rigup.diagnosis.rule_rows import rules_of_rows
 
-        rows = rules_of_rows(heard)
+        rows = rules_of_rows(symptom_ids)
     skipped: Skipped = defaultdict(set)
-    rules = (*rules_for(facts.of, heard, facts.pasted), *rows, *rules_of_table(heard))
+    rules = (*rules_for(facts.of, symptom_ids, facts.pasted), *rows, *rules_of_table(symptom_ids))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     return folded(merged(findings)), skipped
 
@@ -41,8 +41,8 @@ def usual(facts: Facts, but: Collection[str]) -> list[Finding]:
     """
     if any(not isinstance(fact, _OF_ANY_TEXT) for fact in facts.all()):
         return []
-    heard = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
-    rules = (rule for rule in rules_of_what_is_usual(heard) if rule.cause not in but)
+    symptom_ids = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
+    rules = (rule for rule in rules_of_what_is_usual(symptom_ids) if rule.cause not in but)
     return folded(merged([finding for rule in rules for finding in _findings(rule, facts, defaultdict(set))]))[:1]
 
 

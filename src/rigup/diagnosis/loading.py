@@ -55,12 +55,12 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
     mends: dict[str, list[str]]
 
 
-def rules_for(facts_of: Callable[[type[Fact]], Any], heard: Collection[str], from_text: bool) -> list[Rule]:
+def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str], from_text: bool) -> list[Rule]:
     """The rules in Python of all files of which one may hold, in the order in which they are tried.
 
     Args:
         facts_of: the facts of a kind.
-        heard: ids of all messages.
+        symptom_ids: ids of all messages.
         from_text: whether somebody pasted something: only then those are tried that wait for it.
 
     """
@@ -70,7 +70,7 @@ def rules_for(facts_of: Callable[[type[Fact]], Any], heard: Collection[str], fro
     by_name = kinds()
     for module, rules in index.waits.items():
         if (from_text or not _is_of(module, pasted)) and any(
-            _may_hold(parts, facts_of, heard, by_name) for parts in rules
+            _may_hold(parts, facts_of, symptom_ids, by_name) for parts in rules
         ):
             import_module(module)
     ranks = _ranks()
@@ -144,14 +144,21 @@ def _words(fields: tuple[tuple[str, Any], ...]) -> Part:
 
 
 def _may_hold(
-    parts: list[Part], facts_of: Callable[[type[Fact]], Any], heard: Collection[str], by_name: dict[str, type[Fact]]
+    parts: list[Part],
+    facts_of: Callable[[type[Fact]], Any],
+    symptom_ids: Collection[str],
+    by_name: dict[str, type[Fact]],
 ) -> bool:
     """Whether nothing is missing that the parts of a rule are."""
     for part in parts:
         if part[0][:1].isupper():
             if part[0] in by_name and not facts_of(by_name[part[0]]):
                 return False
-        elif heard.isdisjoint(part) if isinstance(heard, set) else not any(name in heard for name in part):
+        elif (
+            symptom_ids.isdisjoint(part)
+            if isinstance(symptom_ids, set)
+            else not any(name in symptom_ids for name in part)
+        ):
             return False
     return True
 

@@ -94,7 +94,7 @@ class Rule:
         """What each parameter asks for."""
         return needs_of(self.judge)
 
-    def lacks(self, facts_of: Callable[[type[Fact]], Any], heard: Container[str]) -> bool:
+    def lacks(self, facts_of: Callable[[type[Fact]], Any], symptom_ids: Container[str]) -> bool:
         """Whether a fact or a message is missing that one of its parameters is; false where that is not known at once."""
         if "needs" in self.__dict__:
             return False
@@ -106,7 +106,7 @@ class Rule:
             if not isinstance(kind, type) or not isinstance(need, Need) or need.mode != ONE:
                 continue  # a group, or what may be missing
             if need.kind is Symptom and need.fields[0][0] == "id":
-                if not any(symptom_id in heard for symptom_id in need.fields[0][1]):
+                if not any(symptom_id in symptom_ids for symptom_id in need.fields[0][1]):
                     return True
             elif not facts_of(kind):
                 return True
@@ -217,24 +217,26 @@ def _kind(annotation: Any, need: Need) -> type[Fact]:
     return annotation  # type: ignore[no-any-return]
 
 
-def rules_of_table(heard: Collection[str] | None = None) -> tuple[Rule, ...]:
-    """A message that decides alone needs no code: its signature's row names the cause. `heard`: of these ids only."""
+def rules_of_table(symptom_ids: Collection[str] | None = None) -> tuple[Rule, ...]:
+    """A message that decides alone needs no code: its signature's row names the cause. `symptom_ids`: of these ids only."""
     from rigup.knowledge.doctor_tables import signatures, signatures_of
 
     return tuple(
-        Rule(row.means, functools.partial(_as_the_row_says, row.params), {"said": seen(row.id)}, row.strength, row.id)
-        for row in (signatures() if heard is None else signatures_of(heard))
+        Rule(
+            row.means, functools.partial(_as_the_row_says, row.params), {"symptom": seen(row.id)}, row.strength, row.id
+        )
+        for row in (signatures() if symptom_ids is None else signatures_of(symptom_ids))
         if row.means
     )
 
 
-def rules_of_what_is_usual(heard: Collection[str]) -> tuple[Rule, ...]:
+def rules_of_what_is_usual(symptom_ids: Collection[str]) -> tuple[Rule, ...]:
     """The cause that is most often behind a message which decides nothing, for those who know no more. Of these ids only."""
     from rigup.knowledge.doctor_tables import signatures_of
 
-    rows = (row for row in signatures_of(heard) if row.usually)
+    rows = (row for row in signatures_of(symptom_ids) if row.usually)
     params = functools.partial(_as_the_row_says, {})
-    return tuple(Rule(row.usually, params, {"said": seen(row.id)}, "possible", row.id) for row in rows)
+    return tuple(Rule(row.usually, params, {"symptom": seen(row.id)}, "possible", row.id) for row in rows)
 
 
 def _as_the_row_says(params: Params, symptom: Symptom) -> Verdict:

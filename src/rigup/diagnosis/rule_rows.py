@@ -7,8 +7,8 @@ A row of the tables `rules/FAMILY/…` is the same conjunction as a rule in Pyth
     cause = "no-gpu-present"
     strength = "likely"
     why = "radeontop goes through the bus, and a program was to compute on a Radeon."
-    needs = [{said = ["radeontop-finds-no-radeon"]}, {error = ["#rocm-finds-none"]}, {"card?" = "PciDevice", vendor_id = "1002"}]
-    when = ["no card", "not inside said"]
+    needs = [{symptom = ["radeontop-finds-no-radeon"]}, {error = ["#rocm-finds-none"]}, {"card?" = "PciDevice", vendor_id = "1002"}]
+    when = ["no card", "not inside symptom"]
     params = {said = "=error.id", severity = "error"}
 
 `needs`, in the order in which they bind each other's place. The first key names the part; its value is a kind of fact, or
@@ -23,7 +23,7 @@ unknown (`card.isa?`, or `card.isa~` for a text that is then empty), or a functi
 
     card                    it is there (of all of them together: there is one); of a field or function: it is not empty
     no card                 it is not there; of a field or function: it is None
-    inside said             it was seen in a container
+    inside symptom           it was seen in a container
     gpu.vendor = amd|intel  the operand is one of these words, `!=` none of them
     own.version is shell.version    both are alike, `is not` differ
     own.version in other.versions   the one is among the other, `not in` is not
@@ -115,14 +115,14 @@ def rule_rows() -> tuple[RuleRow, ...]:
     return tuple(row for name in tables.names("rules/") for row in tables.rows(name, "rule", RuleRow))
 
 
-def rules_of_rows(heard: Container[str] | None = None) -> tuple[Rule, ...]:
-    """Rows as rules. `heard`: only those of which each message that they need is among these ids.
+def rules_of_rows(symptom_ids: Container[str] | None = None) -> tuple[Rule, ...]:
+    """Rows as rules. `symptom_ids`: only those of which each message that they need is among these ids.
 
     Raises:
         KnowledgeError: a row that cannot be understood.
 
     """
-    return tuple(_rule(row) for row in rule_rows() if heard is None or _may_hold(row, heard))
+    return tuple(_rule(row) for row in rule_rows() if symptom_ids is None or _may_hold(row, symptom_ids))
 
 
 @tables.remembered
@@ -150,21 +150,21 @@ def _ids_of(words: tuple[str, ...]) -> tuple[str, ...]:
     return wordings(*ids, tag=" ".join(named))
 
 
-def _may_hold(row: RuleRow, heard: Container[str]) -> bool:
+def _may_hold(row: RuleRow, symptom_ids: Container[str]) -> bool:
     """Looks at the rows' words alone: most rows wait for a message that is not there."""
     for need in row.needs:
-        name, what = next(iter(need.items()))
+        name, kind_or_ids = next(iter(need.items()))
         if (
             name[-1] not in _MODES
-            and not _names_kind(what)
-            and not any(symptom_id in heard for symptom_id in ids_of(what))
+            and not _names_kind(kind_or_ids)
+            and not any(symptom_id in symptom_ids for symptom_id in ids_of(kind_or_ids))
         ):
             return False
     return True
 
 
-def _names_kind(what: str | list[str]) -> bool:
-    return isinstance(what, str) and what[:1].isupper()
+def _names_kind(kind_or_ids: str | list[str]) -> bool:
+    return isinstance(kind_or_ids, str) and kind_or_ids[:1].isupper()
 
 
 def _rule(row: RuleRow) -> Rule:
@@ -177,14 +177,14 @@ def _rule(row: RuleRow) -> Rule:
 
 
 def _need(need: dict[str, Any]) -> tuple[str, Need]:
-    (name, what), *fields = need.items()
+    (name, kind_or_ids), *fields = need.items()
     mode = _MODES.get(name[-1], ONE)
     name = name if mode == ONE else name[:-1]
     at = tuple(str(dict(fields).get(_AT, "")).split())
     wanted = tuple((field, _as_tuple(value)) for field, value in fields if field != _AT)
-    if _names_kind(what):
-        return name, Need(kinds()[what], at, wanted, mode)
-    return name, Need(Symptom, at, (("id", ids_of(what)), *wanted), mode)
+    if _names_kind(kind_or_ids):
+        return name, Need(kinds()[kind_or_ids], at, wanted, mode)
+    return name, Need(Symptom, at, (("id", ids_of(kind_or_ids)), *wanted), mode)
 
 
 def _as_tuple(value: Any) -> Any:

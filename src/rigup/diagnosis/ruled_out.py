@@ -49,8 +49,8 @@ def _of_other_makers(facts: Facts) -> set[str]:
 
 
 def _by_messages(facts: Facts) -> set[str]:
-    heard = {symptom.id for symptom in facts.of(Symptom)}
-    return {row.rules_out for row in signatures_of(heard) if row.rules_out}
+    symptom_ids = {symptom.id for symptom in facts.of(Symptom)}
+    return {row.rules_out for row in signatures_of(symptom_ids) if row.rules_out}
 
 
 def _only_draws(facts: Facts) -> bool:

@@ -1,5 +1,7 @@
 """What a distribution's release ships."""
 
+import re
+
 import msgspec
 
 from rigup.knowledge import tables
@@ -62,6 +64,28 @@ def distribution(name: str, release: str) -> Distribution | None:
     rows = [row for row in tables.rows("distributions", "distribution", Distribution) if row.id == plain]
     fitting = [row for row in rows if version_key(row.release) == asked[: len(version_key(row.release))] and asked]
     return max(fitting, key=lambda row: len(row.release), default=None)
+
+
+class _Mark(msgspec.Struct, frozen=True, kw_only=True):
+    pattern: str
+    id: str
+    source: str = ""
+
+
+def of_mark(version: str) -> tuple[str, str] | None:
+    """The distribution, and its release or "", that writes such releases of kernels and packages; None where others do too.
+
+    Args:
+        version: as `uname -r` or a package manager has it ("6.15.4-200.fc42.x86_64").
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for row in tables.rows("distributions", "mark", _Mark):
+        if found := re.search(row.pattern, version):
+            return row.id, found.groupdict().get("release") or ""
+    return None
 
 
 def as_image(name: str) -> str:

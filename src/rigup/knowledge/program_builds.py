@@ -41,6 +41,7 @@ class _Addon(msgspec.Struct, frozen=True, kw_only=True):
     isa_min: str = ""
     isas_amd: list[str] = []
     options: list[str] = []
+    force_build: str = ""
 
 
 def programs_that_say(words: Iterable[str]) -> list[Program]:
@@ -85,3 +86,19 @@ def compiled_against_torch(package: str) -> bool:
         row.package == name and "--no-build-isolation" in row.options
         for row in tables.rows("torch_addons", "addon", _Addon)
     )
+
+
+def addon_of_module(module: str) -> str:
+    """The compiled package of torch's that has a module: `flash_attn_2_cuda` is flash-attn's; "" for others. Raises KnowledgeError."""
+    name = plain_name(module)
+    packages = (row.package for row in tables.rows("torch_addons", "addon", _Addon))
+    return max(
+        (package for package in packages if name == package or name.startswith(package + "-")), key=len, default=""
+    )
+
+
+def force_build(package: str) -> str:
+    """The variable by which a package is compiled though its set-up knows of a ready wheel; "" for none. Raises KnowledgeError."""
+    name = plain_name(package)
+    rows = tables.rows("torch_addons", "addon", _Addon)
+    return next((row.force_build for row in rows if row.package == name), "")

@@ -17,6 +17,7 @@ class _Rocm(msgspec.Struct, frozen=True):
 class _Shadow(msgspec.Struct, frozen=True):
     pattern: str
     vendor: str
+    meta: bool = False
 
 
 def too_old(windows: str | None, kernel: str | None) -> str | None:
@@ -76,6 +77,11 @@ def newest_rocm() -> str:
 def shadows(package: str) -> bool:
     """Whether a package of the distribution brings a Linux driver, which WSL must not have."""
     return any(re.fullmatch(row.pattern, package) for row in tables.rows("wsl", "shadow", _Shadow))
+
+
+def brings_only_others(package: str) -> bool:
+    """Whether such a package has no files of its own: the libraries are in those that it depends on."""
+    return any(row.meta and re.fullmatch(row.pattern, package) for row in tables.rows("wsl", "shadow", _Shadow))
 
 
 def shadow_pattern() -> str:

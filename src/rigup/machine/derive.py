@@ -4,12 +4,14 @@ import re
 from typing import Any
 
 from rigup.knowledge import gpus as catalogue
+from rigup.knowledge.distributions import of_mark
 from rigup.knowledge.hosted import hosted, telling_variables
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm import target_of_codename
 from rigup.machine.facts import Fact, Reading, Where
 from rigup.machine.kinds import (
     Account,
+    Distribution,
     DrmCard,
     Gpu,
     Group,
@@ -24,6 +26,7 @@ from rigup.machine.kinds import (
     PythonEnv,
     SearchPath,
     StateFolder,
+    SystemPackage,
     Torch,
     Variable,
 )
@@ -125,6 +128,31 @@ def card_of_graphics(card: DrmCard) -> Statements:
         yield Gpu(
             card.place, {name: card.fields[name] for name in ("pci_address", "vram", "gtt") if name in card.fields}
         )
+
+
+@derives(Distribution, Distribution)
+def distribution_of_its_kernel(platform: Platform, facts: Facts) -> Statements:
+    """Where nothing else names it, the release of a kernel that only one distribution builds; a container's is its host's."""
+    if platform.get("system") != "linux" or platform.place.world.startswith("container"):
+        return
+    yield from _by_mark(platform, "release", facts)
+
+
+@derives(Distribution, Distribution)
+def distribution_of_a_package(package: SystemPackage, facts: Facts) -> Statements:
+    """The same of a package's version."""
+    if package.get("state") == "installed":
+        yield from _by_mark(package, "version", facts)
+
+
+def _by_mark(source: Fact, field: str, facts: Facts) -> Statements:
+    where = source.fields.get(field)
+    found = of_mark(str(where.value)) if where is not None else None
+    if where is None or found is None or next(iter(facts.of(Distribution)), None) is not None:
+        return
+    name, release = found
+    fields = {"id": where._replace(value=name, rank=-2)}
+    yield Distribution(source.place, fields | ({"version": where._replace(value=release, rank=-2)} if release else {}))
 
 
 @derives(Torch, Torch)

@@ -289,6 +289,7 @@ class Skipped(Struct, frozen=True, kw_only=True):
         because: why it is not known.
         would_decide: ids of the causes that it would decide.
         would_tell: commands or files that would tell it.
+        would_explain: one of these causes would account for a message that nothing accounts for; true also where no message was read.
 
     """
 
@@ -296,6 +297,7 @@ class Skipped(Struct, frozen=True, kw_only=True):
     because: str
     would_decide: list[str]
     would_tell: list[str]
+    would_explain: bool = True
 
 
 class Difference(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ _TENSORFLOW = "import tensorflow as tf; print(tf.config.list_physical_devices('G
 _DIRECTML = (
     "import torch, torch_directml as d; x = torch.ones(2, device=d.device()); print(d.device_name(0), (x + x).tolist())"
 )
+_ADAPTER = "import sys, torch, torch_directml as d; i = int(sys.argv[1]); x = torch.ones(2, device=d.device(i)); print(d.device_name(i), (x + x).tolist())"
 _LIMIT = "grep . /sys/class/drm/card*/device/mem_info_gtt_total"
 
 
@@ -28,6 +29,9 @@ KINDS: dict[str, Kind] = {
     "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
     "see-torch": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "{device}"), params=("device",)),
     "see-mps": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "mps")),
+    "see-adapter": _check(
+        _("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _ADAPTER, "{index}"), params=("index",)
+    ),
     "see-directml": _check(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
     "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),

@@ -100,6 +100,14 @@ KINDS: dict[str, Kind] = {
         commands=(("@install", "@headers"), ("dkms", "autoinstall", "-k", "{kernel}")),
         undo_because=_("`rigup undo` takes the headers and the module that it built away again"),
     ),
+    "choose-compiler": Kind(
+        _("make gcc-{version} the compiler that modules are built with"), ("version",), "kernel", root=True, tag="caution",
+        commands=(("update-alternatives", "--install", "/usr/bin/gcc", "gcc", "/usr/bin/gcc-{version}", "{version}"),),
+        undo=(("update-alternatives", "--remove", "gcc", "/usr/bin/gcc-{version}"),),
+    ),
+    "run-installer-again": Kind(
+        _("run NVIDIA's installer of {version} again: it puts its libraries back where those of the packages were"), ("version",), "kernel", root=True, tag="caution", undo=(),
+    ),
     "build-modules": Kind(
         _("install the headers of the kernel that runs, and build the driver's module for it"), ("builder",), "kernel",
         root=True, network=True, tag="caution", commands=(("{builder|}",),),

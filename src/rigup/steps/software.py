@@ -12,6 +12,10 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "{packages*}"),),
         undo_because=_("the versions that were there before are in the lock, if one was written"),
     ),
+    "install-beside": Kind(
+        _("put {packages} into the folder {target} of its own, so that what the environment has stays as it is"), ("packages", "target"), network=True, tag="safe",
+        commands=(("python", "-m", "pip", "install", "--no-deps", "--target", "{target}", "{packages*}"),), undo=(("rm", "-r", "{target}"),),
+    ),
     "install-torch": Kind(
         _("install torch {torch} from {index}"), ("torch", "index"), network=True, tag="caution",
         commands=(
@@ -136,6 +140,13 @@ KINDS: dict[str, Kind] = {
              "--no-build-isolation", "--no-binary", "{package}", "{package}"),
         ), undo_because=_("install the version that was there before"),
     ),
+    "compile-package": Kind(
+        _("compile {package} on this system, for the C library that it has"), ("package",), network=True, tag="caution",
+        commands=(
+            ("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "--no-cache-dir", "--no-build-isolation",
+             "--no-binary", "{package}", "{package}"),
+        ), undo_because=_("install the version that was there before"),
+    ),
     "rebuild-extension": Kind(
         _("install {package} again for the torch that is there"), ("package",), network=True, tag="caution",
         commands=(
@@ -189,6 +200,9 @@ KINDS: dict[str, Kind] = {
     ),
     "list-shown-gpus": Kind(
         _("see which GPUs are there, and which of them {name} shows to the program"), ("name",), commands=(("printenv", "{name}"), ("nvidia-smi", "-L")), undo=(),
+    ),
+    "change-mask-in-program": Kind(
+        _("in the program: take the line away that sets {name}, or set it to {value}"), ("name", "value"), "by-hand", undo=(),
     ),
     "pass-argument": Kind(_("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()),
     "use-all-outputs": Kind(

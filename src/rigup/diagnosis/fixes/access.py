@@ -12,22 +12,22 @@ _CONTROL = "/dev/nvidiactl"
 
 @mends("render-group-missing")
 def the_group_to_join(
-    node: DeviceNode | None = one(path=_KFD), who: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
+    node: DeviceNode | None = one(path=_KFD), account: Account | None = one(at="shell"), error: Symptom | None = seen("kfd-group-not-held"),
 ) -> Params:  # fmt: skip
     """Which group, and who."""
     group = (node and node.get("group")) or (error and error.get("group")) or "render"
-    return {"group": "render" if group == "root" else group, **named(who, error)}
+    return {"group": "render" if group == "root" else group, **named(account, error)}
 
 
 @mends("device-node-permissions")
-def the_nodes_group(node: DeviceNode, who: Account | None = one(at="shell")) -> Params:
+def the_nodes_group(node: DeviceNode, account: Account | None = one(at="shell")) -> Params:
     """The group that the node opens for, where it is one that a person can join."""
     ours, host = node.path.startswith(("/dev/nvidia", *TEGRA)), not inside(node)
     if ours and host and node.mode[1:2] != "r":
         return {"askew": "0666"}  # the module was given a number that is no mode
     if ours and host and node.group == "root" and node.owner == "root" and node.mode[8:9] != "w":
         return {"garbled": node.path}  # nobody can join root: the driver's own tool made it otherwise
-    return {"group": node.group, **named(who)} if ours and node.group not in ("root", *NOBODY) else {}
+    return {"group": node.group, **named(account)} if ours and node.group not in ("root", *NOBODY) else {}
 
 
 @mends("device-node-permissions")

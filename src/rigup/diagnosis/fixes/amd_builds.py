@@ -185,10 +185,10 @@ def without_hipblaslt(knew: Params, library: KernelLibrary | None = one(name="hi
     if knew.get("program") == "ollama" or "/ollama/" in path.replace("\\", "/"):
         return {"renew": "ollama"}
     if knew.get("by_torch") or "site-packages" in path:
-        apart = setting("torch-without-hipblaslt")
-        return {**torch_holes(_newer(knew)), "name": apart.name, "value": apart.value}
-    apart = setting("rocblas-without-hipblaslt")
-    return {"release": newest_rocm() or None, "name": apart.name, "value": apart.value}
+        switch = setting("torch-without-hipblaslt")
+        return {**torch_holes(_newer(knew)), "name": switch.name, "value": switch.value}
+    switch = setting("rocblas-without-hipblaslt")
+    return {"release": newest_rocm() or None, "name": switch.name, "value": switch.value}
 
 
 def _newer(knew: Params) -> TorchBuild | None:

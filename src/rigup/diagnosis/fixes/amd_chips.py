@@ -15,10 +15,14 @@ _NEEDS_NO_GPU = "cpu"
 
 def torch_holes(build: TorchBuild | None) -> Params:
     """What the step that installs torch is filled with."""
-    beside = companions(build.torch) if build else None
+    companion_versions = companions(build.torch) if build else None
     if build is None:
         return {}
-    return {"torch": build.torch, "index": index_url(build.variant), "torchvision": beside and beside.torchvision}
+    return {
+        "torch": build.torch,
+        "index": index_url(build.variant),
+        "torchvision": companion_versions and companion_versions.torchvision,
+    }
 
 
 def amd_holes(isa: str, system: str) -> Params:
@@ -111,7 +115,7 @@ def way_around_rocm(knew: Params) -> Params:
 
 
 @mends(*_CHIPS)
-def chip_that_is_better_hidden(knew: Params, beside: Gpu | None = one(vendor="amd", integrated=False)) -> Params:
+def chip_that_is_better_hidden(knew: Params, discrete: Gpu | None = one(vendor="amd", integrated=False)) -> Params:
     """The few units of a desktop processor's graphics crash under a sibling's code, and would be no faster than the processor."""
     isa, windows = str(knew.get("isa") or ""), knew.get("system") == "windows"
     row = override_facts(isa)
@@ -119,7 +123,7 @@ def chip_that_is_better_hidden(knew: Params, beside: Gpu | None = one(vendor="am
     if not (unknown or (row and row.shun)):
         return {}
     mask = setting("mask-on-windows" if windows else "mask-on-linux")
-    index = beside.get("runtime_index", 0) if beside else mask.value
+    index = discrete.get("runtime_index", 0) if discrete else mask.value
     return {"mask": mask.name, "shown": str(index), "set_of": None, "chip": None}
 
 
@@ -142,11 +146,11 @@ def override_that_was_meant(knew: Params, override: Variable | None = one(name=O
     row = override_for(isa)
     needs = row is not None and not row.shun and newest_build(isa) is None and system != "windows"
     written = str((override.get("value") if override else None) or knew.get("value") or "")
-    meant = decimal_meant(written)
-    spelt = meant is not None and gfx_of_decimal(written) is None
+    decimal = decimal_meant(written)
+    spelt = decimal is not None and gfx_of_decimal(written) is None
     if needs and row:
         return {"right": row.value, "name": OVERRIDE}
-    return {"right": _siblings(meant), "name": OVERRIDE} if spelt and not isa else {}
+    return {"right": _siblings(decimal), "name": OVERRIDE} if spelt and not isa else {}
 
 
 def _siblings(value: str | None) -> str | None:
@@ -168,12 +172,12 @@ def decimal_meant(value: str) -> str | None:
 
 @mends("override-not-in-service")
 def value_that_the_runtime_reads(
-    knew: Params, written: Variable | None = one(name=OVERRIDE), told: Symptom | None = seen("override-value-told")
+    knew: Params, written: Variable | None = one(name=OVERRIDE), statement: Symptom | None = seen("override-value-told")
 ) -> Params:
     """As the runtime reads it, whatever was written; the chip's own one where none was, or one that breaks it."""
     isa = str(knew.get("isa") or "")
     row = override_for(isa)
-    wrote = str(knew.get("value") or (written and written.get("value")) or (told and told.get("value")) or "")
+    wrote = str(knew.get("value") or (written and written.get("value")) or (statement and statement.get("value")) or "")
     value = decimal_meant(wrote)
     if gfx_of_decimal(wrote.strip("\\\"'")) is None:
         value = _siblings(value)

@@ -41,10 +41,10 @@ def _first_is_the_processors(knew: Params, took: Symptom | None) -> bool:
 
 @mends("mixed-gfx-single-override")
 def override_by_node(
-    override: Variable | None = one(name=OVERRIDE), told: Symptom | None = seen("override-value-told"), cards: Every[Gpu] = every(Gpu, vendor="amd")
+    override: Variable | None = one(name=OVERRIDE), statement: Symptom | None = seen("override-value-told"), cards: Every[Gpu] = every(Gpu, vendor="amd")
 ) -> Params:  # fmt: skip
     """For the card that needs one, by its node; where none does, without. The runtime counts the processor's nodes first."""
-    value = str((override.get("value") if override else None) or (told.get("value") if told else None) or "")
+    value = str((override.get("value") if override else None) or (statement.get("value") if statement else None) or "")
     needy = [card for card in cards if _needs(str(card.get("isa") or ""), value)]
     known = bool(cards) and all(card.get("isa") for card in cards)
     if known and not needy:

@@ -93,8 +93,8 @@ def _of_arch(knew: Params) -> str:
 
 def _upgrade(hole: str, package: str | None) -> Params:
     """In the hole of the step that builds beside torch, where the package's own set-up asks for it."""
-    beside = bool(package) and compiled_against_torch(str(package))
-    return {hole: None if beside else package, f"{hole}_extension": package if beside else None}
+    compiled = bool(package) and compiled_against_torch(str(package))
+    return {hole: None if compiled else package, f"{hole}_extension": package if compiled else None}
 
 
 def _package(knew: Params, program: Program | None) -> str:
@@ -142,14 +142,14 @@ def _own_build(program: Program | None, isa: str) -> Params:
 # -- the system
 @mends("extension-without-platform-build")
 def what_serves_the_system(
-    knew: Params, platform: Platform | None = None, torch: Torch | None = None, said: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
+    knew: Params, platform: Platform | None = None, torch: Torch | None = None, symptom: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
     named: Symptom | None = seen(tag="windows-without-build mac-without-build"), arm: Symptom | None = seen("processor-of-arm-answers", "aarch64-in-words"),
     phone: Symptom | None = seen("android-system-shown"), gpu: Gpu | None = None, hip: Symptom | None = seen("torch-for-rocm-named-by-a-build", "rocm-torch-installed"),
 ) -> Params:  # fmt: skip
     """A release or another package that is made for the system; else the system that it is made for, or its sources."""
     package = _plain(str(knew.get("name") or ""))
     program = program_of(package) if package else next(iter(named_programs(knew)), None)
-    system, machine = _system(knew, platform, said, named), _machine(platform, said, arm)
+    system, machine = _system(knew, platform, symptom, named), _machine(platform, symptom, arm)
     rocm = hip is not None or _on_rocm(torch, gpu)
     if phone is not None:
         return {"linux": package or "it", "platform": "Android"}

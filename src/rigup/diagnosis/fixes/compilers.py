@@ -77,9 +77,9 @@ def releases_that_lack_it(knew: Params, torch: Torch | None = one(version=Passes
 
 
 @mends(_DLL)
-def library_of_hip(knew: Params, said: Symptom = seen("hip-dll-missed")) -> Params:
+def library_of_hip(knew: Params, symptom: Symptom = seen("hip-dll-missed")) -> Params:
     """AMD's own, which no runtime of Microsoft's brings."""
     match = re.search(
-        r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or said.get("lib") or said.get("other") or ""), re.IGNORECASE
+        r"amdhip64\w{0,4}\.dll", str(knew.get("lib") or symptom.get("lib") or symptom.get("other") or ""), re.IGNORECASE
     )
     return {"what": "AMD HIP SDK", "lib": match[0] if match else "amdhip64.dll"}

@@ -79,11 +79,13 @@ def driver_for_the_image(
     knew: Params, error: Symptom | None = seen(tag="image-wants-driver"), driver: Driver | None = one(vendor="nvidia")
 ) -> Params:
     """The oldest branch that carries the image's CUDA; and the CUDA that the driver carries, where somebody tells it."""
-    what, want = (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))
+    variable_name, want = (
+        (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))
+    )
     carried = driver.get("cuda") if driver is not None else None
     if not want:
         return {"carried": carried} if carried else {}
-    cuda = str(what).lower() == "cuda"
+    cuda = str(variable_name).lower() == "cuda"
     branch = branch_carrying(str(want)) if cuda else str(want).partition(".")[0]
     below = None if carried else {"below": want} if cuda else {"above": want}
     return {"vendor": "nvidia", "branch": branch, "carried": carried, **(below or {})}

@@ -57,10 +57,10 @@ def device_in_its_place(_said: Symptom = seen("device-option-names-cuda")) -> Pa
 
 @mends("vm-without-gpu-passthrough")
 def what_hands_no_gpu_on(
-    said: Symptom | None = seen(tag="hosted-hypervisor"), below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
+    symptom: Symptom | None = seen(tag="hosted-hypervisor"), below: Platform | None = one(hypervisor=("oracle", "innotek", "virtualbox", "parallels")),
 ) -> Params:  # fmt: skip
     """Programs that run machines in a window give them a display of their own, and no card."""
-    hosted = said.get("name") if said is not None else below.hypervisor if below is not None else None
+    hosted = symptom.get("name") if symptom is not None else below.hypervisor if below is not None else None
     return {"hosted": hosted, "host": None if hosted else "host"}
 
 
@@ -113,9 +113,9 @@ def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-
 
 
 @mends("torch-torchvision-mismatch")
-def extension_of_intel(said: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
+def extension_of_intel(symptom: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
     """Each release stands on the torch of its own minor release; torch's builds for XPU do without it since it ended."""
-    release, _, variant = str(said.have).partition("+")
+    release, _, variant = str(symptom.have).partition("+")
     name = "intel-extension-for-pytorch"
     empty = dict.fromkeys(("release", "torchvision", "index", "alone", "pair", "again"))
     if variant == "xpu":
@@ -124,9 +124,9 @@ def extension_of_intel(said: Symptom = seen("intels-extension-wants-another-torc
 
 
 @mends("torch-torchvision-mismatch")
-def release_that_pip_finds(said: Symptom = seen("xformers-built-for-another-torch")) -> Params:
+def release_that_pip_finds(symptom: Symptom = seen("xformers-built-for-another-torch")) -> Params:
     """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
-    release, _, variant = str(said.get("have")).partition("+")
+    release, _, variant = str(symptom.get("have")).partition("+")
     empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
     paired = {"paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
     return {**empty, **paired, "optional": "xformers"}

@@ -116,15 +116,15 @@ def _branch(cuda: str, isa: str) -> str | None:
 # -- conda
 @mends("cpu-only-torch")
 def what_conda_is_asked(
-    knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), said: Symptom | None = seen(tag="frameworks-conda-said"),
+    knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), symptom: Symptom | None = seen(tag="frameworks-conda-said"),
     held: Package | None = one(name="cpuonly"), vision: Package | None = one(manager="conda", name="torchvision"),
     audio: Package | None = one(manager="conda", name="torchaudio"),
 ) -> Params:  # fmt: skip
     """conda solved to a build for the processor: what holds it there goes, and the build string is asked for."""
-    if (package is None and said is None) or knew.get("packages"):
+    if (package is None and symptom is None) or knew.get("packages"):
         return {}
     family = [str(friend.name) for friend in (vision, audio) if friend is not None]
-    fixed = "cpuonly" if held is not None or (said is not None and said.id == "conda-plans-cpu-build") else None
+    fixed = "cpuonly" if held is not None or (symptom is not None and symptom.id == "conda-plans-cpu-build") else None
     packages = ", ".join((*any_with_cuda("torch"), *family))
     empty = dict.fromkeys(("release", "later", "wish", "amds"))
     return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
@@ -133,12 +133,14 @@ def what_conda_is_asked(
 # -- the driver
 @mends("driver-too-old-for-wheel")
 def an_older_build_or_a_newer_driver(
-    knew: Params, said: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
+    knew: Params, symptom: Symptom | None = seen("torch-driver-too-old"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = None,
     python: PythonEnv | None = None, platform: Platform | None = None, torch: Torch | None = None,
     amds: Symptom | None = seen("hsa-kernel-older-than-runtime"), image: Symptom | None = seen(tag="frameworks-images"),
 ) -> Params:  # fmt: skip
     """The same release for what the driver carries, or one where none is told; else a driver for what the build wants, and an older release where that cannot be had."""
-    carried = _cuda_of(said) or (str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else "")
+    carried = _cuda_of(symptom) or (
+        str(cuda_of_driver(driver.version) or "") if driver and driver.get("version") else ""
+    )
     known = _Machine(gpu, driver, python, platform, torch).wish()
     wanted = str(torch.get("cuda") or "") if torch else str(knew.get("cuda") or "")
     branch = (
@@ -148,7 +150,7 @@ def an_older_build_or_a_newer_driver(
     )
     branch = None if amds is not None else branch
     holes = {"carried": carried or None, "branch": branch}
-    if torch is None and said is None:
+    if torch is None and symptom is None:
         return {**holes, "wish": None, "any": None if branch else "any"}
     row = _carried_build(known, carried)
     if row is None:

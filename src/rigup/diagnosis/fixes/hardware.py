@@ -4,10 +4,11 @@ import math
 
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.diagnosis.rules.hardware import uuids_of_parts
-from rigup.diagnosis.rules.memory import size
-from rigup.knowledge.gtt import pages_to_share
+from rigup.diagnosis.rules.memory import NO_PARAMETERS_OF_AMDGPU, size
+from rigup.knowledge.gtt import PAGE, pages_to_share
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.kinds import Driver, Gpu, GpuProcess, Memory, Platform, Symptom
+from rigup.language import _
+from rigup.machine.kinds import Driver, Gpu, GpuProcess, Memory, ModuleParameter, Platform, Symptom
 
 _BEYOND_REPAIR = wordings(tag="gpu-cells-broken")
 _OF_AMD = wordings(tag="amd-memory-fault")
@@ -36,9 +37,9 @@ def uuid_of_a_part(gpu: Gpu = one(vendor="nvidia")) -> Params:
 
 
 @mends("gpu-memory-ecc-error")
-def card_of_the_kernels_line(said: Symptom = seen("xid-memory-error", "xid-row-remap", "xid-92")) -> Params:
+def card_of_the_kernels_line(symptom: Symptom = seen("xid-memory-error", "xid-row-remap", "xid-92")) -> Params:
     """The driver's tool takes the place on the bus too."""
-    address = said.get("address")
+    address = symptom.get("address")
     return {"index": f"{address}.0"} if address else {}
 
 
@@ -68,15 +69,28 @@ def pages_to_allow(memory: Memory) -> Params:
     return {"pages": pages} if pages else {}
 
 
+@mends("apu-gtt-limit-not-applied")
+def pages_that_were_wished(wish: ModuleParameter = one(module="amdgpu", name=NO_PARAMETERS_OF_AMDGPU)) -> Params:
+    """What was given to a parameter that is not there is in MiB, as that of the real one."""
+    in_mib = str(wish.configured).isdigit() and wish.name != "pages_limit"
+    return {"pages": int(wish.configured) * 2**20 // PAGE} if in_mib else {}
+
+
+@mends("apu-gtt-limit-not-applied")
+def limit_that_nobody_can_reckon(knew: Params) -> Params:
+    """How much it is to be is then left to the reader."""
+    return {"unknown": None if knew.get("pages") else "ttm"}
+
+
 @mends("gpu-memory-held-by-others", "compute-mode-exclusive")
 def node_that_is_held(
-    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), said: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),
+    knew: Params, card: Gpu | None = one(vendor="amd"), platform: Platform | None = one(system=("windows", "macos")), symptom: Symptom | None = seen("hip-out-of-memory-plain", "rocm-allocation-failed"),
     wsl: Platform | None = one(wsl=(1, 2)),
 ) -> Params:  # fmt: skip
     """Who has opened it: AMD's cards share one node, NVIDIA's have one each; Windows has none, and WSL none of theirs."""
     if platform is not None or wsl is not None:
         return {"node": None, "index": None}
-    if card is not None or said is not None:
+    if card is not None or symptom is not None:
         return {"node": "/dev/kfd", "index": None}
     return {"node": f"/dev/nvidia{knew.get('index') or 0}", "index": knew.get("index")}
 
@@ -107,7 +121,7 @@ def whether_the_version_is_known(
 ) -> Params:  # fmt: skip
     """A service that is there and only stopped has to be started; of one that nobody shows the version has to be the driver's."""
     known = bool(knew.get("version")) or (stopped is not None and other is None)
-    return {"ask": None if known else "nvidia-smi"}
+    return {"ask": None if known else "nvidia-smi", "service": "nvidia-fabricmanager" if other is None else None}
 
 
 @mends("gsp-timeout-xid-119")
@@ -123,10 +137,10 @@ def whether_its_firmware_can_be_left_out(
 
 @mends("oom-model-too-large")
 def length_that_the_message_names(
-    said: Symptom = seen("vllm-cache-shorter-than-context", "engine-names-the-length-that-fits"),
+    symptom: Symptom = seen("vllm-cache-shorter-than-context", "engine-names-the-length-that-fits"),
 ) -> Params:
     """vLLM tells how many tokens there is room for."""
-    room = said.get("fits") or said.get("length")
+    room = symptom.get("fits") or symptom.get("length")
     return {"shorter": f"--max-model-len {room}"} if room else {}
 
 
@@ -142,10 +156,38 @@ def option_that_the_message_names(
     return {"raised" if wanted[0]["more"] else "lowered": option}
 
 
+@mends("oom-model-too-large")
+def options_of_the_program(
+    knew: Params, vllm: Symptom | None = seen("vllm-in-a-path"), comfyui: Symptom | None = seen("comfyui-named"),
+) -> Params:  # fmt: skip
+    """What the program has for it, where it is known which one it is, and its message names no value of its own."""
+    if any(knew.get(hole) for hole in ("shorter", "raised", "lowered")):
+        return {}
+    if vllm is not None:
+        return {
+            "how": _(
+                "a quantised build of the model (AWQ, GPTQ or FP8), a smaller --max-model-len, or --tensor-parallel-size over several GPUs"
+            )
+        }
+    if comfyui is not None:
+        return {
+            "how": _(
+                "a quantised model (FP8 or GGUF), a smaller picture or batch, or --lowvram when ComfyUI is started"
+            )
+        }
+    return {}
+
+
+@mends("oom-model-too-large")
+def less_of_anything(knew: Params) -> Params:
+    """In general words where nothing more exact can be said."""
+    return {"general": None if knew.get("how") or knew.get("shorter") else "work"}
+
+
 @mends("gpu-memory-held-by-others")
-def share_that_is_free(said: Symptom = seen("vllm-memory-taken")) -> Params:
+def share_that_is_free(symptom: Symptom = seen("vllm-memory-taken")) -> Params:
     """vLLM takes a share of the whole card, and tells what is free; a fiftieth is left for what comes and goes."""
-    free, total = float(said.get("free") or 0), float(said.get("total") or 0)
+    free, total = float(symptom.get("free") or 0), float(symptom.get("total") or 0)
     share = math.floor(100 * (free / total - 0.02)) / 100 if total else 0.0
     return {"share": f"--gpu-memory-utilization {share:.2f}"} if share >= _LEAST_SHARE else {}
 
@@ -182,33 +224,28 @@ def process_that_is_named(knew: Params, holders: Every[Symptom] = every(Symptom,
 
 
 @mends("gpu-memory-held-by-others")
-def who_holds_it_and_what_is_free(
-    processes: Every[GpuProcess] = every(GpuProcess), cards: Every[Gpu] = every(Gpu, vendor="nvidia")
-) -> Params:
-    """The process that holds most, whose it is and how much; a like card beside that nobody uses."""
+def card_that_nobody_uses(cards: Every[Gpu] = every(Gpu, vendor="nvidia")) -> Params:
+    """A like one beside it, that needs no process ended."""
+    free = [card for card in cards if card.get("vram") and (card.get("memory_used") or card.vram) < card.vram / 10]
+    alike = len({card.get("name") for card in cards}) == 1
+    return {"idle_card": free[0].get("nvml_index")} if free and alike else {}
+
+
+@mends("gpu-memory-held-by-others")
+def who_holds_it(processes: Every[GpuProcess] = every(GpuProcess), wsl: Platform | None = one(wsl=(1, 2))) -> Params:
+    """The process that holds most, whose it is and how much; one of Windows has no number in WSL."""
     most = max(
         (process for process in processes if process.get("memory") and not process.get("graphics")),
         key=lambda process: int(process.memory),
         default=None,
     )
-    holes: Params = {}
-    if most is not None and int(most.memory) > _GIB:
-        name = str(most.get("name") or "").rpartition("/")[2] or None
-        holes = {
-            "holder": name,
-            "held": f"{int(most.memory) / _GIB:.1f} GiB",
-            "owner": most.get("owner"),
-            "pid": str(most.pid),
-            "node": None,
-        }
-    free = [card for card in cards if card.get("vram") and (card.get("memory_used") or card.vram) < card.vram / 10]
-    alike = len({card.get("name") for card in cards}) == 1
-    index = free[0].get("nvml_index") if free and alike else None
-    return (
-        {**holes, "ollama": holes.get("holder") if "ollama" in str(holes.get("holder")) else None, "idle_card": index}
-        if holes
-        else {"idle_card": index}
-    )
+    if most is None or wsl is not None or int(most.memory) <= _GIB:
+        return {}
+    name = str(most.get("name") or "").rpartition("/")[2] or None
+    return {
+        "holder": name, "held": f"{int(most.memory) / _GIB:.1f} GiB", "owner": most.get("owner"), "pid": str(most.pid), "node": None,
+        "ollama": name if "ollama" in str(name) else None,
+    }  # fmt: skip
 
 
 def _bytes_held(holder: Symptom) -> float:

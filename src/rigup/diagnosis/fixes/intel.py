@@ -62,9 +62,17 @@ def _torch_for_intel(torch: Torch | None) -> Params:
     have = str(torch.get("version") if torch and torch.knows("version") else "")
     release = have.partition("+")[0] if "+xpu" in have else ""
     newest = newest_of("xpu")
-    beside = companions(release or (newest.torch if newest else ""))
+    companion_versions = companions(release or (newest.torch if newest else ""))
     wanted = release or (newest.torch if newest else None)
-    return {"torch": wanted, "torchvision": beside and beside.torchvision, "index": index_url("xpu")} if wanted else {}
+    return (
+        {
+            "torch": wanted,
+            "torchvision": companion_versions and companion_versions.torchvision,
+            "index": index_url("xpu"),
+        }
+        if wanted
+        else {}
+    )
 
 
 @mends("intel-oneapi-runtime-missing")
@@ -96,7 +104,7 @@ def runtime_that_torch_pins(
 
 @mends(*_ONEAPI)
 def shell_that_has_its_variables(
-    knew: Params, kit: Toolkit | None = one(name=_KITS), there: Symptom | None = seen(tag="oneapi-there"), gone: Symptom | None = seen(_GONE)
+    knew: Params, kit: Toolkit | None = one(name=_KITS), installed_kit: Symptom | None = seen(tag="oneapi-there"), gone: Symptom | None = seen(_GONE)
 ) -> Params:  # fmt: skip
     """Where the kit is there its variables are what is missed; else they are loaded after it has been installed."""
     if any(knew.get(hole) for hole in ("pinned", "again", "brought", "owner", "packages")):
@@ -107,7 +115,7 @@ def shell_that_has_its_variables(
     lib, absent = knew.get("lib"), gone is not None or any("script" in name for name in ids_in(knew))
     release = knew.get("release") or (newest_kit() if absent else None)
     lib = lib or (re.split(r"[\\/]", script.strip('"'))[-1] if absent else None)
-    first = (kit is not None or there is not None or lib is None) and not absent and knew.get("have") is None
+    first = (kit is not None or installed_kit is not None or lib is None) and not absent and knew.get("have") is None
     return {
         "script": script if first else None,
         "afterwards": None if first else script,

@@ -10,19 +10,19 @@ _803 = wordings(tag="cuda-803")
 
 
 @mends("libcuda-stub-loaded")
-def folder_of_the_stub(said: Symptom = seen("libcuda-from-stubs")) -> Params:
+def folder_of_the_stub(symptom: Symptom = seen("libcuda-from-stubs")) -> Params:
     """The folder that the message names."""
-    path = said.get("path") or said.get("opened") or ""
+    path = symptom.get("path") or symptom.get("opened") or ""
     return {"folder": path.rpartition("/")[0]} if path else {}
 
 
 @mends("libcuda-differs-from-kernel-driver")
 def whether_it_lies_in_an_image(
-    world: World | None = None, said: Symptom | None = seen(tag="cuda-803", at="container"), spoken: Symptom | None = seen(tag="container-spoken-of"),
+    world: World | None = None, symptom: Symptom | None = seen(tag="cuda-803", at="container"), spoken: Symptom | None = seen(tag="container-spoken-of"),
     library: DriverLibrary | None = one(soname="libcuda.so.1", at="container"),
 ) -> Params:  # fmt: skip
     """An image with a driver's packages is built without them; no module is loaded anew for it."""
-    contained = bool(world and world.get("container")) or said is not None or library is not None
+    contained = bool(world and world.get("container")) or symptom is not None or library is not None
     image = "without a driver" if contained or spoken is not None else None
     return {"image": image, "module": None if contained else "nvidia", **({"path": None} if contained else {})}
 

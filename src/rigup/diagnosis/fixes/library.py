@@ -49,9 +49,9 @@ def major_of_a_package(knew: Params, package: Package) -> Params:
 
 
 @mends(_MISSING)
-def runtime_that_is_missed_too(said: Symptom = seen(tag="library-runtime")) -> Params:
+def runtime_that_is_missed_too(symptom: Symptom = seen(tag="library-runtime")) -> Params:
     """Of all files the runtime's own tells the release best."""
-    return {"runtime": said.lib} if "cudart" in str(said.get("lib")) else {}
+    return {"runtime": symptom.lib} if "cudart" in str(symptom.get("lib")) else {}
 
 
 @mends(_MISSING)
@@ -73,12 +73,12 @@ def release_that_has_it(knew: Params) -> Params:
     if release is None:
         return _nameless(lib, knew)
     tested = tested if tested and release.holds(tested.cuda) else None
-    what = _product_name(lib, release, tested)
+    product = _product_name(lib, release, tested)
     folder, package = folder_of(lib, release), package_of(lib, release)
     linux = not knew.get("windows")
     return {
         "lib": lib, "package": package or None, "folder": folder, "part": folder.removeprefix("nvidia/"),
-        "what": what if linux and not package else None, "onto_path": None if linux else what, "plain": None,
+        "what": product if linux and not package else None, "onto_path": None if linux else product, "plain": None,
         **(_of_conda(tested) if tested else {}),
     }  # fmt: skip
 
@@ -157,6 +157,17 @@ def package_that_is_there(knew: Params, package: Package) -> Params:
 
 
 @mends(_MISSING)
+def package_of_another_major_stays(knew: Params, torch: Torch, package: Package) -> Params:
+    """torch needs the one that is there: the other is put beside it, in a folder that only the program looks into."""
+    wanted, _equals, number = str(knew.get("package") or "").partition("==")
+    number = number.removesuffix(".*")
+    other = number and package.name == wanted and package.get("env") == torch.get("env")
+    if not other or str(package.get("version") or number).partition(".")[0] == number or knew.get("windows"):
+        return {}
+    return {"package": None, "apart": f"{wanted}=={number}.*", "target": f"{_lib(knew).partition('.')[0]}-{number}"}
+
+
+@mends(_MISSING)
 def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Params:
     """A toolkit that is there and has a file of that name."""
     lib, path = _lib(knew), str(toolkit.path).rstrip("/\\")
@@ -190,7 +201,7 @@ def what_the_program_has_for_it(knew: Params, driver: Driver | None = one(vendor
 
 @mends(_MISSING)
 def torchs_own_package_is_missed(
-    said: Symptom = seen("torch-library-not-preloaded"), torch: Torch | None = None
+    symptom: Symptom = seen("torch-library-not-preloaded"), torch: Torch | None = None
 ) -> Params:
     """torch brings it by itself, and what brought it is gone."""
     version = str(torch.get("version") or "").partition("+")[0] if torch else ""
@@ -199,13 +210,13 @@ def torchs_own_package_is_missed(
         "package": None,
         "what": None,
         "plain": None,
-        "named": said.lib,
+        "named": symptom.lib,
     }
 
 
 @mends(_MISSING)
 def linker_finds_none(
-    knew: Params, said: Symptom = seen("linker-finds-no-cuda-library"), toolkit: Toolkit | None = one(name="cuda")
+    knew: Params, symptom: Symptom = seen("linker-finds-no-cuda-library"), toolkit: Toolkit | None = one(name="cuda")
 ) -> Params:
     """A linker asks its own variable, and wants the toolkit's folder, not a package of Python's."""
     path = str(toolkit.path) if toolkit and toolkit.knows("path") else ""
@@ -215,5 +226,5 @@ def linker_finds_none(
         "package": None,
         "toolkit": None,
         "plain": None if link else knew.get("plain"),
-        "named": said.lib,
+        "named": symptom.lib,
     }

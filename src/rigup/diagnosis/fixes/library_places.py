@@ -58,24 +58,24 @@ def _wheels_own(knew: Params) -> Params:
 
 
 @mends(_CLASH)
-def what_is_imported_before_it(knew: Params, said: Symptom = seen("cuda-symbol-undefined")) -> Params:
+def what_is_imported_before_it(knew: Params, symptom: Symptom = seen("cuda-symbol-undefined")) -> Params:
     """A program that imports another one's libraries first gets these: torch's are loaded when torch is."""
-    return {"first": "torch"} if knew.get("guessed") and str(said.get("file") or "torch") else {}
+    return {"first": "torch"} if knew.get("guessed") and str(symptom.get("file") or "torch") else {}
 
 
 # -- packages that overwrite one another
 @mends(_MIX)
 def packages_that_the_text_names(
-    knew: Params, said: Symptom | None = seen("two-majors-in-one-folder", "cupy-twice-installed")
+    knew: Params, symptom: Symptom | None = seen("two-majors-in-one-folder", "cupy-twice-installed")
 ) -> Params:
     """The two by name; of a folder with two numbers, the packages of both majors that put them there."""
-    if said is not None and said.get("stem"):
-        files = (f"lib{said.stem}.so.{said.one}",)
-        named = {row.package for row in libraries() if row.stem == said.stem}
+    if symptom is not None and symptom.get("stem"):
+        files = (f"lib{symptom.stem}.so.{symptom.one}",)
+        named = {row.package for row in libraries() if row.stem == symptom.stem}
         other = [f"{base}{row.pip}" for base in named for file in files for row in releases_with(file) if row.pip]
         return {"others": ", ".join(sorted(other)) or None, "again": "torch"}
-    if said is not None and said.get("packages"):
-        return _of_a_program([name.strip() for name in str(said.packages).split(",")])
+    if symptom is not None and symptom.get("packages"):
+        return _of_a_program([name.strip() for name in str(symptom.packages).split(",")])
     first, second = _name(knew.get("one")), _name(knew.get("other"))
     if first.startswith("cupy") and second.startswith("cupy"):
         return _of_a_program([first, second])
@@ -86,10 +86,10 @@ def packages_that_the_text_names(
 
 
 @mends(_MIX)
-def release_that_is_there(knew: Params, there: Every[Package] = every(Package)) -> Params:
+def release_that_is_there(knew: Params, packages: Every[Package] = every(Package)) -> Params:
     """Of two packages in one folder the newer CUDA's own is put there again, at the release that the text tells, where torch's is not known."""
     named = [name.strip() for name in str(knew.get("others") or "").split(",")]
-    held = [package for package in there if package.get("name") in named and package.get("version")]
+    held = [package for package in packages if package.get("name") in named and package.get("version")]
     newer = max(held, key=_cuda_in_name, default=None)
     if knew.get("again") != "torch" or newer is None or not _cuda_in_name(newer):
         return {}
@@ -123,25 +123,27 @@ def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = o
 
 
 @mends(_MIX)
-def what_pip_says_that_torch_wants(said: Every[Symptom] = every(Symptom, id="pip-check-nvidia-package")) -> Params:
+def what_pip_says_that_torch_wants(symptoms: Every[Symptom] = every(Symptom, id="pip-check-nvidia-package")) -> Params:
     """pip names the very release of each."""
-    wanted = dict.fromkeys(f"{symptom.package}=={symptom.want}" for symptom in said)
+    wanted = dict.fromkeys(f"{symptom.package}=={symptom.want}" for symptom in symptoms)
     return {"exact": ", ".join(wanted), "others": None, "again": None, "keep": None} if wanted else {}
 
 
 @mends(_MIX)
-def a_program_that_wants_another_release(said: Symptom = seen("pip-check-nvidia-package-of-another-program")) -> Params:
+def a_program_that_wants_another_release(
+    symptom: Symptom = seen("pip-check-nvidia-package-of-another-program"),
+) -> Params:
     """Two programs pin one package to releases that differ: no order of installing serves both."""
-    return {"apart": said.program, "others": None, "again": None}
+    return {"apart": symptom.program, "others": None, "again": None}
 
 
 @mends(_MIX)
-def all_of_the_other_major(knew: Params, torch: Torch, there: Every[Package] = every(Package)) -> Params:
+def all_of_the_other_major(knew: Params, torch: Torch, packages: Every[Package] = every(Package)) -> Params:
     """What is for another CUDA than torch goes, all of it: what is left of it would be found again."""
     if knew.get("keep") or knew.get("apart") or knew.get("exact") or knew.get("of_conda"):
         return {}
     major = _major(torch)
-    names = [str(package.name) for package in there if package.get("env") in (None, torch.get("env"))]
+    names = [str(package.name) for package in packages if package.get("env") in (None, torch.get("env"))]
     other = sorted(name for name in names if (own := _OF_NVIDIA.fullmatch(name)) and own[1] != major)
     return {"others": ", ".join(other)} if major and other else {}
 
@@ -161,8 +163,8 @@ def torch_again(knew: Params, torch: Torch) -> Params:
     variant = local or (row.variant if row else "")
     if not variant:
         return {"again": f"torch=={release}", "pinned": None}
-    beside = {"torchvision": friends.torchvision} if friends else {}
-    return {"release": release, "index": index_url(variant), "again": None, "pinned": None, **beside}
+    companion = {"torchvision": friends.torchvision} if friends else {}
+    return {"release": release, "index": index_url(variant), "again": None, "pinned": None, **companion}
 
 
 # -- cuDNN

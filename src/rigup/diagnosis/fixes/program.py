@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.program import CUDA_MASK
-from rigup.machine.kinds import NetInterface, Platform, Symptom, Variable
+from rigup.machine.kinds import Mask, NetInterface, Platform, Symptom, Variable
 
 _NET = "multinode-wrong-interface"
 _INNER = ("lo", "docker", "virbr", "br-", "cni", "veth", "tun", "=lo", "=docker")
@@ -20,16 +20,16 @@ def variable_of_vllm(_said: Symptom = seen("vllm-in-a-path", "vllm-uses-spawn", 
 
 # -- between nodes
 @mends(_NET)
-def an_interface_that_is_there(knew: Params, there: NetInterface) -> Params:
+def an_interface_that_is_there(knew: Params, interface: NetInterface) -> Params:
     """The one that is no loopback and no bridge, where there is only one; what a message names is what does not serve."""
-    outer = "" if there.name.startswith(_INNER) else there.name
+    outer = "" if interface.name.startswith(_INNER) else interface.name
     return {"outer": outer} if outer and not knew.get("outer") else {}
 
 
 @mends(_NET)
-def another_interface_that_is_there(knew: Params, there: NetInterface) -> Params:
+def another_interface_that_is_there(knew: Params, interface: NetInterface) -> Params:
     """Of two nobody knows which leads to the others."""
-    return {"outer": None} if not there.name.startswith(_INNER) and there.name != knew.get("outer") else {}
+    return {"outer": None} if not interface.name.startswith(_INNER) and interface.name != knew.get("outer") else {}
 
 
 @mends(_NET)
@@ -59,13 +59,13 @@ def whose_variable_it_is(
 @mends(_NET)
 def container_of_the_ranks(
     knew: Params,
-    said: Symptom | None = seen(tag="container-spoken-of"),
+    symptom: Symptom | None = seen(tag="container-spoken-of"),
     running: Symptom | None = seen("table-from-a-container-with-gpus"),
 ) -> Params:
     """Who is behind a bridge of docker's own is reached by nobody outside."""
     address = str(knew.get("address") or "").strip("[]").removeprefix("::ffff:")
     behind = address.startswith(_OF_DOCKER) and address.partition(":")[0] != _OF_DOCKER + "1"
-    return {"network": "host"} if behind or said is not None or running is not None else {}
+    return {"network": "host"} if behind or symptom is not None or running is not None else {}
 
 
 # -- devices
@@ -82,6 +82,15 @@ def where_a_variable_is_unset(
         return {"name": variable, "numbers": None if variable else "nvidia-smi"}
     shown = "nvidia-smi" if beyond is not None else None
     return {"of_windows": name, "name": None, "numbers": shown} if platform is not None else {"numbers": shown}
+
+
+@mends("cuda-visible-devices-wrong")
+def line_that_sets_it(knew: Params, own: Mask) -> Params:
+    """A program that sets the mask by itself is changed, and not what surrounds it."""
+    name = knew.get("name") or knew.get("of_windows")
+    if own.variable != name or not str(knew.get("valid") or ""):
+        return {}
+    return {"in_program": name, "name": None, "of_windows": None}
 
 
 @mends("host-memory-exhausted")

@@ -49,10 +49,10 @@ def _tasks(number: int, job: JobRequest | None) -> Params:
 
 @mends("slurm-gpu-request-too-small")
 def as_many_as_the_program_wants(
-    knew: Params, said: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")
+    knew: Params, symptom: Symptom | None = seen("nodes-of-a-job-count-unlike-cards")
 ) -> Params:
     """Where the text does not show how many these are."""
-    return {} if knew.get("option") or said else {"unknown": "--gpus-per-node"}
+    return {} if knew.get("option") or symptom else {"unknown": "--gpus-per-node"}
 
 
 @mends("slurm-gpu-binding-per-task", "slurm-uneven-gpus")

@@ -55,9 +55,9 @@ def where_the_first_rank_waits(asked: Symptom = seen("torchrun-names-its-master"
 
 
 @mends("ranks-not-all-joined")
-def where_nobody_listens(said: Symptom = seen("first-rank-refuses")) -> Params:
+def where_nobody_listens(symptom: Symptom = seen("first-rank-refuses")) -> Params:
     """The machine answers, and nothing listens there: the first rank has not started, or listens elsewhere."""
-    return {"address": f"{said.host}:{said.port}", "host": said.host, "port": said.port}
+    return {"address": f"{symptom.host}:{symptom.port}", "host": symptom.host, "port": symptom.port}
 
 
 @mends("build-tools-missing")
@@ -75,9 +75,9 @@ def builder_that_torch_misses(_said: Symptom = seen("torch-extension-wants-ninja
 
 
 @mends("more-gpus-asked-than-there")
-def as_many_as_there_are(said: Symptom = seen("vllm-world-too-large")) -> Params:
+def as_many_as_there_are(symptom: Symptom = seen("vllm-world-too-large")) -> Params:
     """The number that the message names."""
-    return {"option": f"--tensor-parallel-size {said.have}"} if said.get("have") not in (None, "0") else {}
+    return {"option": f"--tensor-parallel-size {symptom.have}"} if symptom.get("have") not in (None, "0") else {}
 
 
 @mends("more-gpus-asked-than-there")

@@ -8,7 +8,7 @@ from rigup.diagnosis.rules.wheels import libc_of
 from rigup.knowledge.conda_forge import any_with_cuda, channel, conda_package
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import asked_by, runtime_of
-from rigup.knowledge.program_builds import is_package, plain_name, program_of
+from rigup.knowledge.program_builds import addon_of_module, force_build, is_package, plain_name, program_of
 from rigup.knowledge.pythons import (
     plain_tensorflow_for_processors,
     pythons,
@@ -32,16 +32,16 @@ _OF_TORCH = ("torch", "torchvision", "torchaudio")
 # -- the Python
 @mends("python-version-without-wheels")
 def a_python_that_has_wheels(
-    knew: Params, said: Symptom | None = seen(tag="wheel-refused"), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
+    knew: Params, symptom: Symptom | None = seen(tag="wheel-refused"), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
     poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"),
 ) -> Params:  # fmt: skip
     """The one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
-    name = str(knew.get("name") or (said.get("name") if said else "") or "")
+    name = str(knew.get("name") or (symptom.get("name") if symptom else "") or "")
     poetry = poetry if poetry is not None and name in ("", poetry.get("name")) else None
     have = str(knew.get("have") or (python.get("version") if python else "") or "")
     program = program_of(name) if name else None
     name = "torch" if program and program.name == "torch" and name not in _OF_TORCH else name
-    release = _release(said) or _plain_release(
+    release = _release(symptom) or _plain_release(
         str((poetry.get("version") if poetry else None) or knew.get("version") or "")
     )
     found = (
@@ -53,11 +53,11 @@ def a_python_that_has_wheels(
         found = [
             python for python in pythons("torch") if version_key(python) < version_key(have)[:2]
         ]  # that one has none, the text says
-    fitting = _in_range(found, str(knew.get("want") or "")) or _of_tag(said)
+    fitting = _in_range(found, str(knew.get("want") or "")) or _of_tag(symptom)
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
     wish = wish or (name if any(name in family.called for family in families()) else "")
     asked = wish or (name if is_package(name) else "")
-    if said is not None and said.id == "wheel-tag-refused" and not wish:
+    if symptom is not None and symptom.id == "wheel-tag-refused" and not wish:
         asked = ""  # the wheel itself is installed there, and may lie on no index
     exact = f"{asked}=={release}" if asked and release and (found or not wish) else asked
     chosen = _nearest(fitting, have) if fitting else None
@@ -146,7 +146,7 @@ def python_older_than_what_is_there(
 # -- the libc
 @mends("glibc-too-old-for-wheel")
 def what_runs_on_this_libc(
-    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, said: Symptom | None = seen(tag="wheel-refused"),
+    knew: Params, system: Distribution | None = None, torch: Torch | None = None, python: PythonEnv | None = None, symptom: Symptom | None = seen(tag="wheel-refused"),
     musl: Symptom | None = seen(tag="musl-system"), plus: Symptom | None = seen(tag="libstdc-too-old"), tagged: Symptom | None = seen("uv-other-platform-only", "uv-no-platform-tag"),
 ) -> Params:  # fmt: skip
     """A release of torch whose wheels this libc takes; a system with a newer one; musl takes none of them."""
@@ -158,8 +158,9 @@ def what_runs_on_this_libc(
         return {"least": None, "musl": "musl"}
     if plus is not None:
         return {"least": None, "library": conda_package("libstdc++.so.6"), "channel": channel()}
-    name = str(knew.get("file") or knew.get("name") or (said.get("name") if said else "") or "")
-    of_torch = torch is not None or name.partition("-")[0] in _OF_TORCH
+    name = str(knew.get("file") or knew.get("name") or (symptom.get("name") if symptom else "") or "")
+    owner = name.rpartition("/site-packages/")[2].partition("/")[0] if "/site-packages/" in name else ""
+    of_torch = owner in ("", *_OF_TORCH) and (torch is not None or name.partition("-")[0] in _OF_TORCH)
     have = str(knew.get("have") or (libc_of(system) if system else ""))
     row = _that_old(have, python) if of_torch and have else None
     friends = companions(row.torch) if row else None
@@ -178,6 +179,18 @@ def _that_old(have: str, python: PythonEnv | None) -> TorchBuild | None:
         if row.glibc and version_key(row.glibc) <= version_key(have) and row.cuda and (not minor or minor in row.python)
     ]
     return max(rows, key=lambda row: (version_key(row.torch), row.pypi, version_key(row.cuda)), default=None)
+
+
+@mends("glibc-too-old-for-wheel")
+def package_that_is_compiled_here(knew: Params) -> Params:
+    """What was compiled elsewhere and is none of torch's own is compiled on the system itself, where its file tells whose it is."""
+    _before, _folder, rest = str(knew.get("file") or "").rpartition("/site-packages/")
+    module = re.split(r"[/.]", rest)[0] if rest else ""
+    package = addon_of_module(module) or (plain_name(module) if "/" in rest else "")
+    if not package or module in _OF_TORCH or knew.get("musl"):
+        return {}
+    force = force_build(package)
+    return {"force": force or None, "compiled": package, "plain": None if force else package, "release": None}
 
 
 # -- the processor

@@ -44,7 +44,9 @@ def packages_by_their_names(knew: Params, system: Distribution | None = None) ->
 def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
     """All packages of a Linux driver that are listed."""
     names = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
-    return {"packages": ",".join(names), "pattern": None, "path": None} if names else {}
+    if all(wsl.brings_only_others(name) for name in names):
+        return {}  # what it brought is not listed, and stays where it alone goes
+    return {"packages": ",".join(names), "pattern": None, "path": None}
 
 
 def _debian(distribution: str) -> bool:

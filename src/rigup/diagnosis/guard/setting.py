@@ -223,8 +223,10 @@ def _vendor(facts: Facts) -> str:
     vendors = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
     versions = [str(torch.get("version")) for torch in facts.of(Torch)]
     vendors = vendors or {maker for mark, maker in _BACKENDS.items() if any(mark in version for version in versions)}
-    heard = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
-    vendors = vendors or {maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in heard)}
+    symptom_ids = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
+    vendors = vendors or {
+        maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in symptom_ids)
+    }
     vendors = vendors - {"intel"} if len(vendors) > 1 else vendors
     if not vendors and any(_OF_ANY_MAKER.search(symptom.fields["id"].where.text) for symptom in facts.of(Symptom)):
         return "any"

@@ -16,52 +16,52 @@ def inside(seen_there: Fact | Every[Any]) -> bool:
     return seen_there.place.world.partition(":")[0] == "container"
 
 
-def closed(node: DeviceNode, who: Account) -> bool:
+def closed(node: DeviceNode, account: Account) -> bool:
     """The node opens for its owner and its group only, and this account is neither."""
     if node.mode[8:9] == "w" or node.get("acl"):
         return False
-    owner = node.owner not in NOBODY and (who.get("uid") == 0 or node.owner == who.get("user"))
-    return not owner and not _is_member(node, who)
+    owner = node.owner not in NOBODY and (account.get("uid") == 0 or node.owner == account.get("user"))
+    return not owner and not _is_member(node, account)
 
 
-def by_another_number(node: DeviceNode, who: Account) -> bool:
+def by_another_number(node: DeviceNode, account: Account) -> bool:
     """The account has a group of a name that opens such nodes, and the node's number is another: names are the container's own."""
     listed = node.group.isdigit() and node.owner.isdigit()  # by its numbers, and not for want of a name
-    return listed and "render" in who.groups and bool(who.get("numbers")) and not _is_member(node, who)
+    return listed and "render" in account.groups and bool(account.get("numbers")) and not _is_member(node, account)
 
 
-def _is_member(node: DeviceNode, who: Account) -> bool:
+def _is_member(node: DeviceNode, account: Account) -> bool:
     """Whether the account is in the node's group, which a listing may name by its number alone."""
-    if not node.group.isdigit() or node.group in who.groups:
-        return node.group in who.groups
-    numbers = who.get("numbers") or ()
+    if not node.group.isdigit() or node.group in account.groups:
+        return node.group in account.groups
+    numbers = account.get("numbers") or ()
     return node.group in numbers if numbers else node.owner.isdigit()  # names and numbers tell nothing of each other
 
 
 @rule("render-group-missing")
 def account_not_in_the_nodes_group(
-    who: Account, node: DeviceNode = one(path=_KFD), other: Gpu | None = one(vendor="nvidia"),
+    account: Account, node: DeviceNode = one(path=_KFD), other: Gpu | None = one(vendor="nvidia"),
     mine: Gpu | None = one(vendor="amd", integrated=False), rocm: Toolkit | None = one(name="rocm"), torch: Torch | None = None,
     given: Symptom | None = seen(tag="nodes-handed-on"),
 ) -> Verdict:  # fmt: skip
     """Beside an NVIDIA card the graphics of an AMD processor are not meant for computing, unless ROCm is here."""
-    meant = not other or mine or rocm or (torch and torch.get("hip"))
-    outside = not inside(node) and not inside(who) and not by_another_number(node, who)
-    return bool(meant) and given is None and outside and closed(node, who)
+    intended = not other or mine or rocm or (torch and torch.get("hip"))
+    outside = not inside(node) and not inside(account) and not by_another_number(node, account)
+    return bool(intended) and given is None and outside and closed(node, account)
 
 
 @rule("container-render-group-mismatch", "likely")
-def account_beside_nodes_that_are_handed_on(who: Account, _given: Symptom = seen(tag="nodes-handed-on"), node: DeviceNode = one(path=_KFD)) -> Verdict:  # fmt: skip
+def account_beside_nodes_that_are_handed_on(account: Account, _given: Symptom = seen(tag="nodes-handed-on"), node: DeviceNode = one(path=_KFD)) -> Verdict:  # fmt: skip
     """What starts a container hands the node on, and who is told of is not in its group: mostly inside, by number."""
-    return not inside(node) and not inside(who) and closed(node, who) and {"group": node.get("group")}
+    return not inside(node) and not inside(account) and closed(node, account) and {"group": node.get("group")}
 
 
 @rule("render-group-missing")
 def account_may_not_open_render_nodes(
-    who: Account, node: DeviceNode, _card: Gpu = one(vendor=("intel", "amd"), integrated=False), other: Gpu | None = one(vendor="nvidia"),
+    account: Account, node: DeviceNode, _card: Gpu = one(vendor=("intel", "amd"), integrated=False), other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A discrete Intel or AMD card without any other maker's beside it: the render node is its."""
-    return not other and "/renderD" in node.path and not inside(node) and not inside(who) and closed(node, who)
+    return not other and "/renderD" in node.path and not inside(node) and not inside(account) and closed(node, account)
 
 
 @rule("render-group-missing")
@@ -106,25 +106,25 @@ def render_node_was_refused(
 
 
 @rule("device-node-permissions")
-def nvidia_node_is_closed(who: Account, node: DeviceNode) -> Verdict:
+def nvidia_node_is_closed(account: Account, node: DeviceNode) -> Verdict:
     """NVIDIA's nodes open for all, unless a module option or a rule says otherwise."""
     name = node.path.removeprefix("/dev/nvidia")
-    return name != node.path and (name in ("ctl", "-uvm") or name.isdigit()) and closed(node, who)
+    return name != node.path and (name in ("ctl", "-uvm") or name.isdigit()) and closed(node, account)
 
 
 @rule("device-node-permissions")
-def node_of_a_module_is_closed(who: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
+def node_of_a_module_is_closed(account: Account, node: DeviceNode, jetson: Jetson) -> Verdict:
     """On a Jetson the memory and the GPU have nodes of their own, which the group video opens."""
     is_jetson = jetson.knows("l4t") or jetson.knows("kernel") or jetson.knows("model")
-    return is_jetson and node.path.startswith(TEGRA) and closed(node, who)
+    return is_jetson and node.path.startswith(TEGRA) and closed(node, account)
 
 
-def named(who: Account | None, error: Symptom | None = None) -> Params:
+def named(account: Account | None, error: Symptom | None = None) -> Params:
     """The account, where its name is known; else the fix speaks of the person's own. A service has one of its own."""
     kind, _colon, name = error.place.process.partition(":") if error else ("", "", "")
     if kind == "service" and name in COMPUTING:
         return {"user": name}
-    return {"user": who.user} if who and who.get("user") else {}
+    return {"user": account.user} if account and account.get("user") else {}
 
 
 @rule("container-render-group-mismatch", strength="likely")
@@ -146,7 +146,7 @@ def refused_inside(
 
 
 @rule("container-render-group-mismatch")
-def number_not_held_inside(who: Account, node: DeviceNode) -> Verdict:
+def number_not_held_inside(account: Account, node: DeviceNode) -> Verdict:
     """Groups are numbers: the one that owns the node outside may have no name, or another, inside."""
     ours = node.path == _KFD or "/renderD" in node.path
-    return ours and inside(node) and inside(who) and closed(node, who)
+    return ours and inside(node) and inside(account) and closed(node, account)

@@ -20,10 +20,10 @@ def system_older_than_the_build_asks(
 
 @rule("mps-macos-too-old")
 def system_older_than_the_message_says(
-    said: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos")
+    symptom: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos")
 ) -> Verdict:
     """The message names a version, and the system is below it."""
-    want = str(said.get("want"))
+    want = str(symptom.get("want"))
     return is_older(platform.version, want) and {"minimum": want}
 
 
@@ -40,18 +40,20 @@ def system_older_than_the_installed_build(
 
 @rule("mps-macos-too-old", "likely")
 def message_of_an_old_system(
-    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named", "sandbox-option-named")
+    symptom: Symptom = seen("mps-wants-newer-macos"), platform: Platform | None = one(system="macos"), box: Symptom | None = seen("sandbox-variable-named", "sandbox-named", "sandbox-option-named")
 ) -> Verdict:  # fmt: skip
     """Only the message is there; mostly it says the truth."""
-    return box is None and (platform is None or not platform.knows("version")) and {"minimum": said.get("want")}
+    return box is None and (platform is None or not platform.knows("version")) and {"minimum": symptom.get("want")}
 
 
 @rule("mps-macos-too-old", "likely")
 def message_names_an_older_minimum(
-    said: Symptom = seen("mps-wants-newer-macos"), platform: Platform = one(system="macos"), torch: Torch | None = None
+    symptom: Symptom = seen("mps-wants-newer-macos"),
+    platform: Platform = one(system="macos"),
+    torch: Torch | None = None,
 ) -> Verdict:
     """Releases that raised their minimum went on to name the one before."""
-    minimum = _behind(said, platform, torch)
+    minimum = _behind(symptom, platform, torch)
     return minimum is not None and {"minimum": minimum}
 
 
@@ -120,18 +122,18 @@ def x86_library_where_an_apple_chip_is_named(
 
 @rule("cpu-instruction-set-missing", "likely")
 def library_wants_avx(
-    said: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named")
+    symptom: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named")
 ) -> Verdict:  # fmt: skip
     """Elsewhere the processor, or what a virtual machine shows of it, is at fault."""
-    return chip is None and named is None and {"said": said.id}
+    return chip is None and named is None and {"said": symptom.id}
 
 
 @rule("cpu-instruction-set-missing")
 def tensorflow_wants_more(
-    said: Symptom = seen("tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
+    symptom: Symptom = seen("tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
 ) -> Verdict:  # fmt: skip
     """It names what it was compiled for; under Rosetta it is the build that is another processor's."""
-    return chip is None and named is None and {"want": said.get("want")}
+    return chip is None and named is None and {"want": symptom.get("want")}
 
 
 @rule("mps-x86-python-under-rosetta", "likely")
@@ -144,10 +146,10 @@ def parts_for_two_processors(mixed: Symptom = seen("mixed-architecture", need=_I
 @rule("mps-inside-linux-container")
 def container_and_a_program_that_wants_it(
     platform: Platform = one(system="linux"),
-    said: Symptom = seen("mps-not-built", "mps-not-linked", "mps-version-or-device", "lightning-mps-unavailable"),
+    symptom: Symptom = seen("mps-not-built", "mps-not-linked", "mps-version-or-device", "lightning-mps-unavailable"),
 ) -> Verdict:
     """A Mac's container, and a message about MPS."""
-    return _in_mac_container(platform) and {"said": said.id}
+    return _in_mac_container(platform) and {"said": symptom.id}
 
 
 @rule("mps-inside-linux-container")
@@ -174,11 +176,11 @@ def container_and_a_question(
 
 @rule("mps-inside-linux-container", "likely")
 def container_started_on_a_mac(
-    said: Symptom = seen("mps-not-built", "mps-not-linked"), _box: Symptom = seen("compose-log", "docker-build-log"),
+    symptom: Symptom = seen("mps-not-built", "mps-not-linked"), _box: Symptom = seen("compose-log", "docker-build-log"),
     _mac: Symptom = seen("mac-named", "macos-named"), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """A container's log with a message about MPS, and a text that speaks of a Mac."""
-    return nvidia is None and {"said": said.id}
+    return nvidia is None and {"said": symptom.id}
 
 
 @rule("mps-inside-linux-container", "likely")
@@ -197,13 +199,13 @@ def _in_mac_container(platform: Platform) -> bool:
 
 @rule("mps-blocked-by-sandbox", "likely")
 def message_asks_for_what_is_there(
-    said: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos"), env: PythonEnv | None = None, torch: Torch | None = None
+    symptom: Symptom = seen(tag="apple-wants"), platform: Platform = one(system="macos"), env: PythonEnv | None = None, torch: Torch | None = None
 ) -> Verdict:  # fmt: skip
     """It names a version, and the system has it: something else hides the device."""
-    want = str(said.get("want"))
+    want = str(symptom.get("want"))
     native = (env is None or env.get("machine", _ARM) == _ARM) and platform.get("architecture", _ARM) == _ARM
     fulfilled = not is_older(platform.version, want) and not platform.version.startswith("10.")
-    return native and fulfilled and _behind(said, platform, torch) is None and {"want": want}
+    return native and fulfilled and _behind(symptom, platform, torch) is None and {"want": want}
 
 
 @rule("mps-blocked-by-sandbox", "likely")
@@ -228,11 +230,13 @@ def sandbox_variable_and_no_device(
 
 @rule("mps-blocked-by-sandbox", "likely")
 def sandbox_variable_and_the_message(
-    _box: Symptom = seen("sandbox-variable-named", "sandbox-named"), said: Symptom = seen(tag="apple-wants"), platform: Platform | None = one(system="macos")
+    _box: Symptom = seen("sandbox-variable-named", "sandbox-named"), symptom: Symptom = seen(tag="apple-wants"), platform: Platform | None = one(system="macos")
 ) -> Verdict:  # fmt: skip
     """The variable stands in the text, and nothing shows that the system is old."""
     known = platform is not None and platform.knows("version")
-    return not (known and platform and is_older(platform.version, str(said.get("want")))) and {"want": said.get("want")}
+    return not (known and platform and is_older(platform.version, str(symptom.get("want")))) and {
+        "want": symptom.get("want")
+    }
 
 
 @rule("mps-blocked-by-sandbox", "possible")
@@ -258,11 +262,11 @@ def more_than_the_working_set(
 
 @rule("mps-oom-watermark", "likely")
 def more_buffers_than_the_working_set(
-    told: Symptom = seen("metal-buffers-beside-the-set"),
+    statement: Symptom = seen("metal-buffers-beside-the-set"),
     _failed: Symptom = seen("ggml-metal-failed", "ggml-metal-assertion"),
 ) -> Verdict:
     """llama.cpp prints what it holds beside what Metal recommends."""
-    return float(told.held) > float(told.most) and {"held": told.held, "most": told.most}
+    return float(statement.held) > float(statement.most) and {"held": statement.held, "most": statement.most}
 
 
 @rule("mps-oom-watermark", "possible")

@@ -37,10 +37,10 @@ def card_newer_than_the_code(gpu: Gpu = one(vendor="nvidia"), torch: Torch = one
 
 @rule("gpu-arch-older-than-wheel")
 def card_older_than_the_code(
-    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), said: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
+    gpu: Gpu = one(vendor="nvidia"), torch: Torch = one(), symptom: Symptom = seen("torch-cannot-serve-card", "no-kernel-image"),
 ) -> Verdict:  # fmt: skip
     """There is code for newer cards and none for this one, and the program came to feel it."""
-    return _why_unserved(gpu, torch) == "older-chip" and (said.get("isa") in (None, gpu.isa))
+    return _why_unserved(gpu, torch) == "older-chip" and (symptom.get("isa") in (None, gpu.isa))
 
 
 @rule("gpu-arch-older-than-wheel")
@@ -77,37 +77,37 @@ def old_card_in_a_report(
 
 
 @rule("gpu-arch-older-than-wheel")
-def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-dropped-card")) -> Verdict:
+def torch_dropped_the_card(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-dropped-card")) -> Verdict:
     """torch names the card and the lowest capability that it was built for."""
-    return gpu.isa == _isa_of(said)
+    return gpu.isa == _isa_of(symptom)
 
 
 @rule("gpu-arch-older-than-wheel")
-def below_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+def below_the_range(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-capability-range")) -> Verdict:
     """Below the lowest that torch was built for."""
-    return gpu.isa == _isa_of(said) and isa_order(gpu.isa) < isa_order(isa_of_capability(said.low) or "")
+    return gpu.isa == _isa_of(symptom) and isa_order(gpu.isa) < isa_order(isa_of_capability(symptom.low) or "")
 
 
 @rule("gpu-arch-newer-than-wheel")
-def above_the_range(gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-capability-range")) -> Verdict:
+def above_the_range(gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-capability-range")) -> Verdict:
     """Above the highest, and of another major: within one major newer cards run older code."""
-    return gpu.isa == _isa_of(said) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(said.high) or "")[:1]
+    return gpu.isa == _isa_of(symptom) and isa_order(gpu.isa)[:1] > isa_order(isa_of_capability(symptom.high) or "")[:1]
 
 
 @rule("gpu-arch-newer-than-wheel")
 def torch_refuses_a_newer_card(
-    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch counts machine code alone: what it could compile from PTX it does not trust."""
-    return gpu.isa == said.isa and refused(said) == "newer-chip"
+    return gpu.isa == symptom.isa and refused(symptom) == "newer-chip"
 
 
 @rule("gpu-arch-older-than-wheel")
 def torch_refuses_an_older_card(
-    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("torch-cannot-serve-card")
+    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("torch-cannot-serve-card")
 ) -> Verdict:
     """torch's list has numbers above the card's, and none that would serve it."""
-    return gpu.isa == said.isa and refused(said) == "older-chip"
+    return gpu.isa == symptom.isa and refused(symptom) == "older-chip"
 
 
 @rule("gpu-arch-older-than-wheel", "likely")

@@ -48,8 +48,10 @@ def no_nodes_inside(
     """The kernel drives a card, and a container that is made for one has no way to it. A data base needs none."""
     wanted = "/dev/kfd" if card.driver == "amdgpu" else "/dev/nvidia"
     built = torch is not None and bool(torch.get("hip") if card.driver == "amdgpu" else torch.get("cuda"))
-    meant = built or error is not None or (wish is not None and wish.get("value") not in ("", "none", "void", None))
-    return meant and not any(node.path.startswith(wanted) for node in nodes) and {"vendor": _DRIVERS[card.driver or ""]}
+    intended = built or error is not None or (wish is not None and wish.get("value") not in ("", "none", "void", None))
+    return (
+        intended and not any(node.path.startswith(wanted) for node in nodes) and {"vendor": _DRIVERS[card.driver or ""]}
+    )
 
 
 @rule("container-without-gpu")
@@ -147,10 +149,19 @@ def engine_in_its_own_world(_engine: ContainerEngine = one(flavour=("desktop", "
 @rule("docker-flavour-without-gpu", strength="likely")
 def no_driver_where_the_engine_runs(
     _error: Symptom = seen("container-cli-no-nvml-library"),
-    absent: Symptom | None = seen("nvidia-smi-not-installed", at="host"),
+    absent: Symptom | None = seen("nvidia-smi-not-installed"),
 ) -> Verdict:
-    """The driver's library is not there for the engine; on the host it mostly is."""
-    return absent is None
+    """The driver's library is not there for the engine; on the host it mostly is, but where its own shell misses the driver's tool too."""
+    return absent is None or absent.place.world.startswith("container")
+
+
+@rule("nvidia-driver-missing", strength="likely")
+def neither_engine_nor_host_has_the_driver(
+    _error: Symptom = seen("container-cli-no-nvml-library"), absent: Symptom = seen("nvidia-smi-not-installed"),
+    driver: Driver | None = one(vendor="nvidia"), guest: Platform | None = one(wsl=(1, 2)),
+) -> Verdict:  # fmt: skip
+    """The driver's library is not found by what hands it in, nor its tool by the host's shell."""
+    return driver is None and guest is None and not absent.place.world.startswith("container") and {"said": absent.id}
 
 
 @rule("docker-flavour-without-gpu", strength="likely")
@@ -267,9 +278,9 @@ def refused_in_its_own_home(error: Symptom = seen("permission-denied-in-home"), 
 
 
 @rule("container-files-root-owned")
-def home_belongs_to_root(folder: Folder = one(owner="root"), who: Account | None = None) -> Verdict:
+def home_belongs_to_root(folder: Folder = one(owner="root"), account: Account | None = None) -> Verdict:
     """A mounted folder that did not exist is made by root."""
-    return inside(folder) and who is not None and who.get("uid") != 0 and folder.path == "/home/" + who.user
+    return inside(folder) and account is not None and account.get("uid") != 0 and folder.path == "/home/" + account.user
 
 
 @rule("jupyter-kernel-other-env")

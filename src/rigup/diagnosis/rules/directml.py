@@ -31,27 +31,30 @@ def chosen_and_torch_for_the_processor(
 
 @rule("directml-module-missing", "likely")
 def onnxruntime_shows_the_processor_alone(
-    said: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
+    symptom: Symptom = seen("onnxruntime-cpu-alone"), _wished: Symptom = seen("onnxruntime-directml-installed", "directml-in-words", "directml-provider-asked"),
     cuda: Symptom | None = seen("onnxruntime-cuda-provider", "onnxruntime-wants-libraries"),
 ) -> Verdict:  # fmt: skip
     """The plain package was installed beside it, or after it, and its files are the ones that load."""
-    return cuda is None and {"package": "onnxruntime-directml", "said": said.id}
+    return cuda is None and {"package": "onnxruntime-directml", "said": symptom.id}
 
 
 @rule("extension-without-platform-build")
 def package_of_windows_elsewhere(
-    said: Symptom = seen("pip-windows-only-package"), platform: Platform = one(system=("linux", "macos"))
+    symptom: Symptom = seen("pip-windows-only-package"), platform: Platform = one(system=("linux", "macos"))
 ) -> Verdict:
     """DirectML is a part of Windows; its packages are built for nothing else."""
-    return {"name": said.get("name"), "platform": platform.system}
+    return {"name": symptom.get("name"), "platform": platform.system}
 
 
 @rule("extension-without-platform-build", "likely")
 def package_of_windows_in_a_shell(
-    said: Symptom = seen("pip-windows-only-package"), shell: Symptom = seen("unix-launcher-typed"), platform: Platform | None = None
+    symptom: Symptom = seen("pip-windows-only-package"), shell: Symptom = seen("unix-launcher-typed"), platform: Platform | None = None
 ) -> Verdict:  # fmt: skip
     """The same where only the launcher's name tells the system."""
-    return (platform is None or platform.get("system") != "windows") and {"name": said.get("name"), "typed": shell.id}
+    return (platform is None or platform.get("system") != "windows") and {
+        "name": symptom.get("name"),
+        "typed": shell.id,
+    }
 
 
 @rule("directml-wrong-adapter", "likely")
@@ -63,10 +66,10 @@ def integrated_is_used_beside_a_card(
         return False
     name = str(used.get("name")).strip()
     better = other.name if other.knows("name") else ""
-    apart = bool(better) and (
+    differs = bool(better) and (
         not any(words(name)) or not same_name(better, name)
     )  # "AMD Radeon Graphics" tells no model
-    return apart and small(name) and not other.get("integrated", small(better)) and {"used": name, "better": better}
+    return differs and small(name) and not other.get("integrated", small(better)) and {"used": name, "better": better}
 
 
 @rule("directml-wrong-adapter", "likely")
@@ -75,10 +78,10 @@ def first_of_two_is_the_processors_own(
     other: Gpu = one(integrated=False), chosen: Symptom | None = seen(tag="directml-second-adapter"),
 ) -> Verdict:  # fmt: skip
     """Unless told otherwise a program takes the adapter with the first number, and nothing shows that another was asked for."""
-    apart = other.get("runtime_index") != 0
+    differs = other.get("runtime_index") != 0
     return (
         chosen is None
-        and apart
+        and differs
         and small(first.name)
         and {"used": first.name, "better": other.get("name"), "said": where.id}
     )
@@ -96,11 +99,11 @@ def first_number_where_windows_lists_two(
 
 @rule("directml-wrong-adapter", "likely")
 def integrated_is_used_as_people_say(
-    said: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
+    symptom: Symptom = seen("integrated-used-in-words", "igpu-used-in-words", "intel-graphics-used-in-words", "internal-used-in-words", "wrong-adapter-in-words", "discrete-not-used-in-words"),
     where: Symptom = seen("directml-spoken-of", "directml-provider-spoken-of", "dml-spoken-of", tag="directml-used"), wish: Symptom | None = seen("integrated-wished-in-words"),
 ) -> Verdict:  # fmt: skip
     """Somebody with a card sees the processor's graphics at work."""
-    return wish is None and {"said": said.id, "where": where.id}
+    return wish is None and {"said": symptom.id, "where": where.id}
 
 
 def small(name: str) -> bool:
@@ -130,7 +133,7 @@ def falls_back_and_fails(
 
 @rule("directml-op-cpu-fallback", "likely")
 def operator_falls_back_and_meets_the_others(
-    said: Symptom = seen("operator-falls-back"), _elsewhere: Symptom = seen("directml-tensor-elsewhere")
+    symptom: Symptom = seen("operator-falls-back"), _elsewhere: Symptom = seen("directml-tensor-elsewhere")
 ) -> Verdict:
     """What ran on the processor came back as a tensor that DirectML does not take."""
-    return {"operator": said.get("operator")}
+    return {"operator": symptom.get("operator")}

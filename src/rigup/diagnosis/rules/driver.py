@@ -54,12 +54,12 @@ def module_and_library_differ(
 
 @rule("nvml-driver-library-mismatch")
 def kernel_refused_the_libraries(
-    said: Symptom = seen("nvrm-api-mismatch"), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    symptom: Symptom = seen("nvrm-api-mismatch"), driver: Driver | None = one(vendor="nvidia"), card: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
 ) -> Verdict:  # fmt: skip
     """The kernel's log keeps it: where nvidia-smi answers with the libraries' version by now, the module was loaded anew."""
     now = driver.get("version") if driver is not None and card is not None else None
-    past = bool(now) and same_version(str(now), str(said.get("library")))
-    return not past and said.values()
+    past = bool(now) and same_version(str(now), str(symptom.get("library")))
+    return not past and symptom.values()
 
 
 @rule("nvml-driver-library-mismatch", "likely")
@@ -173,35 +173,35 @@ def _unbuilt(tree: DkmsTree, builds: Every[DkmsBuild], platform: Platform) -> Ve
 
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_no_module(
-    said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
+    symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"),
     _smi: Symptom = seen("dkms-headers-missing", "nvidia-installer-load-failed", "nvidia-docker-no-uvm", "cuda-999", "fallback-service-speaks", "persistenced-finds-no-nodes", tag="nvidia-driver-silent"),
     ready: KernelModule | None = one(name="nvidia", loaded=True), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
     """The driver's programs are there, and its module is not; where CUDA's part has a number in its name, that is what was meant."""
-    meant = uvm is not None and said.get("module") in ("nvidia-uvm", "nvidia_uvm")
-    ours = said.get("module", "").startswith("nvidia") and not inside(said) and not meant
-    return ours and ready is None and {"kernel": said.get("kernel")}
+    intended = uvm is not None and symptom.get("module") in ("nvidia-uvm", "nvidia_uvm")
+    ours = symptom.get("module", "").startswith("nvidia") and not inside(symptom) and not intended
+    return ours and ready is None and {"kernel": symptom.get("kernel")}
 
 
 @rule("kernel-module-not-built", "likely")
 def modprobe_finds_none_though_installed(
-    said: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")
+    symptom: Symptom = seen("modprobe-module-not-found"), package: SystemPackage = one(state="installed")
 ) -> Verdict:
     """As above, where a list of packages tells that the driver is installed."""
     return (
-        said.get("module", "").startswith("nvidia")
+        symptom.get("module", "").startswith("nvidia")
         and package.name.startswith(_USER_SPACE)
-        and {"kernel": said.get("kernel")}
+        and {"kernel": symptom.get("kernel")}
     )
 
 
 @rule("kernel-module-not-built", "likely")
 def some_build_failed_and_no_driver_answers(
-    said: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing", "kernel-build-folder-missing"),
+    symptom: Symptom = seen("dkms-build-failed-unnamed", "dkms-headers-missing", "kernel-build-folder-missing"),
     _smi: Symptom = seen("dkms-package-failed", tag="nvidia-driver-silent"),
 ) -> Verdict:
     """DKMS does not say for which module it failed; that the driver is silent tells."""
-    return {"kernel": said.get("kernel")}
+    return {"kernel": symptom.get("kernel")}
 
 
 # -- a module that is not let in
@@ -316,15 +316,15 @@ def driver_has_dropped_it(
 
 @rule("nvml-driver-library-mismatch", "likely")
 def modules_firmware_is_not_there(
-    said: Symptom = seen("gsp-firmware-file-missing"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+    symptom: Symptom = seen("gsp-firmware-file-missing"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
 ) -> Verdict:
     """The module asks for the firmware of its own release in vain; an early start without the file is made good later."""
-    return works is None and said.values()
+    return works is None and symptom.values()
 
 
 @rule("gpu-needs-legacy-driver")
 def module_leaves_a_card_to_an_older_branch(
-    said: Symptom = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+    symptom: Symptom = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
 ) -> Verdict:  # fmt: skip
     """The module's own word; an old card beside one that it drives may well be left."""
-    return {**said.values(), **({"severity": "note"} if works else {})}
+    return {**symptom.values(), **({"severity": "note"} if works else {})}

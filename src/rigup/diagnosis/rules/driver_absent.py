@@ -77,11 +77,11 @@ def looked_for_in_vain(
 
 @rule("nvidia-module-not-loaded", "likely")
 def tensorflow_finds_no_module(
-    said: Symptom = seen("tf-no-driver-in-kernel"), platform: Platform | None = None, gpu: Gpu | None = one(vendor="nvidia"),
+    symptom: Symptom = seen("tf-no-driver-in-kernel"), platform: Platform | None = None, gpu: Gpu | None = one(vendor="nvidia"),
     _error: Symptom = seen("cuda-no-device", "cuda-no-device-constant", "cuda-999", "cuda-999-constant"),
 ) -> Verdict:  # fmt: skip
     """The driver's library answered, so it is installed. Without that, TensorFlow says the same of a machine with no GPU."""
-    return gpu is None and not inside(said) and not (platform and platform.get("wsl"))
+    return gpu is None and not inside(symptom) and not (platform and platform.get("wsl"))
 
 
 @rule("nvidia-module-not-loaded", "likely")
@@ -128,13 +128,13 @@ def nothing_of_a_driver_is_there(
 
 @rule("nvidia-driver-missing", "likely")
 def card_without_driver_or_tool(
-    card: PciDevice = one(vendor_id=NVIDIA, driver=None), said: Symptom = seen("nvidia-smi-not-installed"), module: KernelModule | None = one(name="nvidia"),
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), symptom: Symptom = seen("nvidia-smi-not-installed"), module: KernelModule | None = one(name="nvidia"),
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A card, no driver that has it, and no nvidia-smi."""
     offered = any(name.startswith("nvidia") and name != "nvidiafb" for name in card.get("modules", ()))
     built = module and (module.get("built_for") or module.get("loaded"))
-    return _draws(card) and not offered and not built and not inside(said) and not (platform and platform.get("wsl"))
+    return _draws(card) and not offered and not built and not inside(symptom) and not (platform and platform.get("wsl"))
 
 
 @rule("nvidia-driver-missing")
@@ -147,22 +147,24 @@ def windows_drives_the_card_itself(
 
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_driver(
-    said: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
-    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", tag="other-accelerators"), meant: Symptom | None = seen("processor-asked-for-by-an-option"),
+    symptom: Symptom = seen("torch-found-no-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    driver: Driver | None = None, platform: Platform | None = None, board: Symptom | None = seen("raspberry-board-named", "directml-spoken-of", tag="other-accelerators"), asked_cpu: Symptom | None = seen("processor-asked-for-by-an-option"),
 ) -> Verdict:  # fmt: skip
     """torch asked for the driver's version and got none; nobody has shown a driver or the bus, at most named a card."""
-    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
+    elsewhere = inside(symptom) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
     named = gpu is None or (gpu.get("vendor") == "nvidia" and not any(map(gpu.knows, _LISTED)))
-    return named and all(other is None for other in (card, driver, board, meant)) and not elsewhere
+    return named and all(other is None for other in (card, driver, board, asked_cpu)) and not elsewhere
 
 
 @rule("nvidia-driver-missing", "possible")
 def program_found_no_library_of_the_driver(
-    said: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
+    symptom: Symptom = seen("nvidia-smi-no-library", "nvml-library-not-found", "libcuda-not-found", "cuda-driver-library-not-found", "program-finds-no-library-of-the-driver", "cudarc-finds-no-library-of-the-driver"), gpu: Gpu | None = None, card: PciDevice | None = None,
     driver: Driver | None = None, torch: Torch | None = None, platform: Platform | None = None, plain: Symptom | None = seen(ON_THE_PROCESSOR, "vllm-platform-found", tag="no-gpu-told other-accelerators"),
 ) -> Verdict:  # fmt: skip
     """The library by which tools ask the driver is nowhere; where other cards or a working torch are shown, it is noise."""
-    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows")))
+    elsewhere = inside(symptom) or (
+        platform and (platform.get("wsl") or platform.get("system") in ("macos", "windows"))
+    )
     return all(other is None for other in (gpu, card, driver, torch, plain)) and not elsewhere
 
 

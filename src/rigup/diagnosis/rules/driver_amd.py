@@ -57,7 +57,7 @@ def report_shows_no_driver(
 
 @rule("amdgpu-not-loaded", "likely")
 def rocm_finds_no_module(
-    said: Symptom = seen(tag="module-builds-missed"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
+    symptom: Symptom = seen(tag="module-builds-missed"), loaded: KernelModule | None = one(name="amdgpu", loaded=True), kfd: KfdNode | None = None,
     node: DeviceNode | None = one(path="/dev/kfd"), platform: Platform | None = None, listed: Gpu | None = one(seen_by=("rocminfo", "rocm-smi", "amd-smi")),
     spoken: Symptom | None = seen("wsl-lived-in", "wsl-in-small-letters", "wsl-device-named"), built: KernelModule | None = one(name="amdgpu", built_in=True),
     works: Torch | None = one(available=True),
@@ -65,7 +65,7 @@ def rocm_finds_no_module(
     """ROCm's tools look for the module and do not find it, and nothing else shows that it is there."""
     has_module = any(part is not None for part in (loaded, kfd, node, listed, works))
     windows = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
-    return spoken is None and built is None and not has_module and not inside(said) and not windows
+    return spoken is None and built is None and not has_module and not inside(symptom) and not windows
 
 
 @rule("amdgpu-not-loaded", "likely")
@@ -80,17 +80,17 @@ def looked_for_in_vain(
 @rule("amdgpu-not-loaded", "likely")
 def older_driver_has_the_card(
     card: PciDevice = one(vendor_id=_AMD, driver="radeon"),
-    said: Symptom = seen(tag="driver-amd-no-device"),
+    symptom: Symptom = seen(tag="driver-amd-no-device"),
     other: PciDevice | None = one(vendor_id=_AMD, driver="amdgpu"),
 ) -> Verdict:
     """radeon only draws; what computes needs amdgpu to drive the card."""
-    return other is None and {"address": card.address, "said": said.id}
+    return other is None and {"address": card.address, "said": symptom.id}
 
 
 @rule("amdgpu-not-loaded", "likely")
-def modprobe_finds_none(said: Symptom = seen("modprobe-module-not-found")) -> Verdict:
+def modprobe_finds_none(symptom: Symptom = seen("modprobe-module-not-found")) -> Verdict:
     """The module does not exist for this kernel."""
-    return bool(said.get("module") == "amdgpu")
+    return bool(symptom.get("module") == "amdgpu")
 
 
 @rule("rocminfo-builtin-module")
@@ -103,10 +103,10 @@ def module_is_part_of_the_kernel(
 
 @rule("rocminfo-builtin-module", "likely")
 def configured_as_part_of_the_kernel(
-    said: Symptom = seen(tag="module-builds-missed"), _built: Symptom = seen(tag="amdgpu-built-in")
+    symptom: Symptom = seen(tag="module-builds-missed"), _built: Symptom = seen(tag="amdgpu-built-in")
 ) -> Verdict:
     """The same of its other tools, where the kernel's configuration is told."""
-    return {"said": said.id}
+    return {"said": symptom.id}
 
 
 @rule("rocminfo-builtin-module", "likely")
@@ -117,20 +117,20 @@ def amdkfd_is_there_all_the_same(node: KfdNode, _said: Symptom = seen("rock-modu
 
 @rule("rocminfo-builtin-module", "likely")
 def its_node_is_there_all_the_same(
-    said: Symptom = seen("rock-module-not-loaded"),
+    symptom: Symptom = seen("rock-module-not-loaded"),
     _node: DeviceNode = one(path="/dev/kfd"),
     platform: Platform | None = None,
 ) -> Verdict:
     """/dev/kfd exists, so the module cannot be missing."""
-    return not inside(said) and not (platform and platform.get("wsl"))
+    return not inside(symptom) and not (platform and platform.get("wsl"))
 
 
 @rule("rocminfo-builtin-module", "likely")
 def torch_computes_all_the_same(
-    said: Symptom = seen("rock-module-not-loaded"), torch: Torch = one(available=True), platform: Platform | None = None,
+    symptom: Symptom = seen("rock-module-not-loaded"), torch: Torch = one(available=True), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """torch for ROCm finds its device in the same place."""
-    return bool(torch.get("hip")) and not (platform and platform.get("wsl")) and {"said": said.id}
+    return bool(torch.get("hip")) and not (platform and platform.get("wsl")) and {"said": symptom.id}
 
 
 @rule("rocminfo-builtin-module", "likely")
@@ -157,51 +157,51 @@ def registered_without_sources(
 # -- what amdkfd refuses
 @rule("kfd-gpu-not-supported")
 def amdkfd_refuses_the_chip(
-    said: Symptom = seen("kfd-chip-not-supported", "kfd-asic-not-supported", "kfd-device-unknown"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("kfd-added-device"),
+    symptom: Symptom = seen("kfd-chip-not-supported", "kfd-asic-not-supported", "kfd-device-unknown"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("kfd-added-device"),
     node: KfdNode | None = None,
 ) -> Verdict:  # fmt: skip
     """Beside another card that computes, one that only draws may well be refused. A kernel may know a chip too little, or no longer."""
     alone = other is None and served is None and node is None
-    return alone and {"chip": said.get("chip") or said.get("device")}
+    return alone and {"chip": symptom.get("chip") or symptom.get("device")}
 
 
 @rule("kfd-gpu-not-supported", "likely")
 def chip_that_amdkfd_never_had(
-    chip: Symptom = seen("kfd-never-had-the-chip"), said: Symptom = seen("rock-module-not-loaded", tag="driver-amd-no-device"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
+    chip: Symptom = seen("kfd-never-had-the-chip"), symptom: Symptom = seen("rock-module-not-loaded", tag="driver-amd-no-device"), served: Symptom | None = seen("kfd-added-device"), node: KfdNode | None = None,
 ) -> Verdict:  # fmt: skip
     """The first of that architecture, and the smallest of the next, are on none of its lists."""
-    return served is None and node is None and {"chip": chip.get("chip"), "said": said.id}
+    return served is None and node is None and {"chip": chip.get("chip"), "said": symptom.id}
 
 
 @rule("amdgpu-not-loaded", "likely")
 def module_is_not_live(
-    said: Symptom = seen("rock-module-not-live"),
+    symptom: Symptom = seen("rock-module-not-live"),
     card: Gpu | None = one(vendor="amd"),
     other: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:
     """rocminfo says itself that there may be no such card: beside another maker's there is none."""
-    return (card is not None or other is None) and said.values()
+    return (card is not None or other is None) and symptom.values()
 
 
 # -- the path to the card
 @rule("pcie-atomics-missing")
 def kfd_leaves_a_device_out(
-    said: Symptom = seen("kfd-atomics-rejected"), inner: Gpu | None = one(vendor="amd", integrated=True), served: Symptom | None = seen("kfd-added-device"),
+    symptom: Symptom = seen("kfd-atomics-rejected"), inner: Gpu | None = one(vendor="amd", integrated=True), served: Symptom | None = seen("kfd-added-device"),
 ) -> Verdict:  # fmt: skip
     """amdkfd skips it; a processor's own graphics are skipped on many a desktop, beside a card that is served."""
-    spared = served is not None and inner is not None and inner.get("pci_id") == said.get("device")
-    return not spared and said.values()
+    spared = served is not None and inner is not None and inner.get("pci_id") == symptom.get("device")
+    return not spared and symptom.values()
 
 
 @rule("pcie-atomics-missing", "likely")
 def driver_finds_no_atomics(
-    said: Symptom = seen("amdgpu-atomics-unsupported"),
+    symptom: Symptom = seen("amdgpu-atomics-unsupported"),
     other: Gpu | None = one(vendor="nvidia"),
     integrated: Gpu | None = one(vendor="amd", integrated=True),
     served: Symptom | None = seen("kfd-added-device"), computed: Symptom | None = seen("tensor-on-its-device"),
 ) -> Verdict:  # fmt: skip
     """amdgpu says so of a card; an integrated GPU has no slot. A card that is served and computes does without."""
-    own = integrated is not None and integrated.get("pci_address") == said.get("address", "")
+    own = integrated is not None and integrated.get("pci_address") == symptom.get("address", "")
     return other is None and not own and not (served and computed)
 
 
@@ -234,17 +234,19 @@ def excerpt_shows_a_bridge_without_them(
 # -- the way to the nodes
 @rule("render-group-missing", "likely")
 def works_for_root_alone(
-    said: Symptom = seen(tag="driver-amd-no-device"), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
+    symptom: Symptom = seen(tag="driver-amd-no-device"), root: Symptom = seen("works-as-root", "works-with-sudo"), world: World | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """What fails for a person and not for root fails for want of a right."""
-    ours = not inside(said) and not (world and world.get("container"))
-    return ours and not (platform and platform.get("wsl")) and {"said": said.id, "works": root.id}
+    ours = not inside(symptom) and not (world and world.get("container"))
+    return ours and not (platform and platform.get("wsl")) and {"said": symptom.id, "works": root.id}
 
 
 @rule("render-group-missing", "likely")
-def node_for_root_alone(node: DeviceNode = one(path="/dev/kfd", group="root"), who: Account | None = None) -> Verdict:
+def node_for_root_alone(
+    node: DeviceNode = one(path="/dev/kfd", group="root"), account: Account | None = None
+) -> Verdict:
     """Nobody but root may open it, whoever it is that asks."""
-    return who is None and not inside(node) and node.mode[7:9] == "--" and {"group": "render"}
+    return account is None and not inside(node) and node.mode[7:9] == "--" and {"group": "render"}
 
 
 @rule("container-render-group-mismatch")
@@ -259,11 +261,11 @@ def group_that_no_namespace_knows(
 @rule("amd-firmware-regression")
 def firmware_known_bad(
     _hang: Symptom = seen(tag="amdgpu-scheduler-silent"),
-    told: Symptom = seen("amd-firmware-version"),
+    statement: Symptom = seen("amd-firmware-version"),
     gpu: Gpu | None = one(vendor="amd"),
 ) -> Verdict:
     """The scheduler of the card hangs, and its firmware is on the list."""
-    component, version = told.get("component", ""), told.get("version", "")
+    component, version = statement.get("component", ""), statement.get("version", "")
     return firmware_fault(component, version, isa=gpu.get("isa") if gpu else None) and {
         "firmware": component + " " + version
     }
@@ -286,16 +288,16 @@ def package_known_bad(
 
 @rule("amd-firmware-regression", "likely")
 def bad_firmware_is_loaded(
-    told: Symptom = seen("amd-firmware-version"),
+    statement: Symptom = seen("amd-firmware-version"),
     gpu: Gpu = one(vendor="amd"),
     hang: Symptom | None = seen(tag="amdgpu-scheduler-silent"),
 ) -> Verdict:
     """The firmware of this chip is on the list; nobody has shown a hang yet."""
-    bad = firmware_fault(told.get("component", ""), told.get("version", ""), isa=gpu.isa)
+    bad = firmware_fault(statement.get("component", ""), statement.get("version", ""), isa=gpu.isa)
     return (
         hang is None
         and bad
-        and {"firmware": told.get("component", "") + " " + told.get("version", ""), "severity": "warning"}
+        and {"firmware": statement.get("component", "") + " " + statement.get("version", ""), "severity": "warning"}
     )
 
 

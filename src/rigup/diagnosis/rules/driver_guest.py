@@ -77,12 +77,12 @@ def looked_for_on_the_bus(
 
 @rule("no-gpu-present", "likely")
 def installer_found_no_card(
-    said: Symptom = seen("nvidia-installer-no-gpu"),
+    symptom: Symptom = seen("nvidia-installer-no-gpu"),
     gpu: Gpu | None = one(vendor="nvidia"),
     card: PciDevice | None = one(vendor_id=NVIDIA),
 ) -> Verdict:
     """The driver's installer looked on the bus for a card that it knows."""
-    return gpu is None and card is None and not inside(said) and {"severity": "error"}
+    return gpu is None and card is None and not inside(symptom) and {"severity": "error"}
 
 
 @rule("no-gpu-present", "possible")
@@ -104,12 +104,12 @@ def nothing_of_nvidia_was_found(
 
 @rule("no-gpu-present", "likely")
 def told_to_have_no_card(
-    said: Symptom = seen("torch-found-no-driver", tag="nvidia-finds-none"), told: Symptom = seen(tag="no-gpu-told"),
+    symptom: Symptom = seen("torch-found-no-driver", tag="nvidia-finds-none"), statement: Symptom = seen(tag="no-gpu-told"),
     gpu: Gpu | None = None, card: PciDevice | None = None, platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """A program wanted CUDA, and the person says that there is nothing to have it on."""
-    elsewhere = inside(said) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
-    return gpu is None and card is None and not elsewhere and {"said": told.id, "severity": "error"}
+    elsewhere = inside(symptom) or (platform and (platform.get("wsl") or platform.get("system") == "macos"))
+    return gpu is None and card is None and not elsewhere and {"said": statement.id, "severity": "error"}
 
 
 @rule("no-gpu-present", "likely")
@@ -155,18 +155,18 @@ def guest_shows_its_display(
 
 # -- windows into the card's memory
 @rule("bios-bar-settings", "likely")
-def window_of_no_size(said: Symptom = seen("nvrm-bar-invalid"), guest: Platform | None = None) -> Verdict:
+def window_of_no_size(symptom: Symptom = seen("nvrm-bar-invalid"), guest: Platform | None = None) -> Verdict:
     """The firmware gave the card no window; in a guest it is the hypervisor's doing."""
-    return not _virtual(guest) and said.get("size", "0") == "0"
+    return not _virtual(guest) and symptom.get("size", "0") == "0"
 
 
 @rule("bios-bar-settings", "likely")
 def no_room_for_the_window(
-    said: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", "amdgpu-init-fatal", tag="nvidia-driver-silent"),
+    symptom: Symptom = seen("pci-bar-no-space"), _failed: Symptom = seen("nvrm-init-adapter-failed", "nvidia-smi-no-devices", "amdgpu-init-fatal", tag="nvidia-driver-silent"),
     guest: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The kernel found no room for a large window, and the driver then failed."""
-    size = said.get("size") or said.get("size2")
+    size = symptom.get("size") or symptom.get("size2")
     return not _virtual(guest) and size is not None and int(size, 16) >= _LARGE
 
 
@@ -175,12 +175,12 @@ _LARGE = 1 << 28
 
 @rule("bios-bar-settings", "possible")
 def adapter_not_initialised(
-    said: Symptom = seen("nvrm-init-adapter-failed"),
+    symptom: Symptom = seen("nvrm-init-adapter-failed"),
     guest: Platform | None = None,
     gone: Symptom | None = seen("xid-79", "gpu-fallen-off"),
 ) -> Verdict:
     """The same code has several reasons; this is one that the log would not show."""
-    return said.get("code") == "0x22:0x56" and not _virtual(guest) and gone is None
+    return symptom.get("code") == "0x22:0x56" and not _virtual(guest) and gone is None
 
 
 def _virtual(platform: Platform | None) -> bool:
@@ -189,20 +189,20 @@ def _virtual(platform: Platform | None) -> bool:
 
 @rule("vm-passthrough-misconfigured", "likely")
 def guest_cannot_take_the_card(
-    said: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
+    symptom: Symptom = seen("nvidia-smi-no-handle", "nvrm-bar-invalid"), guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """In a guest the driver finds the card and cannot use it."""
-    return (_virtual(guest) or on_first_bus(said)) and lost is None
+    return (_virtual(guest) or on_first_bus(symptom)) and lost is None
 
 
 @rule("vm-passthrough-misconfigured", "possible")
 def guest_cannot_start_the_card(
-    said: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
+    symptom: Symptom = seen("nvrm-init-adapter-failed", "amdgpu-init-fatal"), guest: Platform | None = None,
     lost: Symptom | None = seen("xid-79", "gpu-fallen-off", "nvidia-smi-gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """As above; a fault of the card itself would look the same."""
-    return (_virtual(guest) or on_first_bus(said)) and lost is None
+    return (_virtual(guest) or on_first_bus(symptom)) and lost is None
 
 
 def on_first_bus(symptom: Symptom) -> bool:
@@ -225,13 +225,13 @@ def card_was_given_away_and_is_not_found(
 # -- a module that modprobe does not find
 @rule("kernel-module-not-built", "possible")
 def modprobe_finds_none_and_nobody_says_why(
-    said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"), missing: Symptom | None = seen("nvidia-smi-not-installed"),
+    symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module"), missing: Symptom | None = seen("nvidia-smi-not-installed"),
     card: PciDevice | None = one(vendor_id=NVIDIA), ready: KernelModule | None = one(name="nvidia", loaded=True),
     works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"), uvm: Symptom | None = seen("uvm-module-not-inserted"),
 ) -> Verdict:  # fmt: skip
     """Who asks for the module takes the driver for installed; a card without any driver is another matter."""
-    elsewhere = inside(said) or any(other is not None for other in (missing, card, ready, works, uvm))
-    return said.get("module", "").startswith("nvidia") and not elsewhere and {"kernel": said.get("kernel")}
+    elsewhere = inside(symptom) or any(other is not None for other in (missing, card, ready, works, uvm))
+    return symptom.get("module", "").startswith("nvidia") and not elsewhere and {"kernel": symptom.get("kernel")}
 
 
 # -- numbers of CUDA's in a program's log

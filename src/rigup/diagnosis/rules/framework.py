@@ -133,6 +133,16 @@ def somebody_shows_a_list_of_cpu_builds(
     return _cpu_variant(package) and not known and not seen_none
 
 
+@rule("cpu-only-torch", "likely")
+def toolkit_lies_beside_a_cpu_build(
+    package: Package = one(manager="conda", name=("pytorch", "pytorch-mutex", "libtorch")), toolkit: Package = one(manager="conda", name=("cudatoolkit", "pytorch-cuda")),
+    torch: Torch | None = None, mac: Platform | None = one(system="macos"),
+) -> Verdict:  # fmt: skip
+    """Both were asked for together, and the solver gave the build that has no use for the toolkit."""
+    works = torch is not None and (torch.get("available") or torch.get("cuda"))
+    return _cpu_variant(package) and package.get("env") == toolkit.get("env") and mac is None and not works
+
+
 @rule("cpu-only-torch", "possible")
 def nothing_but_conda_forge_was_asked(
     _asked: Symptom = seen("conda-forge-alone"), torch: Torch = one(available=False), gpu: Gpu | None = None,
@@ -219,7 +229,7 @@ def _system(platform: Platform | None) -> str:
 # -- torchvision
 @rule("torch-torchvision-mismatch")
 def torchvision_misses_its_own_operators(
-    said: Symptom = seen("torchvision-nms-missing"), checkout: Symptom | None = seen("torchvision-of-torch-hub"), torch: Package | None = one(name=("torch", "pytorch")),
+    symptom: Symptom = seen("torchvision-nms-missing"), checkout: Symptom | None = seen("torchvision-of-torch-hub"), torch: Package | None = one(name=("torch", "pytorch")),
     vision: Package | None = one(name="torchvision"),
 ) -> Verdict:  # fmt: skip
     """They are compiled against one release of torch; the sources that torch.hub imports in their place have none, whatever is installed."""
@@ -229,4 +239,4 @@ def torchvision_misses_its_own_operators(
         and vision is not None
         and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
     )
-    return not (checkout and pair) and {**said.values(), "companion": "torchvision"}
+    return not (checkout and pair) and {**symptom.values(), "companion": "torchvision"}

@@ -26,30 +26,30 @@ _MASKS = ("CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES")
 # -- the bus and the card's own firmware
 @rule("gpu-fell-off-bus")
 def driver_calls_it_lost(
-    said: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    symptom: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
     unmapped: Symptom | None = seen("pci-bar-no-space", "nvrm-bar-invalid"),
 ) -> Verdict:  # fmt: skip
     """Off the bus or out of reach in another way: a log of the card's own processor, or of its windows, tells which."""
-    return gsp is None and unmapped is None and said.knows("id")
+    return gsp is None and unmapped is None and symptom.knows("id")
 
 
 @rule("gpu-fell-off-bus", "possible")
 def tool_gets_no_handle(
-    said: Symptom = seen("nvidia-smi-no-handle"),
+    symptom: Symptom = seen("nvidia-smi-no-handle"),
     platform: Platform | None = None,
     known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
 ) -> Verdict:
     """On a machine of its own, a card without a handle has mostly left the bus."""
-    elsewhere = (platform and (platform.get("hypervisor") or platform.get("wsl"))) or on_first_bus(said)
-    return "Unknown Error" in said.get("why", "") and not elsewhere and known is None
+    elsewhere = (platform and (platform.get("hypervisor") or platform.get("wsl"))) or on_first_bus(symptom)
+    return "Unknown Error" in symptom.get("why", "") and not elsewhere and known is None
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def tool_finds_no_such_card(
-    said: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
+    symptom: Symptom = seen("nvidia-smi-no-handle"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
 ) -> Verdict:  # fmt: skip
     """The driver has a node for the card, and could not start it."""
-    return "Not Found" in said.get("why", "") and known is None and not inside(said) and not on_first_bus(said)
+    return "Not Found" in symptom.get("why", "") and known is None and not inside(symptom) and not on_first_bus(symptom)
 
 
 @rule("gpu-fell-off-bus", "likely")
@@ -63,43 +63,47 @@ def card_reads_all_ones(
 
 @rule("gpu-fell-off-bus", "possible")
 def card_reads_all_ones_and_nobody_says_more(
-    said: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"), switch: GraphicsSwitch | None = None,
+    symptom: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"), switch: GraphicsSwitch | None = None,
 ) -> Verdict:  # fmt: skip
     """As above, and that is all; a laptop's card reads so whenever it is switched off."""
-    mobile = any(word in said.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
-    return off is None and switch is None and not mobile and "NVIDIA" in said.get("name", "")
+    mobile = any(word in symptom.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
+    return off is None and switch is None and not mobile and "NVIDIA" in symptom.get("name", "")
 
 
 @rule("gpu-hardware-init-failure", "likely")
 def its_firmware_does_not_come_up(
-    said: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
+    symptom: Symptom = seen("nvrm-init-adapter-failed", "gsp-still-up", "gsp-start-code-refused"), _gsp: Symptom | None = seen("xid-119")
 ) -> Verdict:  # fmt: skip
     """The code, or the line that goes before it, says that the card's own processor did not start; where it spoke its last before, that is why."""
-    is_of_gsp = _gsp is None or str(said.get("code", "")).startswith("0x62:0x65")
-    return is_of_gsp and (said.id != "nvrm-init-adapter-failed" or str(said.get("code", "")).startswith("0x62:"))
+    is_of_gsp = _gsp is None or str(symptom.get("code", "")).startswith("0x62:0x65")
+    return is_of_gsp and (symptom.id != "nvrm-init-adapter-failed" or str(symptom.get("code", "")).startswith("0x62:"))
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def adapter_does_not_start(
-    said: Symptom = seen("nvrm-init-adapter-failed"),
+    symptom: Symptom = seen("nvrm-init-adapter-failed"),
     platform: Platform | None = None,
     other: Symptom | None = seen("nvrm-bar-invalid", "gsp-firmware-file-missing", "bbswitch-off", tag="gpu-lost"),
 ) -> Verdict:
     """The driver could not start the card, and the log does not tell more."""
-    code = said.get("code", "")
+    code = symptom.get("code", "")
     guest = platform and platform.get("hypervisor")
     return (
-        code != "0x22:0x56" and not code.startswith("0x62:") and other is None and not guest and not on_first_bus(said)
+        code != "0x22:0x56"
+        and not code.startswith("0x62:")
+        and other is None
+        and not guest
+        and not on_first_bus(symptom)
     )
 
 
 @rule("gpu-hardware-init-failure", "possible")
 def display_server_gets_no_device(
-    said: Symptom = seen("xorg-gpu-init-failed"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
+    symptom: Symptom = seen("xorg-gpu-init-failed"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi"),
     other: Symptom | None = seen("nvrm-init-adapter-failed", "nvrm-bar-invalid", "xid-119", "gsp-silent", "bbswitch-off", "bbswitch-card-off", tag="gpu-lost nvidia-driver-silent"),
 ) -> Verdict:  # fmt: skip
     """As above, told by the display server."""
-    return works is None and other is None and not inside(said)
+    return works is None and other is None and not inside(symptom)
 
 
 @rule("gpu-hardware-init-failure", "possible")
@@ -272,9 +276,9 @@ def card_lets_no_program_in(
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def cudnn_starts_on_a_full_card(said: Symptom = seen("cudnn-tells-the-memory")) -> Verdict:
+def cudnn_starts_on_a_full_card(symptom: Symptom = seen("cudnn-tells-the-memory")) -> Verdict:
     """A library's first handle finds next to nothing free: what fills the card was there before."""
-    return int(said.free) < _NOTHING * int(said.total) and {"severity": "error"}
+    return int(symptom.free) < _NOTHING * int(symptom.total) and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "possible")
@@ -307,10 +311,10 @@ def named_in_the_old_form(mask: Variable = one(name=_MASKS), gpu: Gpu = one(vend
 
 @rule("mig-device-misaddressed", "possible")
 def old_form_finds_nothing(
-    said: Symptom = seen("mig-mask-in-the-old-form"), error: Symptom = seen(tag="mig-finds-none"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = one(vendor="nvidia"),
+    symptom: Symptom = seen("mig-mask-in-the-old-form"), error: Symptom = seen(tag="mig-finds-none"), driver: Driver | None = one(vendor="nvidia"), gpu: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """Drivers of before parts had UUIDs of their own took this form; whose version nobody shows is mostly younger."""
-    return driver is None and gpu is None and {"named": said.named, "said": error.id}
+    return driver is None and gpu is None and {"named": symptom.named, "said": error.id}
 
 
 def uuids_of_parts(gpu: Gpu) -> list[str]:
@@ -321,7 +325,7 @@ def uuids_of_parts(gpu: Gpu) -> list[str]:
 
 @rule("gpu-memory-ecc-error", "likely")
 def row_is_marked_for_remapping(
-    said: Symptom = seen("xid-row-remap"), done: Symptom | None = seen("rows-are-remapped")
+    symptom: Symptom = seen("xid-row-remap"), done: Symptom | None = seen("rows-are-remapped")
 ) -> Verdict:
     """The driver sets a bad row aside at the next reset; where none waits any more, and none failed, that has been done."""
-    return {**said.values(), **({"severity": "note"} if done else {})}
+    return {**symptom.values(), **({"severity": "note"} if done else {})}

@@ -27,11 +27,11 @@ def _year_wanted(missing: Symptom) -> str | None:
 
 @rule("cpu-only-torch", "likely")
 def a_program_found_no_code_for_intel(
-    said: Symptom = seen("torch-not-linked-with-xpu", "torch-not-compiled-with-xpu"), torch: Torch | None = None
+    symptom: Symptom = seen("torch-not-linked-with-xpu", "torch-not-compiled-with-xpu"), torch: Torch | None = None
 ) -> Verdict:
     """torch says so itself; a build for Intel's GPUs has them, with or without Intel's extension."""
     return not (torch and (torch.get("xpu_available") or "+xpu" in str(torch.get("version")))) and {
-        "said": said.id,
+        "said": symptom.id,
         **_foreign(torch),
     }
 
@@ -72,36 +72,36 @@ def _foreign(torch: Torch | None) -> dict[str, str]:
 
 @rule("cpu-only-torch", "possible")
 def no_such_device_in_torch(
-    said: Symptom = seen("xpu-attribute-missing"), torch: Torch | None = None, ipex: Symptom | None = seen("ipex-imported")
+    symptom: Symptom = seen("xpu-attribute-missing"), torch: Torch | None = None, ipex: Symptom | None = seen("ipex-imported")
 ) -> Verdict:  # fmt: skip
     """Releases before torch knew Intel's GPUs, or a build without them; Intel's extension, once imported, adds the name."""
-    return ipex is None and not (torch and "+xpu" in str(torch.get("version"))) and {"said": said.id}
+    return ipex is None and not (torch and "+xpu" in str(torch.get("version"))) and {"said": symptom.id}
 
 
 # -- the way to the card
 
 
 @rule("container-without-gpu", "likely")
-def no_device_in_a_container(said: Symptom = seen(tag="intel-gpu-unseen", at="container")) -> Verdict:
+def no_device_in_a_container(symptom: Symptom = seen(tag="intel-gpu-unseen", at="container")) -> Verdict:
     """torch has code for Intel's GPUs, and the container shows it none."""
-    return {"option": "--device=/dev/dri", "said": said.id}
+    return {"option": "--device=/dev/dri", "said": symptom.id}
 
 
 @rule("container-without-gpu", "likely")
 def no_device_in_a_container_as_people_say(
-    said: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of")
+    symptom: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of")
 ) -> Verdict:
     """The same where only the words tell that it was in a container."""
-    return {"option": "--device=/dev/dri", "said": said.id, "where": where.id}
+    return {"option": "--device=/dev/dri", "said": symptom.id, "where": where.id}
 
 
 @rule("render-group-missing", "possible")
 def no_device_on_linux(
-    said: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None
+    symptom: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None
 ) -> Verdict:  # fmt: skip
     """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node."""
     built = torch is None or "+xpu" in str(torch.get("version")) or not torch.knows("version")
-    return where is None and built and not platform.get("wsl") and not said.place.world and {"vendor": "intel"}
+    return where is None and built and not platform.get("wsl") and not symptom.place.world and {"vendor": "intel"}
 
 
 @rule("render-group-missing", "possible")
@@ -180,13 +180,17 @@ def dll_of_another_number_is_shown(
 @rule("intel-oneapi-version-mismatch", "likely")
 def another_release_is_told(
     missing: Symptom = seen(tag="oneapi-library-missed"),
-    told: Symptom = seen("oneapi-release-in-words", "oneapi-package-there", "oneapi-other-generation-told"),
+    statement: Symptom = seen("oneapi-release-in-words", "oneapi-package-there", "oneapi-other-generation-told"),
+    unlinked: Symptom | None = seen("ldd-oneapi-not-found"),
 ) -> Verdict:
     """A library is missed, and a person or a package manager says which oneAPI is there: then it is of another generation. Where the table knows both years, they tell."""
-    release, wanted = str(told.get("release") or told.get("other") or ""), _year_wanted(missing)
+    release, wanted = str(statement.get("release") or statement.get("other") or ""), _year_wanted(missing)
     named = {"have": "oneAPI " + release} if release[:1].isdigit() else {}
     same = bool(named) and wanted is not None and release.startswith(wanted)
-    return bool(release) and not same and {"lib": missing.get("lib"), **named}
+    elsewhere = (
+        statement.id == "oneapi-release-in-words" and unlinked is not None
+    )  # no generation is there: another machine's is spoken of
+    return bool(release) and not same and not elsewhere and {"lib": missing.get("lib"), **named}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
@@ -195,9 +199,9 @@ def runtime_of_another_release_was_put_over_its_own(
 ) -> Verdict:
     """PyTorch's build for Intel pins the compiler's runtime; in its environment lies one of another release."""
     wanted = runtime_of_torch(str(torch.version)) if "+xpu" in str(torch.get("version")) else None
-    beside = torch.knows("env") and part.get("env") == torch.env and works is None
+    same_env = torch.knows("env") and part.get("env") == torch.env and works is None
     other = wanted is not None and not str(part.version).startswith(wanted + ".")
-    return beside and other and {"lib": part.name, "have": f"{part.name} {part.version}"}
+    return same_env and other and {"lib": part.name, "have": f"{part.name} {part.version}"}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")

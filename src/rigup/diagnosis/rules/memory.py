@@ -8,6 +8,7 @@ from rigup.knowledge.gtt import PAGE, maps_always
 from rigup.machine.kinds import DeadLine, Gpu, Memory, ModuleParameter, Platform, Symptom, Torch
 
 GIB = 1 << 30
+NO_PARAMETERS_OF_AMDGPU = ("gtt_size", "gtt", "gttsize_mb", "pages_limit", "vram_size")
 _UNITS = {"bytes": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": GIB, "t": 1 << 40}
 _ASYNC = "torch-async-out-of-memory"  # CUDA's own pool: it reserves nothing beside what it gave
 OUT = wordings(tag="torch-out-of-memory")
@@ -35,8 +36,8 @@ class Figures:
         self.allocated, self.slack, self.mine = (size(symptom.get(name)) for name in ("allocated", "slack", "mine"))
         reserved = size(symptom.get("reserved"))
         if self.slack is None and reserved is not None and self.allocated is not None:
-            apart = reserved < self.allocated  # up to 1.3 "cached" was what is held beside the allocated
-            self.slack = reserved if apart else reserved - self.allocated
+            differs = reserved < self.allocated  # up to 1.3 "cached" was what is held beside the allocated
+            self.slack = reserved if differs else reserved - self.allocated
         if symptom.get("id") == _ASYNC:
             self.slack = 0.0
 
@@ -106,19 +107,19 @@ class Figures:
 
 @rule("gpu-memory-held-by-others")
 def others_hold_what_it_wants(
-    said: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """Without the others the request would have been met. What a processor's graphics share is the system's as well."""
-    return (shared is None or card is not None) and Figures(said).taken and {"severity": "error"}
+    return (shared is None or card is not None) and Figures(symptom).taken and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def message_names_the_holder(
-    said: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("other-process-holds-memory"),
+    symptom: Symptom = seen(tag="torch-out-of-memory"), other: Symptom = seen("other-process-holds-memory"),
     full: Symptom | None = seen("torch-out-of-memory-figures"),
 ) -> Verdict:  # fmt: skip
     """The message names another process with more memory than was asked for."""
-    held, figures = size(other.get("held")) or 0.0, Figures(full or said)
+    held, figures = size(other.get("held")) or 0.0, Figures(full or symptom)
     much = figures.wanted is not None and held > figures.wanted and held > 0.2 * (figures.total or 0)
     return much and not figures.includes(held) and {"severity": "error"}
 
@@ -136,10 +137,10 @@ def used_by_nobody_that_is_listed(
 
 @rule("gpu-memory-held-by-others", "likely")
 def card_is_full_before_it_starts(
-    gpu: Gpu, said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"),
+    gpu: Gpu, symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory", "xla-out-of-memory"),
 ) -> Verdict:  # fmt: skip
     """The message has no figures of use; nvidia-smi shows that most of the card is taken."""
-    return gpu.memory_used > 0.8 * gpu.vram and _wants(said) < gpu.vram and {"severity": "error"}
+    return gpu.memory_used > 0.8 * gpu.vram and _wants(symptom) < gpu.vram and {"severity": "error"}
 
 
 def _wants(symptom: Symptom) -> float:
@@ -148,59 +149,59 @@ def _wants(symptom: Symptom) -> float:
 
 @rule("gpu-memory-held-by-others", "likely")
 def taken_as_people_say(
-    told: Symptom = seen("memory-taken-in-words", "memory-taken-in-chinese-words"),
-    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
+    statement: Symptom = seen("memory-taken-in-words", "memory-taken-in-chinese-words"),
+    symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
     full: Symptom | None = seen(tag="torch-out-of-memory"),
 ) -> Verdict:
     """Words tell of memory that is not the program's own; a message with figures knows better."""
-    return full is None and {"told": told.id, "said": said.id, "severity": "error"}
+    return full is None and {"told": statement.id, "said": symptom.id, "severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def memory_stays_when_its_process_is_gone(
-    told: Symptom = seen("memory-stays-in-words", "memory-taken-in-chinese-words"), gone: Symptom = seen("process-gone-in-words", "process-gone-in-chinese-words"),
+    statement: Symptom = seen("memory-stays-in-words", "memory-taken-in-chinese-words"), gone: Symptom = seen("process-gone-in-words", "process-gone-in-chinese-words"),
 ) -> Verdict:  # fmt: skip
     """Somebody ended what used the memory, and it is not given back."""
-    return {"told": told.id, "gone": gone.id}
+    return {"told": statement.id, "gone": gone.id}
 
 
 @rule("oom-fragmentation")
-def reserved_in_pieces(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
+def reserved_in_pieces(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Enough is reserved and unused, and no piece of it is long enough."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     return figures.in_pieces and not figures.taken
 
 
 @rule("oom-fragmentation", "likely")
-def reserved_would_do(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
+def reserved_would_do(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Joined pieces would have met the request; whether the next one is met as well, no figure tells."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     return figures.would_do and not figures.taken and not figures.roomy
 
 
 @rule("oom-model-too-large")
 def work_fills_the_card(
-    said: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
+    symptom: Symptom = seen(tag="torch-out-of-memory"), shared: Gpu | None = one(vendor="amd", integrated=True), carved: Symptom | None = seen("amdgpu-vram-ready", "amdgpu-vram-span")
 ) -> Verdict:  # fmt: skip
     """Nearly all is in use by the work itself; a total far below what the kernel has for graphics is no whole card's."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     whole = carved is None or (size(f"{carved.mib} M") or 0) < 1.5 * (figures.total or 0)
     return shared is None and whole and figures.own and _work(figures)
 
 
 @rule("oom-model-too-large", "likely")
 def work_fills_what_the_graphics_may_use(
-    said: Symptom = seen(tag="torch-out-of-memory"), _shared: Gpu = one(vendor="amd", integrated=True)
+    symptom: Symptom = seen(tag="torch-out-of-memory"), _shared: Gpu = one(vendor="amd", integrated=True)
 ) -> Verdict:
     """How much that is, is a matter of settings where the memory is the system's."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     return figures.own and _work(figures)
 
 
 @rule("oom-model-too-large", "likely")
-def nothing_else_tells(said: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
+def nothing_else_tells(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Verdict:
     """Too little is free; the figures leave open whose a part of the memory is, or how it lies."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     return figures.told and not figures.own and _work(figures)
 
 
@@ -212,84 +213,84 @@ def _work(figures: Figures) -> bool:
 
 
 @rule("oom-model-too-large", "possible")
-def refused_beside_free_memory(said: Symptom = seen(tag="torch-out-of-memory"), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
+def refused_beside_free_memory(symptom: Symptom = seen(tag="torch-out-of-memory"), own: Symptom | None = seen("test-caps-its-own-memory")) -> Verdict:  # fmt: skip
     """The card has room for the request: a limit of the process or of the system refuses it (a test's own is meant), or figures of another moment."""
-    figures = Figures(said)
+    figures = Figures(symptom)
     aside = own is not None or figures.taken or figures.in_pieces
     return figures.roomy and not aside and (figures.free or 0) <= (figures.total or 0)
 
 
 @rule("oom-model-too-large", "possible")
 def out_of_memory_without_figures(
-    said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
+    symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "torch-allocation-on-device"),
     known: Symptom | None = seen("context-out-of-memory", "context-out-of-memory-in-java", tag="torch-out-of-memory"),
 ) -> Verdict:
     """What the message says; it does not tell whose the memory is."""
-    return known is None and said.knows("id")
+    return known is None and symptom.knows("id")
 
 
 @rule("oom-model-too-large", "likely")
 def no_room_beside_the_weights(
-    said: Symptom = seen("vllm-no-room-for-cache"), small: Symptom | None = seen("vllm-small-share")
+    symptom: Symptom = seen("vllm-no-room-for-cache"), small: Symptom | None = seen("vllm-small-share")
 ) -> Verdict:
     """The engine leaves a part of the card alone; who wished it to take less than half gets what he asked for."""
-    return small is None and {"said": said.id}
+    return small is None and {"said": symptom.id}
 
 
 @mends("oom-fragmentation")
-def allocator_setting(said: Symptom = seen(tag="torch-out-of-memory")) -> Params:
+def allocator_setting(symptom: Symptom = seen(tag="torch-out-of-memory")) -> Params:
     """The allocator's variable has its runtime's name; older releases know another setting."""
-    runtime = "HIP" if said.get("runtime") == "HIP" else "CUDA"
-    setting = "max_split_size_mb:512" if said.get("reserved") is not None else "expandable_segments:True"
+    runtime = "HIP" if symptom.get("runtime") == "HIP" else "CUDA"
+    setting = "max_split_size_mb:512" if symptom.get("reserved") is not None else "expandable_segments:True"
     return {"variable": f"PYTORCH_{runtime}_ALLOC_CONF", "setting": setting}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch(
-    gpu: Gpu = one(integrated=True), said: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory")
+    gpu: Gpu = one(integrated=True), symptom: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory")
 ) -> Verdict:
     """torch has the system's half only, and the larger half lies in a carve-out that it does not use."""
-    total = size(said.get("total") or said.get("total2"))
+    total = size(symptom.get("total") or symptom.get("total2"))
     return bool(total) and abs((total or 0) - gpu.gtt) < 0.1 * gpu.gtt and gpu.vram > gpu.gtt / 2
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_starves_torch_by_the_kernels_words(
-    said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
+    symptom: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom | None = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False), inside: Gpu | None = one(vendor="amd", integrated=True),
 ) -> Verdict:  # fmt: skip
     """The same, where only the kernel's log tells the two pools; a card of its own has its own memory as its total."""
-    total = size(said.get("total") or said.get("total2")) or 0
+    total = size(symptom.get("total") or symptom.get("total2")) or 0
     vram = size(f"{carved.get('mib') or 0} M") or 0
     gtt = size(f"{mapped.get('mib') or 0} M") or 0 if mapped else None
     fits = inside is not None if gtt is None else abs(total - gtt) < 0.1 * gtt
     alone = card is None and 0 < 2 * total < vram
-    return alone and fits and {"severity": "error" if said.id in OUT else "warning"}
+    return alone and fits and {"severity": "error" if symptom.id in OUT else "warning"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def other_pool_is_used_as_people_say(
-    said: Symptom = seen("gtt-instead-of-vram-in-words"), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen("gtt-instead-of-vram-in-words"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:
     """Somebody gave the GPU memory of its own, and the program takes the mapped one."""
-    return card is None and {"said": said.id}
+    return card is None and {"said": symptom.id}
 
 
 @rule("apu-gtt-limit-not-applied", "likely")
 def limit_is_not_in_force_as_people_say(
-    said: Symptom = seen("gtt-not-set-in-words"),
+    symptom: Symptom = seen("gtt-not-set-in-words"),
     wish: Symptom = seen("gtt-limit-named", "gtt-pages-named", "gtt-size-named"),
 ) -> Verdict:
     """The parameter stands in the text, and somebody sees that it did not help."""
-    return {"said": said.id, "wish": wish.id}
+    return {"said": symptom.id, "wish": wish.id}
 
 
 @rule("apu-memory-miscount", "likely")
 def total_is_wrong_as_people_say(
-    said: Symptom = seen("hip-total-wrong-in-words"), gpu: Gpu = one(integrated=True)
+    symptom: Symptom = seen("hip-total-wrong-in-words"), gpu: Gpu = one(integrated=True)
 ) -> Verdict:
     """Somebody knows how much there is, and the runtime tells another figure."""
-    return {"said": said.id, "name": gpu.get("name")}
+    return {"said": symptom.id, "name": gpu.get("name")}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
@@ -321,10 +322,11 @@ def _auto(name: str, running: str) -> bool:
 
 @rule("apu-gtt-limit-not-applied")
 def no_such_parameter(
-    wish: ModuleParameter = one(module="amdgpu", name=("gtt_size", "gtt", "gttsize_mb", "pages_limit", "vram_size")),
-) -> Verdict:
-    """amdgpu has no parameter of this name, and ignores it."""
-    return not wish.knows("running") and bool(wish.configured) and {"name": wish.name}
+    wish: ModuleParameter = one(module="amdgpu", name=NO_PARAMETERS_OF_AMDGPU), refused: Symptom | None = seen(tag="device-out-of-memory taken-refused torch-out-of-memory"),
+) -> Verdict:  # fmt: skip
+    """amdgpu has no parameter of this name, and ignores it: what fails for want of memory fails by that."""
+    ignored = not wish.knows("running") and bool(wish.configured)
+    return ignored and {"name": wish.name, **({"severity": "error"} if refused is not None else {})}
 
 
 @rule("apu-gtt-limit-not-applied")
@@ -349,48 +351,48 @@ def line_that_nobody_reads(
 
 @rule("apu-memory-miscount")
 def more_free_than_there_is(
-    said: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"),
+    symptom: Symptom = seen("hip-memory-figures", "hip-memory-tuple", tag="torch-out-of-memory"),
 ) -> Verdict:
     """A total below what is free counts another pool than the free one."""
-    free, total = size(said.get("free") or said.get("free2")), size(said.get("total") or said.get("total2"))
-    below = said.id in OUT and (free or 0) >= _WRAPPED  # no other pool: more is in use than the total
+    free, total = size(symptom.get("free") or symptom.get("free2")), size(symptom.get("total") or symptom.get("total2"))
+    below = symptom.id in OUT and (free or 0) >= _WRAPPED  # no other pool: more is in use than the total
     wrong = bool(free and total and free > 1.05 * total) and not below
-    return wrong and ({"severity": "error"} if said.id in OUT else True)
+    return wrong and ({"severity": "error"} if symptom.id in OUT else True)
 
 
 @rule("apu-memory-miscount", "likely")
-def pools_were_added(said: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd")) -> Verdict:
+def pools_were_added(symptom: Symptom = seen("ollama-compute"), gpu: Gpu = one(vendor="amd")) -> Verdict:
     """The program's total is carve-out and mapped memory together, which the machine does not have at once."""
-    total = size(said.get("total")) or 0.0
+    total = size(symptom.get("total")) or 0.0
     added = abs(total - gpu.vram - gpu.gtt) < 0.02 * total
     return gpu.get("integrated") is not False and total > 0 and 0 < gpu.vram < gpu.gtt and added
 
 
 @rule("apu-memory-miscount")
 def more_than_the_machine_has(
-    memory: Memory, gpu: Gpu = one(integrated=True), said: Symptom = seen("ollama-compute")
+    memory: Memory, gpu: Gpu = one(integrated=True), symptom: Symptom = seen("ollama-compute")
 ) -> Verdict:
     """The program's total is more than the memory that is there, carve-out included."""
-    total, vram = size(said.get("total")) or 0.0, gpu.get("vram", 0)
-    apart = abs(vram - total) > 0.02 * total  # else the same line told it
-    return total > memory.total + (vram if apart else 0) + GIB
+    total, vram = size(symptom.get("total")) or 0.0, gpu.get("vram", 0)
+    differs = abs(vram - total) > 0.02 * total  # else the same line told it
+    return total > memory.total + (vram if differs else 0) + GIB
 
 
 @rule("igpu-vram-counted-without-gtt", "likely")
 def carve_out_alone_was_counted(
-    said: Symptom = seen("ollama-compute"), gpu: Gpu = one(integrated=True, vendor="amd")
+    symptom: Symptom = seen("ollama-compute"), gpu: Gpu = one(integrated=True, vendor="amd")
 ) -> Verdict:
     """The program's total is the carve-out, beside which the GPU may map much more."""
-    total = size(said.get("total"))
+    total = size(symptom.get("total"))
     return bool(total) and abs((total or 0) - gpu.vram) < 0.05 * gpu.vram and gpu.gtt > 1.5 * gpu.vram
 
 
 @rule("igpu-vram-counted-without-gtt", "possible")
 def little_memory_for_an_integrated_gpu(
-    said: Symptom = seen("ollama-compute"),
+    symptom: Symptom = seen("ollama-compute"),
     _short: Symptom = seen("ollama-too-little-vram"),
     gpu: Gpu = one(integrated=True, vendor="amd"),
 ) -> Verdict:
     """The program calls a few gigabytes too little; an integrated GPU may map the system's memory."""
-    total = size(said.get("total"))
+    total = size(symptom.get("total"))
     return bool(total) and (total or 0) <= 8 * GIB and not gpu.knows("gtt")

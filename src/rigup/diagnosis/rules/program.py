@@ -48,6 +48,17 @@ def mask_names_a_device_that_is_not_there(
 
 
 @rule("cuda-visible-devices-wrong", "likely")
+def mask_names_more_than_torch_has_counted(
+    _nothing: Symptom = seen(tag="no-device"), mask: Variable = one(name=DEVICE_MASKS), torch: Torch = one(available=True), cards: CardCount | None = None
+) -> Verdict:  # fmt: skip
+    """A program finds none behind its mask, and torch without the mask has counted fewer than that."""
+    first, count = chosen(mask.value or "")[0], torch.devices
+    beyond = first.isdigit() and 0 < count <= int(first)
+    shown = ",".join(str(index) for index in range(count))
+    return cards is None and beyond and {"name": mask.name, "count": count, "valid": shown, "severity": "error"}
+
+
+@rule("cuda-visible-devices-wrong", "likely")
 def mask_names_a_device_of_another_job(
     mask: Variable = one(name=DEVICE_MASKS),
     cards: CardCount = one(mig=False),
@@ -76,8 +87,8 @@ def mask_hides_all_and_the_program_finds_none(
     ended: Symptom | None = seen("python-ended-with-an-exception", "ended-by-signal", "segmentation-fault", "segmentation-fault-signal"),
 ) -> Verdict:  # fmt: skip
     """An empty mask, or -1, and a program that wanted a GPU; tests that passed so, and one command that went on after TensorFlow's line, were meant to run without."""
-    meant = typed is not None and logged is not None and ended is None
-    return passed is None and not meant and {"name": mask.name, "value": mask.value, "seen": card is not None}
+    intended = typed is not None and logged is not None and ended is None
+    return passed is None and not intended and {"name": mask.name, "value": mask.value, "seen": card is not None}
 
 
 @rule("cuda-visible-devices-wrong")
@@ -285,11 +296,11 @@ def inner_interface_refused(
 
 @rule("multinode-wrong-interface")
 def named_interface_is_not_there(
-    wish: Variable = one(name=_IFNAME), there: Every[NetInterface] = every(NetInterface)
+    wish: Variable = one(name=_IFNAME), all_interfaces: Every[NetInterface] = every(NetInterface)
 ) -> Verdict:
     """A name begins an interface's; after "=" it is one's whole name; after "^" it is to be avoided."""
     value = wish.value or ""
-    names = [interface.name for interface in there]
+    names = [interface.name for interface in all_interfaces]
     if not names or not value or value.startswith("^"):
         return False
     exact = value.startswith("=") or wish.name.startswith("GLOO")

@@ -56,11 +56,11 @@ def spared(error: Symptom, served: Symptom | None) -> bool:
 @rule("gfx-not-in-rocblas")
 def library_has_no_kernels(
     error: Symptom = seen(tag="ollama-refuses-chip"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
-    told: Symptom | None = seen("override-value-told"), torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE), unit: Symptom | None = seen("service-unit-named"),
+    statement: Symptom | None = seen("override-value-told"), torch: Torch | None = None, override: Variable | None = one(name=OVERRIDE), unit: Symptom | None = seen("service-unit-named"),
 ) -> Verdict:  # fmt: skip
     """It says for which chip it looked in vain."""
     gfx = str(error.get("gfx"))
-    excused = spared(error, served) or foreign(error, torch) or meant_elsewhere(error, told, override, unit)
+    excused = spared(error, served) or foreign(error, torch) or meant_elsewhere(error, statement, override, unit)
     return not left(gfx) and not excused and {"gfx": gfx}
 
 
@@ -156,11 +156,11 @@ def build_without_an_old_chip(
 @rule("gfx-not-in-torch-wheel")
 def build_without_the_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
-    other: Gpu | None = one(vendor="amd", integrated=False), told: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
+    other: Gpu | None = one(vendor="amd", integrated=False), statement: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
     computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen("segmentation-fault", "segmentation-fault-signal", tag="no-code-for-amd-chip"),
 ) -> Verdict:  # fmt: skip
     """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for; what has computed had code."""
-    overridden = bool(override and override.get("value")) or bool(told and helps(card.isa, told.get("value")))
+    overridden = bool(override and override.get("value")) or bool(statement and helps(card.isa, statement.get("value")))
     overridden = overridden or (computes is not None and error is None)
     unlisted = torch.get("available") is False and (guest is not None or torch.get("own_hsa") is True)
     if (card.get("integrated") and other) or overridden or unlisted or not _for_amd(torch) or not torch.code:
@@ -197,20 +197,20 @@ def no_code_objects_in_torch(torch: Torch, error: Symptom = seen("hip-no-code-ob
 
 @rule("binary-arch-missing", strength="likely")
 def no_code_objects_in_a_program(
-    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, said: Symptom | None = seen(tag="no-code-for-amd-chip"), own: Symptom | None = seen("ggml-finds-devices"),
+    error: Symptom = seen("hip-no-code-objects"), torch: Torch | None = None, symptom: Symptom | None = seen(tag="no-code-for-amd-chip"), own: Symptom | None = seen("ggml-finds-devices"),
 ) -> Verdict:  # fmt: skip
     """The same in a program of its own: nothing speaks of torch, or the program names itself."""
-    return (said is None or own is not None) and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
+    return (symptom is None or own is not None) and not (torch and torch.get("hip")) and {"gfx": error.get("gfx")}
 
 
 @rule("gfx-not-in-torch-wheel", strength="likely")
 def crash_on_an_unlisted_chip(
     card: Gpu = one(vendor="amd"), _error: Symptom = seen("segfault-in-hip"),
-    override: Variable | None = one(name=OVERRIDE, at="shell container"), beside: Gpu | None = one(vendor="amd", integrated=False),
+    override: Variable | None = one(name=OVERRIDE, at="shell container"), discrete: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """HIP crashes on a chip for which nobody builds; beside a card a processor's graphics are not meant."""
-    meant = not (card.get("integrated") and beside)
-    return meant and override is None and override_for(card.isa) is not None and {"gfx": card.isa}
+    intended = not (card.get("integrated") and discrete)
+    return intended and override is None and override_for(card.isa) is not None and {"gfx": card.isa}
 
 
 # -- overrides
@@ -229,18 +229,18 @@ def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: 
 def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
                              other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container")) -> Verdict:  # fmt: skip
     """A processor's graphics may suffer for the card that the override is meant for; a mask may hide any card but the one that it names."""
-    meant = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
+    intended = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
     hidden = mask is not None and bool(mask.get("value")) and card.get("uuid", "") not in str(mask.value).split(",")
-    return not meant and not hidden and harms(card.isa, override.value)
+    return not intended and not hidden and harms(card.isa, override.value)
 
 
 @rule("wrong-hsa-override")
 def override_cannot_be_read(override: Variable = one(name=OVERRIDE)) -> Verdict:
     """Three numbers with dots; anything else leaves no GPU at all."""
     value = str(override.value or "")
-    meant = any(letter.isdigit() for letter in value) and "$" not in value
+    intended = any(letter.isdigit() for letter in value) and "$" not in value
     quoted = override.place.kind in ("service", "unit") and gfx_of_decimal(bare(value)) is not None
-    return meant and gfx_of_decimal(value) is None and not quoted
+    return intended and gfx_of_decimal(value) is None and not quoted
 
 
 @rule("wrong-hsa-override")
@@ -276,13 +276,13 @@ def helps_one_and_harms_another(
 @rule("override-not-in-service")
 def set_in_the_shell_only(
     missing: Every[Variable] = lacks(Variable, at="service unit", name=OVERRIDE), elsewhere: Variable = one(at="shell", name=OVERRIDE),
-    card: Gpu | None = one(vendor="amd"), told: Variable | None = one(at="service unit"), vulkan: Symptom | None = seen("ggml-vulkan-named", at="service unit"),
+    card: Gpu | None = one(vendor="amd"), unit_variable: Variable | None = one(at="service unit"), vulkan: Symptom | None = seen("ggml-vulkan-named", at="service unit"),
 ) -> Verdict:  # fmt: skip
     """A service does not read a shell's files. One that nobody needs is not missed; nor one of a unit that is not there, or that computes by Vulkan."""
     name = missing.place.process.partition(":")[2]
     wanted = bool(elsewhere.value) and (card is None or helps(card.get("isa") or "", elsewhere.value))
     free = vulkan is not None and service_of(vulkan.place.process) == (name or "ollama")
-    ours = not free and name in _COMPUTING and (bool(name) or told is not None)
+    ours = not free and name in _COMPUTING and (bool(name) or unit_variable is not None)
     return wanted and ours and {"service": name or "ollama", "value": elsewhere.value, "name": OVERRIDE}
 
 
@@ -297,7 +297,7 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 @rule("override-not-in-service", strength="likely")
 def refused_though_a_sibling_is_listed(
     error: Symptom = seen(tag="ollama-refuses-chip"), override: Variable | None = one(at="service", name=OVERRIDE),
-    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, told: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
+    served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, statement: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
@@ -306,7 +306,7 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    is_named = useful and unset and (override is not None or told is not None)
+    is_named = useful and unset and (override is not None or statement is not None)
     return is_named and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
 
 
@@ -314,10 +314,12 @@ def refused_though_a_sibling_is_listed(
 def quotes_went_into_the_value(override: Variable = one(at="service unit", name=OVERRIDE), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """Quotes within quotes reach the server, which cannot read the value: it is set and not in force."""
     value = str(override.value or "")
-    meant = bare(value)
-    wanted = gfx_of_decimal(meant) is not None and (card is None or helps(card.get("isa") or "", meant))
+    intended = bare(value)
+    wanted = gfx_of_decimal(intended) is not None and (card is None or helps(card.get("isa") or "", intended))
     return (
-        meant != value and wanted and {"service": service_of(override.place.process), "value": meant, "name": OVERRIDE}
+        intended != value
+        and wanted
+        and {"service": service_of(override.place.process), "value": intended, "name": OVERRIDE}
     )
 
 

@@ -98,7 +98,7 @@ def another_rocm_stands_first(
 
 @rule("rocm-abi-mismatch", strength="likely")
 def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: Symptom | None = seen("torch-import-lacks-library"), part: Symptom | None = seen("torch-c-part-imported"), built: Symptom | None = seen("wheel-runpath-told"),
-                         named: Symptom | None = seen(tag="rocm-stack-wheels"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), there: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(tag="builds-of-a-night")) -> Verdict:  # fmt: skip
+                         named: Symptom | None = seen(tag="rocm-stack-wheels"), torch: Torch | None = None, rocm: Toolkit | None = one(name="rocm"), in_environment: Symptom | None = seen("rocm-library-lies-in-the-environment"), night: Symptom | None = seen(tag="builds-of-a-night")) -> Verdict:  # fmt: skip
     """An extension wants a library of some ROCm; what is there is not told."""
     is_known = error.get("lib") == _HIP and bool((torch and torch.get("hip")) or rocm)
     bundled = (named is not None and keeps_its_number(str(error.get("lib")))) or (
@@ -108,7 +108,7 @@ def library_is_not_there(error: Symptom = seen("rocm-library-not-loaded"), own: 
         not is_known
         and not bundled
         and not (part is not None and of_its_own_release(error, torch))
-        and not missed_and_there(error, there)
+        and not missed_and_there(error, in_environment)
         and built is None
         and not (own and str(own.get("lib")).startswith(str(error.get("lib"))))
     )
@@ -130,26 +130,26 @@ def library_that_a_program_brings_left_the_chip(
     override: Variable | None = one(name="HSA_OVERRIDE_GFX_VERSION"),
 ) -> Verdict:  # fmt: skip
     """Its rocBLAS is from after ROCm had left the chip, though torch itself may still have code for it."""
-    meant = not (card.get("integrated") and other) and not (override and override.get("value"))
-    return meant and left(card.isa) and not runs_on(card.isa, library.code) and {"gfx": card.isa}
+    intended = not (card.get("integrated") and other) and not (override and override.get("value"))
+    return intended and left(card.isa) and not runs_on(card.isa, library.code) and {"gfx": card.isa}
 
 
 @rule("rocm-dropped-arch", "likely")
 def server_holds_the_chip_for_too_old(
-    said: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
+    symptom: Symptom = seen("ollama-amdgpu-too-old", "ollama-says-too-old-with-its-number"), other: Gpu | None = one(vendor="nvidia"), served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"),
 ) -> Verdict:  # fmt: skip
     """The server's own word; an old one beside the card that it computes on is left out by right."""
-    beside = served is not None or (other is not None and bool(other.get("vram")))
-    return {**said.values(), **({"severity": "note"} if beside else {})}
+    has_discrete = served is not None or (other is not None and bool(other.get("vram")))
+    return {**symptom.values(), **({"severity": "note"} if has_discrete else {})}
 
 
 @rule("rocm-abi-mismatch", "possible")
 def server_waits_for_rocm_in_vain(
-    said: Symptom = seen("ollama-waits-for-rocm-in-vain"),
+    symptom: Symptom = seen("ollama-waits-for-rocm-in-vain"),
     other: Gpu | None = one(vendor="nvidia"), own: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """The search for ROCm's devices does not end; beside another maker's card alone there are none to find."""
-    return (other is None or own is not None) and said.values()
+    return (other is None or own is not None) and symptom.values()
 
 
 @rule("broken-wheel-missing-library", strength="likely")
@@ -195,9 +195,13 @@ def runtime_sees_wsl_and_no_card(
 def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
                               rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(tag="rocm-stack-no-nvidia")) -> Verdict:  # fmt: skip
     """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does."""
-    meant = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
+    intended = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
     return (
-        meant and other is None and bool(torch.cuda) and torch.get("hip") is None and torch.get("available") is not True
+        intended
+        and other is None
+        and bool(torch.cuda)
+        and torch.get("hip") is None
+        and torch.get("available") is not True
     )
 
 
@@ -262,30 +266,30 @@ def server_inside_saw_what_rocblas_does_not(
 
 @rule("docker-flavour-without-gpu", strength="likely")
 def desktop_engine_has_no_amdgpu(
-    engine: ContainerEngine = one(flavour=("desktop", "snap")), said: Symptom = seen("hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded"),
+    engine: ContainerEngine = one(flavour=("desktop", "snap")), symptom: Symptom = seen("hip-no-device", "hip-log-no-device", "torch-no-cuda-gpus", "rock-module-not-loaded"),
     platform: Platform | None = one(system=("windows", "macos")), asked: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
 ) -> Verdict:  # fmt: skip
     """On Linux it runs its containers in a virtual machine, which has none of the host's cards."""
-    return platform is None and asked is None and {"flavour": engine.flavour, "said": said.id}
+    return platform is None and asked is None and {"flavour": engine.flavour, "said": symptom.id}
 
 
 @rule("igpu-vram-counted-without-gtt", strength="possible")
 def planner_sees_little_of_an_integrated_gpu(
-    said: Symptom = seen("llama-does-not-fit"), gpu: Gpu = one(vendor="amd", integrated=True), other: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen("llama-does-not-fit"), gpu: Gpu = one(vendor="amd", integrated=True), other: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """It does not fit what the program counts as free; what the GPU may map besides is no part of that."""
-    free, wanted = int(said.get("free") or 0), int(said.get("wanted") or 0)
+    free, wanted = int(symptom.get("free") or 0), int(symptom.get("wanted") or 0)
     mapped = gpu.get("gtt")
     return other is None and free < wanted and (mapped is None or free * _MIB < 0.7 * mapped) and {"free": free}
 
 
 @rule("igpu-vram-counted-without-gtt", strength="likely")
 def carve_out_was_counted_and_more_could_be_mapped(
-    said: Symptom = seen("ollama-compute"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
+    symptom: Symptom = seen("ollama-compute"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"), gpu: Gpu = one(vendor="amd", integrated=True),
     other: Gpu | None = one(vendor="amd", integrated=False),
 ) -> Verdict:  # fmt: skip
     """The kernel lets it map more than the carve-out that the program counts; beside another card the lines may be of that one."""
-    total, _, unit = str(said.get("total") or "").partition(" ")
+    total, _, unit = str(symptom.get("total") or "").partition(" ")
     number = float(total) * (1 if unit.startswith("G") else 1 / 1024) if total.replace(".", "", 1).isdigit() else 0.0
     vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
     alone = other is None and gpu.get("vendor") == "amd"

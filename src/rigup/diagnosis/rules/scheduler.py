@@ -134,8 +134,8 @@ def fewer_gpus_than_tasks(
 ) -> Verdict:
     """Two ranks meet on one GPU, or one looks for a GPU that is not there; but some share their GPUs on purpose."""
     have, tasks = per_node(job), tasks_per_node(job) or 1
-    meant = shared is not None and not clash.id.startswith("nccl")
-    few = have is not None and 0 < have < tasks and not meant and not job.get("gpus")
+    intended = shared is not None and not clash.id.startswith("nccl")
+    few = have is not None and 0 < have < tasks and not intended and not job.get("gpus")
     whole = (job.get("nodes") or 1) > 1 and have != 1  # who goes on to a second node has taken all of the first
     return few and not whole and {"have": have, **asking(tasks)}
 
@@ -321,10 +321,10 @@ def warned_in_a_job_of_several_tasks(
 
 @rule("slurm-srun-missing", "likely")
 def one_task_of_one_node_came(
-    job: JobRequest = one(nodes=1), said: Symptom = seen("one-client-joined"), launcher: JobRequest | None = one(launcher="srun")
+    job: JobRequest = one(nodes=1), symptom: Symptom = seen("one-client-joined"), launcher: JobRequest | None = one(launcher="srun")
 ) -> Verdict:  # fmt: skip
     """As many were to come as the job has tasks on its one node, and the first alone was started."""
-    several = total(job) == int(said.world) > 1
+    several = total(job) == int(symptom.world) > 1
     return several and launcher is None and not job.get("interactive") and {"total": total(job)}
 
 
@@ -358,6 +358,6 @@ def alone_with_several_devices(
 
 
 @rule("slurm-interactive-shell", "likely")
-def shell_has_other_numbers(job: JobRequest, said: Symptom = seen("lightning-tasks-differ")) -> Verdict:
+def shell_has_other_numbers(job: JobRequest, symptom: Symptom = seen("lightning-tasks-differ")) -> Verdict:
     """Lightning compares its devices with the one task of a shell."""
-    return bool(job.get("interactive")) and {"devices": said.get("devices")}
+    return bool(job.get("interactive")) and {"devices": symptom.get("devices")}

@@ -23,98 +23,102 @@ _OF_TORCH = ("torch", "torchvision", "torchaudio")
 # -- the Python
 @rule("python-version-without-wheels")
 def no_wheel_for_this_python(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"), python: PythonEnv = one(), platform: Platform | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     index: Symptom | None = seen("pip-looks-in"),
 ) -> Verdict:  # fmt: skip
     """The index was reached, and the table knows that this Python has no wheel there."""
     alone = str(index.get("variant")) if index else ""
-    wanting = supported(said.name, python.version, _release(said), _system(platform), alone) is False
-    asked = {"asked": release} if (release := _release(said)) else {}
-    return offline is None and wanting and {"name": said.name, "have": python.version, **asked}
+    wanting = supported(symptom.name, python.version, _release(symptom), _system(platform), alone) is False
+    asked = {"asked": release} if (release := _release(symptom)) else {}
+    return offline is None and wanting and {"name": symptom.name, "have": python.version, **asked}
 
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_and_nobody_tells_the_python(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     alone: Symptom | None = seen("pip-single-index"),
 ) -> Verdict:  # fmt: skip
     """Nothing was offered of a package whose wheels are made for certain Pythons."""
-    nothing = said.offered in ("none", "") if said.knows("offered") else not said.get("asked")
-    elsewhere = alone is not None and said.name not in _OF_TORCH  # such an index has torch's own packages only
+    nothing = symptom.offered in ("none", "") if symptom.knows("offered") else not symptom.get("asked")
+    elsewhere = alone is not None and symptom.name not in _OF_TORCH  # such an index has torch's own packages only
     is_unserved = nothing and not elsewhere and python is None and offline is None
-    return is_unserved and bool(pythons(said.name)) and {"name": said.name}
+    return is_unserved and bool(pythons(symptom.name)) and {"name": symptom.name}
 
 
 @rule("python-version-without-wheels", "possible")
 def no_wheel_of_a_release_and_the_list_is_cut(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """What was offered nobody shows; one release was asked for that was never made for every Python."""
-    release = _release(said).partition("+")[0]
-    cut = not said.knows("offered") and bool(release and pythons(said.name)) and offline is None
-    return cut and (python is None or supported(said.name, python.version, release) is not True) and {"name": said.name}
+    release = _release(symptom).partition("+")[0]
+    cut = not symptom.knows("offered") and bool(release and pythons(symptom.name)) and offline is None
+    return (
+        cut
+        and (python is None or supported(symptom.name, python.version, release) is not True)
+        and {"name": symptom.name}
+    )
 
 
 @rule("python-version-without-wheels", "possible")
 def only_the_last_line_of_pip(
-    said: Symptom = seen("pip-no-distribution"),
+    symptom: Symptom = seen("pip-no-distribution"),
     more: Symptom | None = seen("pip-no-version", "pip-looks-in", tag="pip-index-not-reached"),
 ) -> Verdict:
     """Somebody shows the last line alone; the package is made for certain Pythons, and was for fewer in its day."""
-    return more is None and bool(pythons(said.name, _release(said)))
+    return more is None and bool(pythons(symptom.name, _release(symptom)))
 
 
 @rule("python-version-without-wheels", "likely")
 def the_release_is_older_than_all_offered(
-    said: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
     platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
     """The index holds newer releases only: the one that was asked for has no wheel for this Python."""
-    offered, asked = _with_wheels(said), _release(said)
+    offered, asked = _with_wheels(symptom), _release(symptom)
     older = offline is None and bool(asked and offered) and version_key(asked) < version_key(offered[0])
-    known = bool(pythons(said.name)) and said.offered not in ("none", "")
-    fits = python is not None and supported(said.name, python.version, asked, _system(platform)) is True
+    known = bool(pythons(symptom.name)) and symptom.offered not in ("none", "")
+    fits = python is not None and supported(symptom.name, python.version, asked, _system(platform)) is True
     return older and known and not fits
 
 
 @rule("python-version-without-wheels", "likely")
 def nothing_offered_but_what_has_no_wheels(
-    said: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(tag="pip-index-not-reached")
+    symptom: Symptom = seen("pip-no-version"), offline: Symptom | None = seen(tag="pip-index-not-reached")
 ) -> Verdict:
     """All that is offered is older than the oldest release with wheels: empty shells that any Python may have."""
-    newest, known = said.offered.rpartition(",")[2].strip(), [row.torch for row in builds()]
-    shells = said.name == "torch" and said.offered not in ("none", "") and bool(known)
-    return shells and offline is None and version_key(newest) < min(map(version_key, known)) and {"name": said.name}
+    newest, known = symptom.offered.rpartition(",")[2].strip(), [row.torch for row in builds()]
+    shells = symptom.name == "torch" and symptom.offered not in ("none", "") and bool(known)
+    return shells and offline is None and version_key(newest) < min(map(version_key, known)) and {"name": symptom.name}
 
 
 @rule("python-version-without-wheels", "likely")
 def uv_finds_nothing_for_this_python(
-    said: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv = one(), platform: Platform | None = None,
+    symptom: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv = one(), platform: Platform | None = None,
     other: Symptom | None = seen("uv-other-platform-only"),
 ) -> Verdict:  # fmt: skip
     """uv speaks of the platform where it means the Python too; the table knows that this one has no wheel."""
-    wanting = supported(said.name, python.version, _release(said), _system(platform)) is False
-    return other is None and wanting and {"name": said.name, "have": python.version}
+    wanting = supported(symptom.name, python.version, _release(symptom), _system(platform)) is False
+    return other is None and wanting and {"name": symptom.name, "have": python.version}
 
 
 @rule("python-version-without-wheels", "possible")
 def uv_finds_nothing_and_says_no_more(
-    said: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv | None = None,
+    symptom: Symptom = seen("uv-nothing-for-this-platform"), python: PythonEnv | None = None,
     other: Symptom | None = seen("uv-other-platform-only"),
 ) -> Verdict:  # fmt: skip
     """Older releases of uv give no hint; mostly it is the Python."""
-    return other is None and python is None and bool(pythons(said.name)) and {"name": said.name}
+    return other is None and python is None and bool(pythons(symptom.name)) and {"name": symptom.name}
 
 
 @rule("python-version-without-wheels")
-def wheel_of_another_python(said: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one()) -> Verdict:
+def wheel_of_another_python(symptom: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one()) -> Verdict:
     """`cp310` in a wheel's name is Python 3.10 and no other."""
     major, minor = (*version_key(python.version), 0)[:2]
     return (
-        said.tag.startswith("cp")
-        and said.abi != "abi3"
-        and said.tag.split(".")[0] != f"cp{major}{minor}"
-        and {"name": said.name, "have": python.version}
+        symptom.tag.startswith("cp")
+        and symptom.abi != "abi3"
+        and symptom.tag.split(".")[0] != f"cp{major}{minor}"
+        and {"name": symptom.name, "have": python.version}
     )
 
 
@@ -143,8 +147,8 @@ def versions_of_two_releases(
     friends = companions(torch.version)
     if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, vision):
         return False
-    apart = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
-    return apart and {
+    differs = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
+    return differs and {
         "have": torch.version,
         "other": vision.version,
         "companion": "torchvision",
@@ -161,8 +165,13 @@ def audio_of_another_release(
     if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, audio):
         return False
     named = bool(friends.torchaudio) and not friends.torchaudio_note
-    apart = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
-    return apart and {"have": torch.version, "other": audio.version, "companion": "torchaudio", "env": torch.get("env")}
+    differs = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
+    return differs and {
+        "have": torch.version,
+        "other": audio.version,
+        "companion": "torchaudio",
+        "env": torch.get("env"),
+    }
 
 
 @rule("torch-torchvision-mismatch")
@@ -172,8 +181,8 @@ def builds_for_two_toolkits(
     """`+cu121` beside `+cpu`."""
     mine, theirs = _toolkit_of(torch), _toolkit_of(vision)
     plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
-    apart = torch.get("env") == vision.get("env") and plain and mine != theirs
-    return apart and {"have": torch.version, "other": vision.version, "companion": vision.name}
+    differs = torch.get("env") == vision.get("env") and plain and mine != theirs
+    return differs and {"have": torch.version, "other": vision.version, "companion": vision.name}
 
 
 def _toolkit_of(package: Package) -> str:
@@ -188,17 +197,17 @@ def _is_prerelease(*packages: Package) -> bool:
 
 # -- the libc
 @rule("glibc-too-old-for-wheel")
-def platform_tag_above_the_libc(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
+def platform_tag_above_the_libc(symptom: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """manylinux_2_28 is offered to a system that is manylinux_2_17."""
-    return _older_libc(str(said.have), str(said.offered), str(said.name))
+    return _older_libc(str(symptom.have), str(symptom.offered), str(symptom.name))
 
 
 @rule("glibc-too-old-for-wheel")
 def no_platform_tag_for_the_libc(
-    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom = seen("uv-wheels-for-platforms")
+    symptom: Symptom = seen("uv-no-platform-tag"), offer: Symptom = seen("uv-wheels-for-platforms")
 ) -> Verdict:
     """The same in the words of uv's resolver."""
-    return offer.name == said.name and _older_libc(str(said.have), str(offer.offered), str(said.name))
+    return offer.name == symptom.name and _older_libc(str(symptom.have), str(offer.offered), str(symptom.name))
 
 
 def _older_libc(have_: str, offered: str, name: str) -> Verdict:
@@ -223,15 +232,15 @@ def _manylinux(tag: str) -> tuple[int, str] | None:
 
 @rule("glibc-too-old-for-wheel", "likely")
 def no_wheel_for_this_libc(
-    said: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    symptom: Symptom = seen("pip-no-version"), system: Distribution = one(), python: PythonEnv | None = None, offline: Symptom | None = seen(tag="pip-index-not-reached"),
 ) -> Verdict:  # fmt: skip
     """The Python would do, and every wheel wants a newer glibc, or there is none at all (musl)."""
     rows = [
         row
         for row in builds()
-        if said.name == "torch" and row.glibc and (not _release(said) or row.torch == _release(said))
+        if symptom.name == "torch" and row.glibc and (not _release(symptom) or row.torch == _release(symptom))
     ]
-    fits = python is None or supported(said.name, python.version, _release(said)) is True
+    fits = python is None or supported(symptom.name, python.version, _release(symptom)) is True
     least = min((row.glibc for row in rows), key=version_key, default="")
     lacking = system.get("id") == "alpine" or (
         bool(least and libc_of(system)) and version_key(libc_of(system)) < version_key(least)
@@ -241,10 +250,10 @@ def no_wheel_for_this_libc(
 
 @rule("glibc-too-old-for-wheel", "likely")
 def refused_wheel_is_for_a_newer_libc(
-    said: Symptom = seen("wheel-tag-refused"), system: Distribution = one()
+    symptom: Symptom = seen("wheel-tag-refused"), system: Distribution = one()
 ) -> Verdict:
     """`manylinux_2_28` in a wheel's name, and an older libc."""
-    return _newer_libc(said, libc_of(system))
+    return _newer_libc(symptom, libc_of(system))
 
 
 def libc_of(system: Distribution) -> str:
@@ -257,11 +266,11 @@ def libc_of(system: Distribution) -> str:
 
 @rule("glibc-too-old-for-wheel", "likely")
 def refused_wheel_is_for_a_newer_libc_than_told(
-    said: Symptom = seen("wheel-tag-refused"), told: Symptom = seen("older-centos-in-words")
+    symptom: Symptom = seen("wheel-tag-refused"), statement: Symptom = seen("older-centos-in-words")
 ) -> Verdict:
     """The same where a person names the release."""
-    row = distribution(str(told.distro).lower(), str(told.release))
-    return _newer_libc(said, row.glibc if row else "")
+    row = distribution(str(statement.distro).lower(), str(statement.release))
+    return _newer_libc(symptom, row.glibc if row else "")
 
 
 def _newer_libc(symptom: Symptom, have: str) -> Verdict:
@@ -320,23 +329,23 @@ def crash_after_repacking_for_amx(
 
 # -- the system
 @rule("extension-without-platform-build")
-def wheels_for_other_systems_only(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
+def wheels_for_other_systems_only(symptom: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Nothing among what is offered is for this system."""
-    mark = {"windows": "win_", "linux": "linux", "macos": "macosx"}.get(said.system.lower(), "")
-    return bool(mark) and mark not in said.offered and {"name": said.name}
+    mark = {"windows": "win_", "linux": "linux", "macos": "macosx"}.get(symptom.system.lower(), "")
+    return bool(mark) and mark not in symptom.offered and {"name": symptom.name}
 
 
 @rule("extension-without-platform-build")
 def resolver_finds_wheels_for_other_systems(
-    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms")
+    symptom: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms")
 ) -> Verdict:
     """The same in the words of uv's resolver; a processor of another kind counts as another system. On a Mac it may be the Python that is for another one."""
-    system, machine = _system_and_machine(str(said.have))
-    listed = re.findall(r"\w+", str(offer.offered)) if offer is not None and offer.name == said.name else []
+    system, machine = _system_and_machine(str(symptom.have))
+    listed = re.findall(r"\w+", str(offer.offered)) if offer is not None and offer.name == symptom.name else []
     served = any(_system_and_machine(tag) in ((system, machine), (system, "universal2")) for tag in listed)
-    cut = offer is None and re.fullmatch(r"manylinux_2_(?:1?\d|2[0-7])_\w{3,12}", str(said.have))  # an older libc?
+    cut = offer is None and re.fullmatch(r"manylinux_2_(?:1?\d|2[0-7])_\w{3,12}", str(symptom.have))  # an older libc?
     mac = (system, machine) == ("macosx", "x86_64")
-    return bool(system) and not served and not cut and not mac and {"name": said.name}
+    return bool(system) and not served and not cut and not mac and {"name": symptom.name}
 
 
 def _system_and_machine(tag: str) -> tuple[str, str]:
@@ -365,15 +374,15 @@ def a_build_for_processors_on_another_system(
 
     Beside a torch without a GPU build every release says so.
     """
-    beside = torch is not None and "+cpu" in str(torch.get("version"))
-    return platform.get("wsl") is None and trains is None and not beside and {"name": "bitsandbytes"}
+    cpu_build = torch is not None and "+cpu" in str(torch.get("version"))
+    return platform.get("wsl") is None and trains is None and not cpu_build and {"name": "bitsandbytes"}
 
 
 @rule("extension-without-platform-build", "likely")
 def a_package_for_linux_alone(
-    said: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos")),
+    symptom: Symptom = seen("pip-linux-only-package"), platform: Platform = one(system=("windows", "macos")),
     part: Symptom | None = seen("cuda-part-of-tensorflow-not-offered"),
 ) -> Verdict:  # fmt: skip
     """The package has wheels for Linux only; nobody wants it itself where it is a part of TensorFlow's."""
     wanted = part is None or platform.system == "macos"
-    return wanted and platform.get("wsl") is None and {"name": said.name}
+    return wanted and platform.get("wsl") is None and {"name": symptom.name}

@@ -7,28 +7,28 @@ from rigup.machine.kinds import Gpu, Platform, PythonEnv, Symptom, SystemPackage
 
 @rule("windows-runtime-dll-missing", "likely")
 def torchs_own_part_is_not_loaded(
-    said: Symptom = seen("dll-load-failed-of-old"), _where: Symptom = seen("torch-c-part-imported")
+    symptom: Symptom = seen("dll-load-failed-of-old"), _where: Symptom = seen("torch-c-part-imported")
 ) -> Verdict:
     """Older Pythons do not say which part it was; the line above tells that it is torch's."""
-    return {"said": said.id}
+    return {"said": symptom.id}
 
 
 @rule("intel-oneapi-runtime-missing", "likely")
 def program_for_intel_lacks_a_library(
-    said: Symptom = seen(tag="windows-status"),
+    symptom: Symptom = seen(tag="windows-status"),
     where: Symptom = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
 ) -> Verdict:
     """Windows ends a program with this number where a library of its is not found; this one speaks of SYCL."""
-    return {"said": said.id, "where": where.id}
+    return {"said": symptom.id, "where": where.id}
 
 
 @rule("windows-runtime-dll-missing", "possible")
 def program_lacks_a_library(
-    said: Symptom = seen(tag="windows-status"),
+    symptom: Symptom = seen(tag="windows-status"),
     where: Symptom | None = seen("oneapi-in-words", "ipex-imported", "intel-gpu-in-words"),
 ) -> Verdict:
     """The same where nobody tells which library it may be."""
-    return where is None and {"said": said.id}
+    return where is None and {"said": symptom.id}
 
 
 @rule("windows-runtime-dll-missing", "likely")
@@ -52,20 +52,20 @@ def pip_brought_the_plain_wheel(
 
 @rule("cpu-only-torch", "possible")
 def plain_version_and_a_card_that_is_not_used(
-    torch: Torch, gpu: Gpu = one(vendor="nvidia"), told: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", tag="gpu-not-used"), platform: Platform | None = one(system=("linux", "macos")),
+    torch: Torch, gpu: Gpu = one(vendor="nvidia"), statement: Symptom = seen("gpu-missed-in-words", "gpu-missed-in-small-letters", tag="gpu-not-used"), platform: Platform | None = one(system=("linux", "macos")),
 ) -> Verdict:  # fmt: skip
     """A version without the name of a toolkit, a card, and somebody who misses it."""
     plain = "+" not in str(torch.get("version") or "+") and not torch.knows("cuda") and not torch.get("hip")
-    return platform is None and plain and not torch.get("available") and bool(gpu.fields) and {"told": told.id}
+    return platform is None and plain and not torch.get("available") and bool(gpu.fields) and {"told": statement.id}
 
 
 @rule("gfx-not-in-rocblas", "possible")
 def unlisted_card_is_not_used_on_windows(
     card: Gpu = one(vendor="amd"), _program: Symptom = seen("ollama-named"),
-    said: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", tag="gpu-not-used"),
+    symptom: Symptom = seen("cpu-alone-in-words", "cpu-alone-in-small-letters", "gpu-trouble-in-words", "gpu-missed-in-words", tag="gpu-not-used"),
     platform: Platform | None = one(system=("linux", "macos")),
     works: Symptom | None = seen("works-told", "ollama-computes-on-rocm", "shared-memory-not-used-told", "carve-out-alone-told", "vram-misdetected-told", "ggml-vulkan-named"),
 ) -> Verdict:  # fmt: skip
     """ollama's libraries for Windows have fewer chips than Linux's, and no override there adds one."""
     sibling = override_for(card.isa) is not None or card.get("integrated")
-    return platform is None and works is None and bool(sibling) and {"gfx": card.isa, "said": said.id}
+    return platform is None and works is None and bool(sibling) and {"gfx": card.isa, "said": symptom.id}

@@ -162,12 +162,12 @@ def windows_or_its_kernel_is_old(platform: Platform = one(wsl=_WSL)) -> Verdict:
 
 @rule("wsl-windows-too-old", strength="likely")
 def kernel_of_a_preview_and_no_gpu(
-    platform: Platform = one(wsl=_WSL), said: Symptom = seen("nvidia-smi-cannot-communicate", "wsl-access-blocked", "wsl-no-adapter", "container-no-wsl-adapter")
+    platform: Platform = one(wsl=_WSL), symptom: Symptom = seen("nvidia-smi-cannot-communicate", "wsl-access-blocked", "wsl-no-adapter", "container-no-wsl-adapter")
 ) -> Verdict:  # fmt: skip
     """Such kernels had GPUs with some Windows and some driver; here none answers."""
     version, kernel = platform.get("version"), platform.get("release")
     old = wsl.may_be_old(version, kernel) and wsl.too_old(version, kernel) is not None
-    return old and {"minimum": "kernel " + wsl.minimum()[1], "said": said.id}
+    return old and {"minimum": "kernel " + wsl.minimum()[1], "said": symptom.id}
 
 
 @rule("wsl-windows-too-old")
@@ -199,14 +199,16 @@ def windows_is_old_and_wsl_is_spoken_of(
 
 
 @rule("wsl-windows-too-old", strength="likely")
-def no_library_of_windows(_platform: Platform = one(wsl=_WSL), said: Symptom = seen("container-no-dxcore")) -> Verdict:
+def no_library_of_windows(
+    _platform: Platform = one(wsl=_WSL), symptom: Symptom = seen("container-no-dxcore")
+) -> Verdict:
     """NVIDIA's container tool looks for Windows's library in WSL; on any other Linux it says the same and means nothing."""
-    return {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+    return {"minimum": "Windows build " + wsl.minimum()[0], "said": symptom.id}
 
 
 @rule("wsl-windows-too-old", strength="likely")
 def no_adapter_for_containers(
-    said: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
+    symptom: Symptom = seen("container-no-wsl-adapter"), platform: Platform | None = None, gpu: Gpu | None = one(driver_model="TCC"),
     other: Gpu | None = one(vendor=("amd", "intel")), ours: Gpu | None = one(vendor="nvidia"), model: Symptom | None = seen("driver-model-tcc"),
     cardless: Symptom | None = seen("display-adapters-without-a-card", tag="no-dedicated no-such-card"),
 ) -> Verdict:  # fmt: skip
@@ -219,7 +221,7 @@ def no_adapter_for_containers(
         and model is None
         and not new
         and not none
-        and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+        and {"minimum": "Windows build " + wsl.minimum()[0], "said": symptom.id}
     )
 
 
@@ -262,26 +264,26 @@ def release_installed_in_wsl(_platform: Platform = one(wsl=2), rocm: Toolkit = o
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def rocminfo_knows_no_wsl(
-    _platform: Platform = one(wsl=_WSL), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+    _platform: Platform = one(wsl=_WSL), symptom: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """It looks for Linux's module, so it is not of a release for WSL."""
-    return other is None and {"said": said.id}
+    return other is None and {"said": symptom.id}
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def rocminfo_knows_no_wsl_that_is_spoken_of(
-    _wsl: Symptom = seen(tag="wsl-spoken-of"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+    _wsl: Symptom = seen(tag="wsl-spoken-of"), symptom: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """The same where a person says it in words."""
-    return other is None and {"said": said.id}
+    return other is None and {"said": symptom.id}
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def rocminfo_beside_windows(
-    _platform: Platform = one(system="windows"), said: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
+    _platform: Platform = one(system="windows"), symptom: Symptom = seen("rock-module-not-loaded"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
-    return other is None and {"said": said.id}
+    return other is None and {"said": symptom.id}
 
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
@@ -295,33 +297,33 @@ def installed_for_plain_linux(
 
 @rule("wsl-rocm-release-not-supported", strength="likely")
 def linux_module_is_missed_in_wsl(
-    said: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
+    symptom: Symptom = seen("amdgpu-module-missed"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
     works: Symptom | None = seen("rocminfo-lists-one-chip"), card: Gpu | None = one(vendor="amd"),
 ) -> Verdict:  # fmt: skip
     """No WSL has that module: a ROCm that looks for it was not made for WSL."""
     listed = works is not None or (card is not None and (card.knows("shown_isa") or card.get("seen_by") == "rocminfo"))
-    return not listed and bool(platform or spoken) and {"said": said.id}
+    return not listed and bool(platform or spoken) and {"said": symptom.id}
 
 
 @rule("wsl-windows-too-old", strength="possible")
 def driver_does_not_answer_the_container_tool(
-    said: Symptom = seen("container-cli-driver-error"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
+    symptom: Symptom = seen("container-cli-driver-error"), platform: Platform | None = one(wsl=_WSL), spoken: Symptom | None = seen(tag="wsl-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """Windows shows its driver by halves: its build, its WSL or its driver is from before GPUs came to WSL."""
     version, kernel = (platform.get("version"), platform.get("release")) if platform else (None, None)
     has_version = bool(version and version.startswith("10.")) or bool(kernel)
     new = has_version and wsl.too_old(version if version and version.startswith("10.") else None, kernel) is None
-    return bool(platform or spoken) and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": said.id}
+    return bool(platform or spoken) and not new and {"minimum": "Windows build " + wsl.minimum()[0], "said": symptom.id}
 
 
 @rule("wsl-gpu-not-supported", strength="likely")
 def chip_before_the_first_generation_beside_windows(
     _platform: Platform = one(system="windows"),
     card: Gpu = one(vendor="amd"),
-    said: Symptom = seen("rock-module-not-loaded"),
+    symptom: Symptom = seen("rock-module-not-loaded"),
 ) -> Verdict:
     """Only Linux's rocminfo says so: where the system around it is Windows, it ran in WSL."""
-    return wsl.chip_without_wsl(card.isa) and {"said": said.id}
+    return wsl.chip_without_wsl(card.isa) and {"said": symptom.id}
 
 
 @rule("wsl-wheel-bundled-hsa-runtime")
@@ -346,13 +348,13 @@ def rocminfo_sees_what_torch_does_not(_platform: Platform = one(wsl=2), torch: T
 @rule("wsl-wheel-bundled-hsa-runtime", strength="likely")
 def rocminfo_sees_what_hip_does_not(
     _platform: Platform = one(wsl=2), card: Gpu = one(vendor="amd"),
-    said: Symptom = seen("hip-log-no-device", "hip-no-device", "torch-no-cuda-gpus"), torch: Torch | None = None,
+    symptom: Symptom = seen("hip-log-no-device", "hip-no-device", "torch-no-cuda-gpus"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """The system's runtime lists the card, HIP in the program finds none; which torch it is, nobody tells."""
     listed = card.knows("shown_isa") or card.get("seen_by") == "rocminfo"
     has_hip = torch is not None and torch.knows("hip")
     plain = has_hip and torch is not None and (not torch.hip or wsl.runtime_knows_wsl(torch.hip))
-    return listed and not plain and not (torch and torch.get("available")) and {"said": said.id}
+    return listed and not plain and not (torch and torch.get("available")) and {"said": symptom.id}
 
 
 def _runtime(torch: Torch) -> str:

@@ -18,13 +18,25 @@ _NUMBERED = (
 _CARD = r"\b(?P<name>NVIDIA GeForce [RG]TX? \d{3,4}(?: Ti)?(?: SUPER)?(?: Laptop GPU)?|(?:AMD )?Radeon RX \d{3,4}\w{0,3}(?: XTX?| GRE)?|Intel\(R\) Arc\(TM\) [AB]\d{3}M?)\b"
 
 
+# What Python prints of `[torch_directml.device_name(i) for i in range(2)]`.
+_LISTED = r"\.device_name\([^\n]{0,120}\n[ \t]{0,4}\[(?P<names>(?:['\"][^'\"\n]{4,60}['\"](?:, )?){2,8})\]"
+
+
+@reads(adds=(Gpu,), marks=("directml",), rank=-1)
+def adapters_in_a_list(text: Text) -> Statements:
+    """All adapters in their order."""
+    for hit in text.each(_LISTED):
+        for index, name in enumerate(re.findall(r"['\"]([^'\"]{4,60})['\"]", hit["names"])):
+            yield hit.states(Gpu, runtime_index=index, **_gpu_fields(name))
+
+
 @reads(adds=(Gpu,), marks=_MARKS, rank=-1)
 def adapters_with_directml(text: Text) -> Statements:
     """Numbered rows tell which adapter a program takes first; a whole name elsewhere tells that such a card is there."""
     numbered = {hit["index"]: hit for hit in text.each(_NUMBERED)}
     for index, hit in sorted(numbered.items()):
         yield hit.states(Gpu, runtime_index=int(index), **_gpu_fields(hit["name"]))
-    if len(numbered) > 1:
+    if len(numbered) > 1 or text.first(_LISTED):
         return
     for name, hit in {hit["name"]: hit for hit in text.each(_CARD)}.items():
         yield hit.states(Gpu, **_gpu_fields(name))

@@ -180,6 +180,24 @@ _CHOSEN = (
 )
 
 
+# dpkg -l … | awk '{print $2,$3}': a name and its version, below the command that printed them.
+_TWO_COLUMNS = (
+    r"\bdpkg(?:-query)? (?:-l|--list)\b[^\n]{0,160}\bawk ['\"]\{ ?print \$2[^\n]{0,40}\n(?P<rows>(?:"
+    + _GPU_PACKAGE
+    + r"(?:[ \t]{1,8}\d[\w.+:~-]{0,80})?[ \t]*(?:\n|\Z)){1,60})"
+)
+_ROW = lazy_regex(r"(?m)^(?P<name>[\w.+-]{2,80})(?::\w{2,8})?(?:[ \t]{1,8}(?P<version>\d\S{0,80}))?[ \t]*$")
+
+
+@reads(adds=(SystemPackage,), marks=("awk",))
+def packages_in_two_columns(text: Text) -> Statements:
+    """What awk leaves of `dpkg -l`: those that are installed, for the rest are seldom asked for so."""
+    for hit in text.each(_TWO_COLUMNS):
+        for row in _ROW.finditer(hit["rows"]):
+            version = {"version": row["version"]} if row["version"] else {}
+            yield hit.states(SystemPackage, name=row["name"], state="installed", manager="dpkg", **version)
+
+
 @reads(adds=(SystemPackage,), marks=("--get-selections", "\tinstall", "  install\n", "dpkg-query -W"))
 def chosen_packages(text: Text) -> Statements:
     """`dpkg --get-selections`: a package, and that it is to be installed."""

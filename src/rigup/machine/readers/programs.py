@@ -51,11 +51,12 @@ def _same_program(before: str) -> str:
     return re.sub(r"#[^\n]*", "", before[starts[-1] if starts else 0 :])
 
 
-@reads(adds=(Gpu,), marks=("get_device_name(", "cuda:", "CUDA:"), rank=0)
+@reads(adds=(Gpu,), marks=("get_device_name(", "cuda:", "CUDA:", "evice "), rank=0)
 def devices_by_index(text: Text) -> Statements:
     """`torch.cuda.get_device_name(1)` and its answer, `cuda:1 NVIDIA …`: how CUDA numbers the cards."""
     forms = (
         r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*(?:(?:[Pp]rints?|[Oo]utputs?|[Rr]eturns?|[Gg]ives|[Ss]hows|[Ss]ays|[Aa]nswers|is)\b ?:? ?)?|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
+        r"^[ \t>*-]{0,6}[Dd]evice (?P<index>\d{1,2})[ \t]?:[ \t]{1,4}(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN)[^'\"\n),|]{3,70}?)(?:[ \t]{2,}[^\n]{0,80})?$",
         r"^[ \t>*-]{0,6}(?:cuda|CUDA):(?P<index>\d{1,2})[ \t]{0,4}(?:[:=|-]{0,2}|->|=>|→)[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n),|]{3,70}?)['\")]?[ \t]*(?:[,|][^\n]{0,80})?[ \t]*$",
     )
     for form in forms:

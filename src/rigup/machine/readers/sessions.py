@@ -93,6 +93,8 @@ def tensorflow_answers(text: Text) -> Statements:
         "+rocm",
         "torch ",
         "Torch ",
+        "arch list",
+        "arch_list",
     ),
     rank=0,
 )
@@ -115,6 +117,16 @@ def torch_version_lines(text: Text) -> Statements:
         r"(?:\A\s{0,20}|^[ \t]{0,4}[-*] )(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.dev\d{8})?\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))(?:\s{0,20}\Z|[ \t]*$)"
     ):
         yield hit.states(Torch, version=hit["value"])
+    # what a script prints first, and what it calls the list of its own code
+    for hit in text.each(
+        r"^[^\n]{0,120}\bpython[\d.]{0,4}(?:\.exe)? [^\n]{1,160}\n(?P<value>\d\.\d{1,2}\.\d{1,2}\+(?:cu\d{2,3}|cpu|rocm[\d.]{1,6}))[ \t]*$"
+    ):
+        yield hit.states(Torch, version=hit["value"])
+    for hit in text.each(
+        r"^[ \t]{0,4}(?:supported )?arch(?:itecture)?s?(?:[ _]list)?[ \t]?[:=][ \t]{0,4}\[(?P<value>[^\]\n]{4,400})\]"
+    ):
+        if code := re.findall(r"(?:sm|compute)_\d{2,3}[af]?|gfx[0-9a-f]{3,4}", hit["value"]):
+            yield hit.states(Torch, code=code)
 
 
 @reads(

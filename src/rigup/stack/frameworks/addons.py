@@ -27,6 +27,7 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
         toolkit: it is compiled where it is installed, unless a release has a wheel for the torch.
         options: further ones of pip. before: packages that its build and the package itself need, installed first,
             with a hole for the major release of the build's CUDA ("core-cu{cuda}").
+        force_build: a variable that, set to TRUE, keeps its set-up from fetching a ready wheel.
         requirement: pip's argument in place of its name, where PyPI does not have it by that.
         folder: where its makers keep wheels, with holes for the minor release of torch and the variant.
         folder_release: the one release of which all those folders hold wheels; "" where they differ.
@@ -43,6 +44,7 @@ class Addon(msgspec.Struct, frozen=True, kw_only=True):
     known: str = ""
     toolkit: bool = False
     options: list[str] = []
+    force_build: str = ""
     before: list[str] = []
     requirement: str = ""
     folder: str = ""

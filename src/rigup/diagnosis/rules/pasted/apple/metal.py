@@ -20,19 +20,19 @@ def is_elsewhere(platform: Platform | None) -> bool:
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def package_for_apple_chips_has_no_wheel(
-    said: Symptom = seen("pip-no-version", "pip-no-distribution"), intel: Symptom | None = seen("python-says-intel"), env: PythonEnv | None = one(machine="x86_64")
+    symptom: Symptom = seen("pip-no-version", "pip-no-distribution"), intel: Symptom | None = seen("python-says-intel"), env: PythonEnv | None = one(machine="x86_64")
 ) -> Verdict:  # fmt: skip
     """What is made for Apple's chips alone is asked for by a Python for Intel's."""
-    name = str(said.get("name")).lower().replace("_", "-")
+    name = str(symptom.get("name")).lower().replace("_", "-")
     return name in OF_APPLE_ALONE and bool(intel or env) and {"chip": None, "seen": "x86_64"}
 
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def wheel_for_apple_chips_is_refused(
-    said: Symptom = seen("wheel-tag-refused"), env: PythonEnv = one(machine="x86_64"), platform: Platform | None = one(system=("linux", "windows"))
+    symptom: Symptom = seen("wheel-tag-refused"), env: PythonEnv = one(machine="x86_64"), platform: Platform | None = one(system=("linux", "windows"))
 ) -> Verdict:  # fmt: skip
     """Somebody took the file for Apple's chips, and the Python is one for Intel's."""
-    form = re.fullmatch(r"macosx_\d{2}_\d{1,2}_arm64", str(said.get("os")))
+    form = re.fullmatch(r"macosx_\d{2}_\d{1,2}_arm64", str(symptom.get("os")))
     return bool(form) and platform is None and {"chip": None, "seen": env.machine}
 
 
@@ -46,14 +46,14 @@ def python_sees_the_compatible_system(
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def wheel_for_apples_chips_is_refused(
-    said: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one(), chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words")
+    symptom: Symptom = seen("wheel-tag-refused"), python: PythonEnv = one(), chip: Symptom = seen("apple-chip-named", "apple-silicon-in-words", "apple-chip-in-words")
 ) -> Verdict:  # fmt: skip
     """It is made for this very Python, and for Apple's chips: so the interpreter is not."""
-    tag = str(said.get("tag")).split(".")[0]
+    tag = str(symptom.get("tag")).split(".")[0]
     mine = "cp" + "".join(str(python.version).split(".")[:2])
     return (
-        str(said.get("os")).startswith("macosx")
-        and "arm64" in said.os
+        str(symptom.get("os")).startswith("macosx")
+        and "arm64" in symptom.os
         and tag == mine
         and {"chip": None, "where": chip.id}
     )
@@ -61,20 +61,20 @@ def wheel_for_apples_chips_is_refused(
 
 @rule("mps-x86-python-under-rosetta", "likely")
 def releases_end_where_those_for_intels_macs_do(
-    said: Symptom = seen("pip-no-version", name=("torch", "Torch")), _chip: Symptom = seen("apple-chip-in-words", "apple-chip-in-brackets", "apple-silicon-in-words", tag="apple-chip-named")
+    symptom: Symptom = seen("pip-no-version", name=("torch", "Torch")), _chip: Symptom = seen("apple-chip-in-words", "apple-chip-in-brackets", "apple-silicon-in-words", tag="apple-chip-named")
 ) -> Verdict:  # fmt: skip
     """torch was made for Intel's Macs up to a release, and pip is offered none after it on a Mac with Apple's chip."""
-    offered = re.findall(r"\d[\w.]{0,20}", str(said.get("offered") or ""))
+    offered = re.findall(r"\d[\w.]{0,20}", str(symptom.get("offered") or ""))
     last = max((one_build.torch for one_build in builds("macos", "x86_64")), key=version_key, default="")
     return bool(offered) and offered[-1] == last and {"chip": None, "seen": last}
 
 
 @rule("mps-macos-too-old", "likely")
 def mlx_has_no_wheel_for_this_system(
-    said: Symptom = seen("pip-no-version", "pip-no-distribution"), platform: Platform = one(system="macos")
+    symptom: Symptom = seen("pip-no-version", "pip-no-distribution"), platform: Platform = one(system="macos")
 ) -> Verdict:
     """MLX is made for newer systems: pip finds none."""
-    name = str(said.get("name")).lower().replace("_", "-")
+    name = str(symptom.get("name")).lower().replace("_", "-")
     wanted = sorted((row.macos for row in wheels("mlx") if row.macos), key=version_key)
     older = name in _OF_MLX and bool(wanted) and is_older(platform.version, wanted[0])
     return older and {"minimum": wanted[0], "have": platform.version}
@@ -82,10 +82,10 @@ def mlx_has_no_wheel_for_this_system(
 
 @rule("mps-macos-too-old", "likely")
 def refused_wheel_is_for_a_newer_macos(
-    said: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system="macos")
+    symptom: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system="macos")
 ) -> Verdict:
     """`macosx_13_0_arm64` in a wheel's name, and an older system."""
-    match = re.match(r"macosx_(\d{2})_(\d{1,2})_", str(said.get("os")))
+    match = re.match(r"macosx_(\d{2})_(\d{1,2})_", str(symptom.get("os")))
     want = f"{match[1]}.{match[2]}" if match and int(match[1]) > 11 else ""
     return bool(want) and is_older(platform.version, want) and {"minimum": want}
 
@@ -112,9 +112,9 @@ def no_gpu_in_a_container_of_a_mac(
 
 
 @rule("mps-inside-linux-container", "likely")
-def container_of_its_own_wants_it(said: Symptom = seen(tag="mps-not-there"), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:  # fmt: skip
+def container_of_its_own_wants_it(symptom: Symptom = seen(tag="mps-not-there"), nvidia: Gpu | None = one(vendor="nvidia")) -> Verdict:  # fmt: skip
     """Its log is a container's: MPS is a part of macOS, and containers are Linux."""
-    return nvidia is None and said.place.world.startswith("container") and {"said": said.id}
+    return nvidia is None and symptom.place.world.startswith("container") and {"said": symptom.id}
 
 
 @rule("mps-inside-linux-container", "likely")

@@ -11,12 +11,12 @@ _MADE_LATER = ("torch", "torchvision", "torchaudio", *OF_APPLE_ALONE)  # what ha
 
 @rule("mps-x86-python-under-rosetta", "possible")
 def resolver_asks_for_intels_macs(
-    said: Symptom = seen("uv-no-platform-tag", "uv-other-platform-only"), cpu: Cpu | None = None
+    symptom: Symptom = seen("uv-no-platform-tag", "uv-other-platform-only"), cpu: Cpu | None = None
 ) -> Verdict:
     """Which chip it is nobody tells; Intel's Macs are older than most that ask for these."""
     intel = cpu is not None and "Intel" in str(cpu.get("model"))
-    name = str(said.get("name")).lower().replace("_", "-")
-    return not intel and name in _MADE_LATER and of_intels_mac(said) and {"chip": None, "seen": said.have}
+    name = str(symptom.get("name")).lower().replace("_", "-")
+    return not intel and name in _MADE_LATER and of_intels_mac(symptom) and {"chip": None, "seen": symptom.have}
 
 
 def of_intels_mac(symptom: Symptom) -> bool:
@@ -35,7 +35,7 @@ def torch_was_asked_in_a_container_of_a_mac(
 
 @rule("mps-oom-watermark", "likely")
 def model_of_mlx_is_larger_than_the_set(
-    told: Symptom = seen("mlx-model-beside-the-set"), _failed: Symptom = seen("mlx-command-failed")
+    statement: Symptom = seen("mlx-model-beside-the-set"), _failed: Symptom = seen("mlx-command-failed")
 ) -> Verdict:
     """mlx-lm prints what the model needs beside what Metal recommends."""
-    return float(told.held) > float(told.most) and {"held": told.held, "most": told.most}
+    return float(statement.held) > float(statement.most) and {"held": statement.held, "most": statement.most}

@@ -6,11 +6,11 @@ from rigup.machine.kinds import Gpu, Symptom, Torch, World
 
 @rule("container-without-gpu", "likely")
 def description_names_none_and_a_program_finds_none(
-    world: World = one(gpu_requested=False, at="container"), said: Symptom = seen(tag="started-without-nothing"), none: Symptom | None = seen(tag="display-list-without-nvidia")
+    world: World = one(gpu_requested=False, at="container"), symptom: Symptom = seen(tag="started-without-nothing"), none: Symptom | None = seen(tag="display-list-without-nvidia")
 ) -> Verdict:  # fmt: skip
     """What describes the container asks for no GPU, and the program in it finds nothing of a driver, on a machine that may have a card."""
-    mine = bool(world.container) and said.place.world != "host"
-    return none is None and mine and {"vendor": "nvidia", "said": said.id}
+    mine = bool(world.container) and symptom.place.world != "host"
+    return none is None and mine and {"vendor": "nvidia", "said": symptom.id}
 
 
 @rule("container-without-gpu", "likely")
@@ -24,7 +24,7 @@ def description_names_none_and_torch_finds_none(
 
 @rule("container-without-gpu", "likely")
 def its_container_was_started_without_gpus(
-    said: Symptom = seen(tag="started-without-no-gpu"), world: World = one(gpu_requested=False), asked: World | None = one(gpu_requested=True),
+    symptom: Symptom = seen(tag="started-without-no-gpu"), world: World = one(gpu_requested=False), asked: World | None = one(gpu_requested=True),
     rocm: Symptom | None = seen("rocm-named-in-lower-case"), amd: Gpu | None = one(vendor="amd", integrated=False), cpu: Symptom | None = seen("torch-cpu-version-told"),
     mac: Symptom | None = seen(tag="macs"), card: Gpu | None = one(vendor="nvidia"), none: Symptom | None = seen(tag="display-list-without-nvidia"),
 ) -> Verdict:  # fmt: skip
@@ -34,8 +34,8 @@ def its_container_was_started_without_gpus(
     """
     vendor = "amd" if rocm is not None or amd is not None else "nvidia"
     alone = asked is None and cpu is None and mac is None and none is None
-    meant = said.id in wordings(tag="torch-for-cpu-at-work") and card is None
-    return alone and not meant and bool(world.container) and {"said": said.id, "vendor": vendor}
+    intended = symptom.id in wordings(tag="torch-for-cpu-at-work") and card is None
+    return alone and not intended and bool(world.container) and {"said": symptom.id, "vendor": vendor}
 
 
 @rule("container-without-gpu", "likely")

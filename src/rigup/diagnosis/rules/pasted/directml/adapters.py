@@ -21,12 +21,12 @@ def torch_is_none_that_it_stands_on(
 @rule("directml-module-missing", "likely")
 def module_lies_beside_another_torch(
     torch: Torch, module: Package = one(name="torch-directml"),
-    said: Symptom = seen("directml-native-not-loaded", "directml-native-lacks-a-symbol"),
+    symptom: Symptom = seen("directml-native-not-loaded", "directml-native-lacks-a-symbol"),
 ) -> Verdict:  # fmt: skip
     """Its compiled part is made for the torch that its release pins; another was put over it, and it does not load."""
     pins = torch_of_directml(str(module.get("version")))
     other = bool(pins) and str(torch.version).partition("+")[0] not in pins
-    return other and {"package": "torch-directml", "said": said.id}
+    return other and {"package": "torch-directml", "said": symptom.id}
 
 
 @rule("directml-wrong-adapter", "likely")

@@ -20,10 +20,10 @@ def faults_with_firmware_known_bad(
 
 @rule("pcie-atomics-missing", "likely")
 def processor_is_older_than_what_the_chip_wants(
-    early: Symptom = seen(tag="processor-before-atomics"), card: Gpu = one(vendor="amd", integrated=False), said: Symptom = seen(tag="amd-fails"), served: Symptom | None = seen("kfd-added-device"),
-    told: Symptom | None = seen(tag="kfd-refuses-chip kfd-refused"), who: Account | None = None, guest: Platform | None = one(wsl=(1, 2)),
+    early: Symptom = seen(tag="processor-before-atomics"), card: Gpu = one(vendor="amd", integrated=False), symptom: Symptom = seen(tag="amd-fails"), served: Symptom | None = seen("kfd-added-device"),
+    statement: Symptom | None = seen(tag="kfd-refuses-chip kfd-refused"), account: Account | None = None, guest: Platform | None = one(wsl=(1, 2)),
 ) -> Verdict:  # fmt: skip
     """The chip wants atomics of the slot, and no root port completed them before Haswell and Ryzen."""
-    member = who is None or who.get("uid") == 0 or any(group in who.groups for group in _GROUPS)
-    clear = served is None and told is None and guest is None and member and not inside(said)
-    return clear and wants_atomics(str(card.get("isa"))) and {"said": said.id, "why": early.id}
+    member = account is None or account.get("uid") == 0 or any(group in account.groups for group in _GROUPS)
+    clear = served is None and statement is None and guest is None and member and not inside(symptom)
+    return clear and wants_atomics(str(card.get("isa"))) and {"said": symptom.id, "why": early.id}

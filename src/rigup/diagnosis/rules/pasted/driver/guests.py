@@ -11,7 +11,7 @@ def guest_draws_by_a_made_up_display(
     gpu: Gpu | None = one(vendor=("nvidia", "amd")), card: PciDevice | None = one(vendor_id=(NVIDIA, "1002")),
 ) -> Verdict:  # fmt: skip
     """A display that QEMU makes up is the only one, and CUDA or ROCm was wanted."""
-    meant = wish is not None or (
+    intended = wish is not None or (
         torch is not None and "+cpu" not in str(torch.get("version")) and torch.get("cuda", "?") is not None
     )
-    return gpu is None and card is None and meant and not (guest and guest.get("wsl"))
+    return gpu is None and card is None and intended and not (guest and guest.get("wsl"))

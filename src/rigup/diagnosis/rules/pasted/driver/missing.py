@@ -19,13 +19,13 @@ from rigup.machine.kinds import (
 
 @rule("nvidia-driver-missing", "possible")
 def card_on_the_bus_and_no_module_by_that_name(
-    card: PciDevice = one(vendor_id=NVIDIA), said: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module", module="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau", "nova_core")),
+    card: PciDevice = one(vendor_id=NVIDIA), symptom: Symptom = seen("modprobe-module-not-found", "kmod-no-such-module", module="nvidia"), module: KernelModule | None = one(name=("nvidia", "nouveau", "nova_core")),
     silent: Symptom | None = seen("dkms-build-failed", "bbswitch-off", tag="nvidia-driver-silent"), tree: DkmsTree | None = one(module="nvidia"), package: SystemPackage | None = one(state="installed"),
 ) -> Verdict:  # fmt: skip
     """The bus has the card, the kernel has no module for it, and nothing else of a driver is shown: it may be there and not built."""
     display = not card.knows("driver") and str(card.get("class_code", "03")).startswith("03")
     alone = all(part is None for part in (module, silent, tree, package))
-    return display and alone and not inside(said) and {"said": said.id}
+    return display and alone and not inside(symptom) and {"said": symptom.id}
 
 
 @rule("nvidia-driver-missing", "likely")
@@ -54,7 +54,7 @@ def _of_a_driver(name: str) -> bool:
 @rule("nvidia-driver-missing", "possible")
 def bus_offers_nothing_of_nvidias_for_the_card(
     card: PciDevice = one(vendor_id=NVIDIA, driver=None), module: KernelModule | None = one(name="nvidia"), driver: Driver | None = one(vendor="nvidia"),
-    said: Symptom | None = seen("modprobe-module-not-found", "dkms-package-failed", "nvidia-installer-load-failed", tag="nvidia-driver-silent module-refused"),
+    symptom: Symptom | None = seen("modprobe-module-not-found", "dkms-package-failed", "nvidia-installer-load-failed", tag="nvidia-driver-silent module-refused"),
     package: SystemPackage | None = one(name=Passes(_of_a_driver), state="installed"), tree: DkmsTree | None = one(module="nvidia"),
     works: Gpu | None = one(vendor="nvidia", seen_by=("nvidia-smi", "torch", "cuda")), platform: Platform | None = None,
 ) -> Verdict:  # fmt: skip
@@ -63,5 +63,5 @@ def bus_offers_nothing_of_nvidias_for_the_card(
     draws = str(card.get("class_code", "03")).startswith("03")
     theirs = any(name.startswith("nvidia") and name != "nvidiafb" for name in offered)
     elsewhere = inside(card) or bool(platform and platform.get("wsl"))
-    alone = all(other is None for other in (module, driver, said, package, tree, works))
+    alone = all(other is None for other in (module, driver, symptom, package, tree, works))
     return alone and draws and bool(offered) and not theirs and not elsewhere

@@ -15,12 +15,12 @@ from rigup.machine.kinds import (
 
 @rule("kernel-module-not-built", "likely")
 def dkms_has_amdgpu_for_other_kernels(
-    module: KernelModule = one(name="amdgpu"), platform: Platform = one(wsl=None), said: Symptom = seen(tag="rocm-finds-none"),
+    module: KernelModule = one(name="amdgpu"), platform: Platform = one(wsl=None), symptom: Symptom = seen(tag="rocm-finds-none"),
     denied: Symptom | None = seen(tag="kfd-denied"), node: KfdNode | None = None,
 ) -> Verdict:  # fmt: skip
     """AMD's module was built for kernels of which none runs, and ROCm finds nothing with the kernel's own."""
     other = bool(module.built_for) and platform.release not in module.built_for
-    return other and denied is None and node is None and not inside(said) and {"kernel": platform.release}
+    return other and denied is None and node is None and not inside(symptom) and {"kernel": platform.release}
 
 
 @rule("nvidia-module-not-loaded", "likely")

@@ -27,7 +27,7 @@ def cards_are_listed_after_sleep_and_torch_sees_none(
 
 @rule("uvm-broken-after-suspend", "likely")
 def server_gets_no_context_for_an_unknown_error(
-    said: Symptom = seen("ollama-context-by-number", code="999"),
+    symptom: Symptom = seen("ollama-context-by-number", code="999"),
 ) -> Verdict:
     """CUDA started once and can no more, as after a sleep of the machine; in a container its rules may be the reason."""
-    return not said.place.world.startswith("container")
+    return not symptom.place.world.startswith("container")

@@ -84,12 +84,12 @@ def module_of_the_log_is_not_the_packages(
 @rule("libcuda-differs-from-kernel-driver", "likely")
 def inside_lies_a_libcuda_of_another_driver(
     driver: Driver = one(vendor="nvidia"), libraries: Every[DriverLibrary] = every(DriverLibrary, soname="libcuda.so.1"),
-    said: Symptom = seen("cuda-init-failed-no-gpu", "cuda-999", "cuda-not-initialized", tag="nvidia-finds-none"),
+    symptom: Symptom = seen("cuda-init-failed-no-gpu", "cuda-999", "cuda-not-initialized", tag="nvidia-finds-none"),
     guest: Symptom | None = seen(tag="wsl-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """nvidia-smi tells the driver, a listing the libraries: none is of that release, and CUDA does not start."""
     foreign = [lib for lib in libraries if lib.knows("version") and not same_version(driver.version, lib.version)]
-    return guest is None and 0 < len(foreign) == len(libraries) and {"path": foreign[0].path, "said": said.id}
+    return guest is None and 0 < len(foreign) == len(libraries) and {"path": foreign[0].path, "said": symptom.id}
 
 
 @rule("libcuda-differs-from-kernel-driver", "likely")
@@ -132,9 +132,9 @@ def package_is_of_a_later_branch(
 
 @rule("gpu-needs-legacy-driver", "likely")
 def module_of_a_later_branch_leaves_the_card(
-    card: PciDevice = one(vendor_id=NVIDIA, driver=None), gpu: Gpu = one(vendor="nvidia", driver=None), told: Symptom = seen("modules-version-by-modinfo"),
+    card: PciDevice = one(vendor_id=NVIDIA, driver=None), gpu: Gpu = one(vendor="nvidia", driver=None), statement: Symptom = seen("modules-version-by-modinfo"),
     _asked: Symptom = seen("modinfo-asked-of-nvidias"),
 ) -> Verdict:  # fmt: skip
     """The bus offers NVIDIA's module for the card, no driver has it, and the module is later than the last branch for it."""
     last = driver_branch_for(gpu.get("isa") or "")
-    return last is not None and "nvidia" in card.get("modules", ()) and int(told.version[:3]) > int(last[:3]) and {"branch": last}  # fmt: skip
+    return last is not None and "nvidia" in card.get("modules", ()) and int(statement.version[:3]) > int(last[:3]) and {"branch": last}  # fmt: skip

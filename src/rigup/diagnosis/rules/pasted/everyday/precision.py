@@ -7,8 +7,8 @@ from rigup.machine.kinds import Gpu, Symptom
 
 @rule("bfloat16-not-on-chip", "likely")
 def trainer_finds_no_bfloat16_on_a_chip_without(
-    gpu: Gpu = one(vendor="nvidia"), said: Symptom = seen("transformers-setup-has-no-bf16")
+    gpu: Gpu = one(vendor="nvidia"), symptom: Symptom = seen("transformers-setup-has-no-bf16")
 ) -> Verdict:
     """The message comes also where there is no GPU at all: the chip tells which it is."""
     lacks = any(row.id == "bfloat16" for row in lacking("nvidia", str(gpu.isa)))
-    return lacks and {"name": gpu.get("name"), "option": "--fp16", "said": said.id}
+    return lacks and {"name": gpu.get("name"), "option": "--fp16", "said": symptom.id}

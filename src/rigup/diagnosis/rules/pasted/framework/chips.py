@@ -48,15 +48,15 @@ def _of_a_major(name: str) -> bool:
 
 
 @rule("gpu-arch-newer-than-wheel", "likely")
-def toolkit_is_older_than_the_card(said: Symptom = seen(tag="chip-unknown-to-compiler")) -> Verdict:
+def toolkit_is_older_than_the_card(symptom: Symptom = seen(tag="chip-unknown-to-compiler")) -> Verdict:
     """And come to know new ones with new releases."""
-    return not left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
+    return not left_behind(f"sm_{symptom.arch}") and {"isa": f"sm_{symptom.arch}"}
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
-def toolkit_has_dropped_the_card(said: Symptom = seen(tag="chip-unknown-to-compiler")) -> Verdict:
+def toolkit_has_dropped_the_card(symptom: Symptom = seen(tag="chip-unknown-to-compiler")) -> Verdict:
     """Toolkits drop cards from below."""
-    return left_behind(f"sm_{said.arch}") and {"isa": f"sm_{said.arch}"}
+    return left_behind(f"sm_{symptom.arch}") and {"isa": f"sm_{symptom.arch}"}
 
 
 @rule("gpu-arch-older-than-wheel", "likely")
@@ -70,10 +70,13 @@ def the_warnings_first_line_and_an_older_card(
 
 @rule("driver-too-old-for-wheel", "likely")
 def program_asks_for_a_later_driver(
-    said: Symptom = seen("program-wants-a-driver"), driver: Driver = one(vendor="nvidia")
+    symptom: Symptom = seen("program-wants-a-driver"), driver: Driver = one(vendor="nvidia")
 ) -> Verdict:
     """The program names the first driver that it works with, and an earlier one is there."""
-    return version_key(driver.version) < version_key(said.wanted) and {"needs": said.wanted, "have": driver.version}
+    return version_key(driver.version) < version_key(symptom.wanted) and {
+        "needs": symptom.wanted,
+        "have": driver.version,
+    }
 
 
 @rule("driver-too-old-for-wheel", "possible")
@@ -102,12 +105,12 @@ def plugin_of_a_newer_major(
 
 @rule("driver-too-old-for-wheel", "likely")
 def driver_does_not_take_what_xla_compiled(
-    said: Symptom = seen("xla-finds-no-kernel-image"), card: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia")
+    symptom: Symptom = seen("xla-finds-no-kernel-image"), card: Gpu | None = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia")
 ) -> Verdict:  # fmt: skip
     """XLA compiles for the card that it finds: the image is there, and of a newer CUDA than the driver's."""
     old = card is not None and card.knows("isa") and left_behind(card.isa)
     have = driver.get("version") if driver is not None else None
-    return not old and {"said": said.id, **({"have": have} if have else {})}
+    return not old and {"said": symptom.id, **({"have": have} if have else {})}
 
 
 @rule("driver-too-old-for-wheel", "possible")

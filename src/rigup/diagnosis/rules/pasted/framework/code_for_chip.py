@@ -47,12 +47,12 @@ def build_was_given_other_targets(
 
 @rule("binary-arch-missing", "likely")
 def list_of_chips_lacks_the_card(
-    said: Symptom = seen("tensorflow-lists-supported-chips"), card: Gpu = one(vendor="amd"), made: Symptom | None = seen("tensorflow-made-a-device"), whole: Symptom | None = seen("tensorflow-leaves-the-chip-out"),
+    symptom: Symptom = seen("tensorflow-lists-supported-chips"), card: Gpu = one(vendor="amd"), created: Symptom | None = seen("tensorflow-made-a-device"), whole: Symptom | None = seen("tensorflow-leaves-the-chip-out"),
 ) -> Verdict:  # fmt: skip
     """TensorFlow prints the list where it leaves a device out; two names without a comma between them are no name."""
     isa = card.get("isa") or ""
-    spared = made is not None and inside_a_processor(isa)
-    lacks = bool(isa) and isa not in re.split(r"[,.\s]+", str(said.listed))
+    spared = created is not None and inside_a_processor(isa)
+    lacks = bool(isa) and isa not in re.split(r"[,.\s]+", str(symptom.listed))
     return whole is None and lacks and not spared and not left(isa) and {"gfx": isa, "package": "tensorflow"}
 
 
@@ -86,10 +86,10 @@ def another_framework_has_no_code(
 
 @rule("binary-arch-missing", "likely")
 def program_for_the_processor_beside_a_card(
-    said: Symptom = seen(*_PROGRAMS), _card: Gpu = one(vendor="nvidia")
+    symptom: Symptom = seen(*_PROGRAMS), _card: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """A build without any code for GPUs, where one is shown."""
-    return {"said": said.id, "program": _PROGRAMS[said.id]}
+    return {"said": symptom.id, "program": _PROGRAMS[symptom.id]}
 
 
 @rule("binary-arch-missing", "likely")
@@ -105,9 +105,9 @@ def detectron2_was_compiled_for_newer_cards(
 
 @rule("binary-arch-missing", "likely")
 def llama_has_nothing_below(
-    said: Symptom = seen("ggml-has-no-architecture-below"), gpu: Gpu | None = one(vendor="nvidia")
+    symptom: Symptom = seen("ggml-has-no-architecture-below"), gpu: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """Its message names the card's own number; beside a card of another number it is a fault of the program."""
-    wanted = f"sm_{int(said.arch) // 10}"
+    wanted = f"sm_{int(symptom.arch) // 10}"
     same = gpu is None or not gpu.knows("isa") or gpu.isa == wanted
     return same and {"isa": wanted, "package": "llama.cpp"}

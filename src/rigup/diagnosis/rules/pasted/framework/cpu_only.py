@@ -39,26 +39,26 @@ def _built_for_cuda(package: Package) -> bool:
 
 @rule("cpu-only-torch", "likely")
 def weights_of_intels_card_and_torch_of_another_maker(
-    said: Symptom = seen("xpu-weights-and-no-xpu"), torch: Torch = one()
+    symptom: Symptom = seen("xpu-weights-and-no-xpu"), torch: Torch = one()
 ) -> Verdict:
     """What was stored on Intel's GPU is loaded by a torch whose version names another backend."""
     local = str(torch.get("version")).partition("+")[2]
-    return local.startswith(("cpu", "cu", "rocm")) and {"have": torch.version, "said": said.id}
+    return local.startswith(("cpu", "cu", "rocm")) and {"have": torch.version, "said": symptom.id}
 
 
 @rule("cpu-only-torch", "likely")
 def plain_torch_took_the_place_of_one_with_cuda(
     torch: Package = one(name="torch"), companion: Package = one(name=_COMPANIONS), _windows: Platform = one(system="windows"),
-    said: Symptom = seen("voice-program-finds-no-card", tag="nvidia-finds-none"), works: Torch | None = one(available=True),
+    symptom: Symptom = seen("voice-program-finds-no-card", tag="nvidia-finds-none"), works: Torch | None = one(available=True),
 ) -> Verdict:  # fmt: skip
     """For Windows only an index names its CUDA in the version: the companions still do, and torch came again without."""
     replaced = "+" not in str(torch.version) and "+cu" in str(companion.version)
-    return works is None and replaced and {"torch": torch, "said": said.id}
+    return works is None and replaced and {"torch": torch, "said": symptom.id}
 
 
 @rule("cpu-only-torch", "likely")
 def jax_sees_a_card_and_has_no_part_for_it(
-    said: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(tag="jax-fails-on-cuda"), plugin: Package | None = one(name=Passes(_for_cuda)),
+    symptom: Symptom = seen("jax-sees-a-card-it-is-not-for"), failed: Symptom | None = seen(tag="jax-fails-on-cuda"), plugin: Package | None = one(name=Passes(_for_cuda)),
     lib: Package | None = one(name="jaxlib"), torch: Torch | None = one(available=True), job: JobRequest | None = None, driver: Driver | None = one(vendor="nvidia"),
     asked: Symptom | None = seen("jax-told-to-use-the-processor"),
 ) -> Verdict:  # fmt: skip
@@ -66,18 +66,18 @@ def jax_sees_a_card_and_has_no_part_for_it(
     built = "+cuda" in str((lib.get("version") if lib else None) or "")
     alone = failed is None and plugin is None and torch is None and job is None and asked is None and not built
     packages = jax_extra(str(driver.get("version") or "") if driver else "")
-    return alone and not inside(said) and {"said": said.id, "framework": "JAX", "packages": packages}
+    return alone and not inside(symptom) and {"said": symptom.id, "framework": "JAX", "packages": packages}
 
 
 @rule("cpu-only-torch", "likely")
 def framework_for_the_processor_beside_a_card(
-    said: Symptom = seen(*_FRAMEWORKS), _card: Gpu = one(vendor="nvidia"), jetson: Jetson | None = None, module: Symptom | None = seen(tag="jetson-named"),
+    symptom: Symptom = seen(*_FRAMEWORKS), _card: Gpu = one(vendor="nvidia"), jetson: Jetson | None = None, module: Symptom | None = seen(tag="jetson-named"),
     right: Package | None = one(name=("onnxruntime-gpu", "paddlepaddle-gpu")), fails: Symptom | None = seen(tag="onnxruntime-provider-fails"),
 ) -> Verdict:  # fmt: skip
     """What it was built for is the processor; on a machine without a card that is as it should be."""
-    name, packages = _FRAMEWORKS[said.id]
+    name, packages = _FRAMEWORKS[symptom.id]
     fits = all(part is None for part in (jetson, module, right, fails))
-    return fits and {"said": said.id, "framework": name, "packages": packages}
+    return fits and {"said": symptom.id, "framework": name, "packages": packages}
 
 
 @rule("cpu-only-torch", "likely")
@@ -124,10 +124,10 @@ def conda_may_take_none_but_the_processors(
 
 @rule("cpu-only-torch", "possible")
 def lightning_finds_no_backend_and_a_card_is_named(
-    said: Symptom = seen("lightning-no-gpu-backend"), card: Symptom = seen(tag="card-named"), torch: Torch | None = None, driver: Driver | None = None,
+    symptom: Symptom = seen("lightning-no-gpu-backend"), card: Symptom = seen(tag="card-named"), torch: Torch | None = None, driver: Driver | None = None,
     world: World | None = None, guest: Platform | None = one(wsl=(1, 2)), known: Symptom | None = seen("slurm-told", "slurm-told-in-small-letters", tag="nvidia-driver-silent nvidia-finds-none other-accelerators macs container-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """torch answers Lightning that it has no CUDA, somebody has a card, and no driver complains."""
     has_backend = torch is not None and any(torch.get(key) for key in ("available", "cuda", "hip"))
     alone = all(other is None for other in (driver, world, guest, known))
-    return alone and not has_backend and {"said": said.id, "named": card.id}
+    return alone and not has_backend and {"said": symptom.id, "named": card.id}

@@ -22,74 +22,74 @@ _INTEL_ONLY = re.compile(
 
 @rule("extension-without-platform-build", "likely")
 def extension_is_for_cuda_alone(
-    said: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"),
+    symptom: Symptom = seen(tag="bitsandbytes-for-cuda"), card: Gpu | None = one(vendor="amd"), named: Symptom | None = seen(tag="of-amds"),
     other: Gpu | None = one(vendor="nvidia"), nvidia: Symptom | None = seen(tag="nvidia-card-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """The wheel has code for CUDA and for processors, and the GPU is AMD's."""
     ours = card is not None or named is not None
-    name = "xformers" if said.id.startswith("xformers") else "bitsandbytes"
-    return ours and other is None and nvidia is None and {"name": name, "said": said.id}
+    name = "xformers" if symptom.id.startswith("xformers") else "bitsandbytes"
+    return ours and other is None and nvidia is None and {"name": name, "said": symptom.id}
 
 
 @rule("extension-without-platform-build", "likely")
 def nothing_of_triton_for_windows(
-    said: Symptom = seen("pip-no-version"), platform: Platform = one(system="windows"), offline: Symptom | None = seen(tag="pip-index-not-reached")
+    symptom: Symptom = seen("pip-no-version"), platform: Platform = one(system="windows"), offline: Symptom | None = seen(tag="pip-index-not-reached")
 ) -> Verdict:  # fmt: skip
     """Its makers publish it for Linux alone."""
-    named = said.name in ("triton", "vllm", "deepspeed") and said.get("offered") in ("none", "", None)
-    return offline is None and named and platform.get("wsl") is None and {"name": said.name}
+    named = symptom.name in ("triton", "vllm", "deepspeed") and symptom.get("offered") in ("none", "", None)
+    return offline is None and named and platform.get("wsl") is None and {"name": symptom.name}
 
 
 @rule("extension-without-platform-build", "likely")
 def phone_has_no_wheels(
-    said: Symptom = seen(tag="pip-offers-none"), _phone: Symptom = seen("android-system-shown")
+    symptom: Symptom = seen(tag="pip-offers-none"), _phone: Symptom = seen("android-system-shown")
 ) -> Verdict:
     """Wheels for Linux are not for Android, whose libraries are others."""
-    name = offered_nothing(said)
-    return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": said.name, "platform": "Android"}
+    name = offered_nothing(symptom)
+    return bool(name and (pythons(name) or COMPILED.fullmatch(name))) and {"name": symptom.name, "platform": "Android"}
 
 
 @rule("extension-without-platform-build")
 def refused_wheel_is_for_another_machine(
-    said: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system=("linux", "macos", "windows"))
+    symptom: Symptom = seen("wheel-tag-refused"), platform: Platform = one(system=("linux", "macos", "windows"))
 ) -> Verdict:
     """`manylinux1_x86_64` on a processor of another kind, `win_amd64` on Linux."""
-    tag = str(said.get("os"))
+    tag = str(symptom.get("os"))
     system = next((name for start, name in _TAGS if tag.startswith(start)), "")
     machine = next((arch for arch in ("x86_64", "amd64", "arm64", "aarch64") if tag.endswith(arch)), "")
     mine = str(platform.get("architecture") or "")
     other = bool(machine and mine) and _MACHINES.get(machine, machine) != _MACHINES.get(mine.lower(), mine)
-    return bool(system) and (system != platform.system or other) and {"name": said.name, "platform": platform.system}
+    return bool(system) and (system != platform.system or other) and {"name": symptom.name, "platform": platform.system}
 
 
 @rule("extension-without-platform-build", "likely")
 def nothing_is_offered_to_intels_macs(
-    said: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms"), chip: Gpu | None = one(vendor="apple"),
+    symptom: Symptom = seen("uv-no-platform-tag"), offer: Symptom | None = seen("uv-wheels-for-platforms"), chip: Gpu | None = one(vendor="apple"),
     named: Symptom | None = seen("apple-chip-named", "apple-chip-in-words", "apple-silicon-in-words"),
 ) -> Verdict:  # fmt: skip
     """Who asks is built for Intel's processors, and nobody tells of Apple's chip, on which that would be the wrong Python."""
-    asks = re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(said.have)) is not None
+    asks = re.fullmatch(r"macosx_\d{2}_\d{1,2}_x86_64", str(symptom.have)) is not None
     served = offer is not None and re.search(r"\bmacosx_\w{3,12}_(?:x86_64|universal2)\b", str(offer.offered))
-    return asks and not served and chip is None and named is None and {"name": said.name}
+    return asks and not served and chip is None and named is None and {"name": symptom.name}
 
 
 @rule("extension-without-platform-build", "likely")
-def offered_wheels_are_for_other_processors(said: Symptom = seen("uv-other-platform-only")) -> Verdict:
+def offered_wheels_are_for_other_processors(symptom: Symptom = seen("uv-other-platform-only")) -> Verdict:
     """Wheels for Linux are offered, and none for this processor."""
-    match = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(said.have))
-    return bool(match) and "linux" in str(said.offered) and not re.search(r"_" + str(match and match[1]) + r"\b", str(said.offered)) and {"name": said.name}  # fmt: skip
+    match = re.fullmatch(r"(?:many|musl)linux_\d_\d{1,2}_(\w{3,12})", str(symptom.have))
+    return bool(match) and "linux" in str(symptom.offered) and not re.search(r"_" + str(match and match[1]) + r"\b", str(symptom.offered)) and {"name": symptom.name}  # fmt: skip
 
 
 @rule("extension-without-platform-build", "likely")
 def package_is_not_made_for_this_processor(
-    said: Symptom = seen(tag="pip-offers-none"), _arm: Symptom = seen(tag="arm-shown"), offline: Symptom | None = seen(tag="pip-index-not-reached"), python: PythonEnv | None = None,
+    symptom: Symptom = seen(tag="pip-offers-none"), _arm: Symptom = seen(tag="arm-shown"), offline: Symptom | None = seen(tag="pip-index-not-reached"), python: PythonEnv | None = None,
     platform: Platform | None = one(system=("windows", "macos")),
 ) -> Verdict:  # fmt: skip
     """uname names ARM's processor, and pip is offered nothing of a package that is made for Intel's."""
-    name = nothing_offered(said)
+    name = nothing_offered(symptom)
     aside = offline is not None or platform is not None
     wrong = python is not None and python.knows("version") and supported(name, python.version) is False
-    return not aside and not wrong and bool(_INTEL_ONLY.fullmatch(name)) and {"name": said.name}
+    return not aside and not wrong and bool(_INTEL_ONLY.fullmatch(name)) and {"name": symptom.name}
 
 
 @rule("torch-torchvision-mismatch", "possible")

@@ -29,5 +29,5 @@ def trains_without_a_word_of_cuda(
     spoke: Symptom | None = seen("tf-speaks-of-cuda", tag="tensorflow-named"), windows: Platform | None = one(system="windows"),
 ) -> Verdict:  # fmt: skip
     """A build with CUDA names its devices between its advice on the processor and the first step."""
-    meant = asked is not None and bool(re.match(r"\d", str(asked.get("value"))))
-    return spoke is None and windows is None and bool(driver or card or meant)
+    intended = asked is not None and bool(re.match(r"\d", str(asked.get("value"))))
+    return spoke is None and windows is None and bool(driver or card or intended)

@@ -24,84 +24,92 @@ def _bytes_printed(symptom: Symptom) -> float:
 
 @rule("apu-vram-carveout-vs-gtt", "possible")
 def shared_memory_is_full_beside_the_work(
-    said: Symptom = seen(tag="torch-out-of-memory"),
+    symptom: Symptom = seen(tag="torch-out-of-memory"),
     inner: Gpu = one(vendor="amd", integrated=True),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:
     """Graphics in a processor: what neither is free nor torch's is the system's own, or lies in the pool that torch does not use."""
-    return card is None and bool(inner.integrated) and Figures(said).taken and {"said": said.id, "severity": "error"}
+    return (
+        card is None and bool(inner.integrated) and Figures(symptom).taken and {"said": symptom.id, "severity": "error"}
+    )
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_is_larger_than_what_is_used(
-    said: Symptom = seen(tag="vram-totals"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen(tag="vram-totals"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """The kernel's figure of the carve-out is much more than all that the runtime has."""
-    total = total_of(said)
+    total = total_of(symptom)
     alone = card is None and total > GIB and not gpu.get("partitions")
-    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "error" if said.id in OUT else "warning"}  # fmt: skip
+    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "error" if symptom.id in OUT else "warning"}  # fmt: skip
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def engine_has_what_may_be_mapped(
-    said: Symptom = seen("vllm-memory-taken", "torch-out-of-memory-total"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    symptom: Symptom = seen("vllm-memory-taken", "torch-out-of-memory-total"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """Its total is the mapped pool of the kernel's log, and the carve-out beside it is larger."""
     vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
-    return card is None and vram > 1.5 * gtt and abs(total_of(said) - gtt) < 0.1 * gtt and {"severity": "error"}
+    return card is None and vram > 1.5 * gtt and abs(total_of(symptom) - gtt) < 0.1 * gtt and {"severity": "error"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_cannot_be_filled(
-    said: Symptom = seen("vllm-memory-taken"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen("vllm-memory-taken"), gpu: Gpu = one(vendor="amd", integrated=True), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """The carve-out is the engine's total, and what is free of it is no more than the smaller pool that can be mapped."""
-    free = (size(str(said.get("free")) + " G")) or 0.0
-    whole = abs(total_of(said) - gpu.vram) < 0.05 * gpu.vram
+    free = (size(str(symptom.get("free")) + " G")) or 0.0
+    whole = abs(total_of(symptom) - gpu.vram) < 0.05 * gpu.vram
     return card is None and whole and gpu.vram >= 8 * GIB and free < gpu.gtt < gpu.vram and {"severity": "error"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_that_is_told_starves_torch(
-    said: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory"), told: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
+    symptom: Symptom = seen("hip-memory-figures", tag="torch-out-of-memory"), statement: Symptom = seen("carve-out-told"), gpu: Gpu = one(vendor="amd", integrated=True),
     other: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """A person names the carve-out, and torch's total is a small part of it."""
-    total, carved = size(said.get("total") or said.get("total2")), int(told.get("gib") or told.get("gib2") or 0) * GIB
+    total, carved = (
+        size(symptom.get("total") or symptom.get("total2")),
+        int(statement.get("gib") or statement.get("gib2") or 0) * GIB,
+    )
     alone = other is None and not gpu.knows("gtt")
     return (
-        alone and bool(total) and carved > 2 * (total or 0) and {"severity": "error" if said.id in OUT else "warning"}
+        alone
+        and bool(total)
+        and carved > 2 * (total or 0)
+        and {"severity": "error" if symptom.id in OUT else "warning"}
     )
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def carve_out_leaves_nothing_to_map(
-    said: Symptom = seen("rocm-buffer-refused", "rocm-allocation-failed"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    symptom: Symptom = seen("rocm-buffer-refused", "rocm-allocation-failed"), carved: Symptom = seen("amdgpu-vram-ready"), mapped: Symptom = seen("amdgpu-gtt-ready"),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """The kernel's log: most of the memory is carved out and the rest is little; no card of its own has so much beside so little."""
     vram, gtt = int(carved.get("mib") or 0), int(mapped.get("mib") or 0)
-    return card is None and vram >= 16 * 1024 and vram > 8 * gtt and {"said": said.id, "severity": "error"}
+    return card is None and vram >= 16 * 1024 and vram > 8 * gtt and {"said": symptom.id, "severity": "error"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def program_counts_the_mapped_pool(
-    said: Symptom = seen(tag="vram-printed"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), mapped: Symptom = seen("amdgpu-gtt-ready"),
+    symptom: Symptom = seen(tag="vram-printed"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), mapped: Symptom = seen("amdgpu-gtt-ready"),
 ) -> Verdict:  # fmt: skip
     """Its total is the pool that the kernel may map, and the carve-out is larger: no card of its own counts so."""
     vram, gtt = int(carved.get("mib") or 0) * _MIB, int(mapped.get("mib") or 0) * _MIB
-    return vram > 1.2 * gtt and abs(_bytes_printed(said) - gtt) < 0.1 * gtt and {"severity": "warning"}
+    return vram > 1.2 * gtt and abs(_bytes_printed(symptom) - gtt) < 0.1 * gtt and {"severity": "warning"}
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def interfaces_total_is_less_than_the_carve_out(
-    said: Symptom = seen("comfyui-totals"), carved: Symptom = seen("amdgpu-vram-span", "amdgpu-vram-ready"), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen("comfyui-totals"), carved: Symptom = seen("amdgpu-vram-span", "amdgpu-vram-ready"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """The kernel's figure of the carve-out is much more than the total of which the interface speaks, which is half of the rest."""
-    vram, carve = int(said.get("vram") or 0), int(carved.get("mib") or 0)
-    half = abs(2 * vram - int(said.get("ram") or 0)) < 0.1 * int(said.get("ram") or 1)
-    return card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * vram and half and {"said": said.id}
+    vram, carve = int(symptom.get("vram") or 0), int(carved.get("mib") or 0)
+    half = abs(2 * vram - int(symptom.get("ram") or 0)) < 0.1 * int(symptom.get("ram") or 1)
+    return card is None and carve * _MIB >= 16 * _GIB and carve > 1.7 * vram and half and {"said": symptom.id}
 
 
 @rule("apu-vram-carveout-vs-gtt", "possible")
@@ -120,21 +128,21 @@ def model_is_larger_than_what_is_counted(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def total_is_a_part_of_the_carve_out_and_no_cards(
-    said: Symptom = seen(tag="vram-totals"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), cuda: Symptom | None = seen("torch-out-of-memory", runtime="CUDA"),
+    symptom: Symptom = seen(tag="vram-totals"), carved: Symptom = seen("amdgpu-vram-ready", "amdgpu-vram-span"), cuda: Symptom | None = seen("torch-out-of-memory", runtime="CUDA"),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:  # fmt: skip
     """The kernel's log has more than twice the runtime's total; that of a card of its own is nearly a whole number of gigabytes."""
-    total, vram = total_of(said), int(carved.get("mib") or 0) * _MIB
+    total, vram = total_of(symptom), int(carved.get("mib") or 0) * _MIB
     broken = total > GIB and -total % GIB > _ROUND
-    return card is None and cuda is None and broken and vram > 2 * total and {"severity": "error" if said.id in OUT else "warning"}  # fmt: skip
+    return card is None and cuda is None and broken and vram > 2 * total and {"severity": "error" if symptom.id in OUT else "warning"}  # fmt: skip
 
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def program_counts_a_part_of_what_a_tool_shows(
-    said: Symptom = seen(tag="vram-printed"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
+    symptom: Symptom = seen(tag="vram-printed"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False), nvidia: Gpu | None = one(vendor="nvidia"),
 ) -> Verdict:  # fmt: skip
     """The same where a tool shows the carve-out, and torch prints its own total."""
-    total = _bytes_printed(said)
+    total = _bytes_printed(symptom)
     broken = total > GIB and -total % GIB > _ROUND
     alone = card is None and nvidia is None and not gpu.get("partitions")
     return alone and broken and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * total and {"severity": "warning"}
@@ -142,11 +150,11 @@ def program_counts_a_part_of_what_a_tool_shows(
 
 @rule("apu-vram-carveout-vs-gtt", "likely")
 def runtime_sees_less_than_the_kernels_file_as_people_say(
-    said: Symptom = seen("runtime-sees-so-much-alone"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
+    symptom: Symptom = seen("runtime-sees-so-much-alone"), gpu: Gpu = one(vendor="amd"), card: Gpu | None = one(integrated=False)
 ) -> Verdict:  # fmt: skip
     """Somebody tells how much a runtime sees alone, and the kernel has set much more aside for the graphics."""
     alone = card is None and not gpu.get("partitions")
-    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * float(said.gib) * GIB and {"said": said.id}
+    return alone and gpu.vram >= 16 * GIB and gpu.vram > 1.7 * float(symptom.gib) * GIB and {"said": symptom.id}
 
 
 @rule("apu-memory-miscount", "likely")
@@ -160,12 +168,12 @@ def engine_takes_shared_memory_for_the_gpus_own(
 
 @rule("apu-memory-miscount", "possible")
 def little_is_free_of_a_large_pool(
-    said: Symptom = seen("ollama-compute"),
+    symptom: Symptom = seen("ollama-compute"),
     gpu: Gpu = one(vendor="amd", integrated=True),
     card: Gpu | None = one(integrated=False),
 ) -> Verdict:
     """The server starts, and calls a quarter of the pool free: it takes another pool's free part beside this one's total."""
-    total, free = size(said.get("total")) or 0.0, size(said.get("free")) or 0.0
+    total, free = size(symptom.get("total")) or 0.0, size(symptom.get("free")) or 0.0
     return card is None and total > 16 * GIB and 0 < free < 0.25 * total and {"name": gpu.get("name")}
 
 
@@ -211,10 +219,10 @@ def mapped_total_is_less_than_was_wished(
 
 @rule("apu-gtt-limit-not-applied", "likely")
 def runtime_sees_less_than_was_wished(
-    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), said: Symptom = seen("torch-out-of-memory-figures"), _hip: Symptom = seen("torch-out-of-memory", runtime="HIP"),
+    wish: ModuleParameter = one(module=("ttm", "amdttm"), name="pages_limit"), symptom: Symptom = seen("torch-out-of-memory-figures"), _hip: Symptom = seen("torch-out-of-memory", runtime="HIP"),
     card: Gpu | None = one(vendor="amd", integrated=False), named: Symptom | None = seen("amd-rx-named", "amd-xt-named"),
 ) -> Verdict:  # fmt: skip
     """The runtime's total is what the graphics may map; the line asks for much more, which only who shares memory does."""
-    wished, total = str(wish.get("configured") or ""), Figures(said).total or 0
+    wished, total = str(wish.get("configured") or ""), Figures(symptom).total or 0
     alone = card is None and named is None
     return alone and wished.isdigit() and int(wished) * _PAGE > 1.3 * total > 0 and {"name": wish.name}

@@ -7,7 +7,7 @@ from rigup.machine.kinds import Platform, Symptom
 
 @rule("host-memory-exhausted", "likely")
 def llama_wants_more_than_main_memory(
-    said: Symptom = seen("llama-was-refused-main-memory"), windows: Platform | None = one(system="windows")
+    symptom: Symptom = seen("llama-was-refused-main-memory"), windows: Platform | None = one(system="windows")
 ) -> Verdict:
     """What the processor is to hold, mostly a long context's cache, is more than the system gives."""
-    return (windows is None or int(said.bytes) >= GIB) and {"said": said.id}
+    return (windows is None or int(symptom.bytes) >= GIB) and {"said": symptom.id}

@@ -32,11 +32,11 @@ def part_is_named_as_the_container_tools_name_it(
 
 @rule("mig-device-misaddressed", "likely")
 def one_part_is_given_and_a_second_asked_for(
-    mask: Variable = one(name=(CUDA_MASK, "NVIDIA_VISIBLE_DEVICES")), said: Symptom = seen("cuda-invalid-ordinal", "torch-device-beyond-count", "lightning-devices-missing")
+    mask: Variable = one(name=(CUDA_MASK, "NVIDIA_VISIBLE_DEVICES")), symptom: Symptom = seen("cuda-invalid-ordinal", "torch-device-beyond-count", "lightning-devices-missing")
 ) -> Verdict:  # fmt: skip
     """A process is given a part of a card, the only one that it can see, and asks for a device that is beyond it."""
     part = (mask.value or "").strip("\"'")
-    return part.upper().startswith("MIG") and {"named": part, "said": said.id}
+    return part.upper().startswith("MIG") and {"named": part, "said": symptom.id}
 
 
 @rule("fabric-manager-not-running", "likely")

@@ -37,7 +37,7 @@ def tensorflow_gets_a_rest_of_a_full_card(gpu: Gpu, device: Symptom = seen("tens
 
 @rule("gpu-memory-held-by-others", "likely")
 def radeon_is_full_before_the_work(
-    said: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"), shown: Symptom = seen("rocm-smi-tells-used-memory"),
+    symptom: Symptom = seen("hip-out-of-memory-plain", "cuda-out-of-memory-plain", "cuda-out-of-memory-constant", "ggml-out-of-memory"), shown: Symptom = seen("rocm-smi-tells-used-memory"),
     inner: Gpu | None = one(vendor="amd", integrated=True), full: Symptom | None = seen(tag="torch-out-of-memory"),
 ) -> Verdict:  # fmt: skip
     """rocm-smi shows a card of its own that is nearly full."""
@@ -47,20 +47,20 @@ def radeon_is_full_before_the_work(
         and full is None
         and total >= 4 * GIB
         and used > 0.8 * total
-        and {"said": said.id, "severity": "error"}
+        and {"said": symptom.id, "severity": "error"}
     )
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def other_process_is_listed_and_there_is_no_room(
-    holder: Symptom = seen("nvidia-smi-lists-holder"), said: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
+    holder: Symptom = seen("nvidia-smi-lists-holder"), symptom: Symptom = seen("cuda-out-of-memory-plain", "cuda-out-of-memory-constant"),
     full: Symptom | None = seen("torch-out-of-memory-figures", "torch-out-of-memory"),
 ) -> Verdict:  # fmt: skip
     """The driver's list names a process with gigabytes, and another program gets none."""
     return (
         full is None
         and int(holder.get("mib") or holder.get("mib2") or "0") > 4000
-        and {"said": said.id, "severity": "error"}
+        and {"said": symptom.id, "severity": "error"}
     )
 
 
@@ -85,11 +85,11 @@ def used_by_nobody_in_the_rows(
 
 @rule("gpu-memory-held-by-others", "likely")
 def memory_of_a_process_that_kill_does_not_find(
-    said: Symptom = seen("kill-finds-no-process"), gpu: Gpu = one(vendor=("nvidia", "amd")), split: Gpu | None = one(mig=True), held: Symptom | None = seen("nvidia-smi-lists-holder"),
+    symptom: Symptom = seen("kill-finds-no-process"), gpu: Gpu = one(vendor=("nvidia", "amd")), split: Gpu | None = one(mig=True), held: Symptom | None = seen("nvidia-smi-lists-holder"),
 ) -> Verdict:  # fmt: skip
     """Somebody wants to end what uses the card, and there is no such process: a context without its owner, or an owner elsewhere."""
     used = gpu.get("memory_used")
-    return split is None and held is None and bool(used) and used > _MUCH and {"said": said.id}
+    return split is None and held is None and bool(used) and used > _MUCH and {"said": symptom.id}
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -101,34 +101,36 @@ def jax_cannot_start_on_a_full_card(
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def catboost_starts_with_little(said: Symptom = seen("catboost-finds-little-free")) -> Verdict:
+def catboost_starts_with_little(symptom: Symptom = seen("catboost-finds-little-free")) -> Verdict:
     """It tells what is free before it takes anything itself."""
-    return int(said.free) < _FULL * int(said.total) and {"severity": "error"}
+    return int(symptom.free) < _FULL * int(symptom.total) and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def program_starts_on_a_full_card(
-    said: Symptom = seen(tag="taken-on-a-full-card"), gpu: Gpu = one(vendor="nvidia")
+    symptom: Symptom = seen(tag="taken-on-a-full-card"), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """nvidia-smi shows that most of the card is taken."""
-    wanted = size(said.get("wanted")) or 0.0
+    wanted = size(symptom.get("wanted")) or 0.0
     return gpu.memory_used > 0.8 * gpu.vram and wanted < gpu.vram and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
-def allocator_was_left_little(said: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
+def allocator_was_left_little(symptom: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
     """TensorFlow dumps its figures when it runs out; its limit is what was free at the start, and no card is that small."""
-    return int(said.limit) < _LEFT and {"severity": "error"}
+    return int(symptom.limit) < _LEFT and {"severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def used_by_no_process_that_is_listed(
-    _none: Symptom = seen("compute-processes-none-listed"), gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), said: Symptom = seen(tag="memory-refused"),
+    _none: Symptom = seen("compute-processes-none-listed"), gpu: Gpu = one(vendor="nvidia", seen_by="nvidia-smi"), symptom: Symptom = seen(tag="memory-refused"),
     platform: Platform | None = None, split: Gpu | None = one(mig=True),
 ) -> Verdict:  # fmt: skip
     """Most of the card is in use, the driver lists no process of this place, and a program gets no memory."""
     windows = platform is not None and (platform.get("wsl") or platform.get("system") == "windows")
-    return not windows and split is None and gpu.memory_used > gpu.vram / 2 and {"said": said.id, "severity": "error"}
+    return (
+        not windows and split is None and gpu.memory_used > gpu.vram / 2 and {"said": symptom.id, "severity": "error"}
+    )
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -143,21 +145,21 @@ def used_by_nobody_in_the_long_report(
 
 @rule("gpu-memory-held-by-others", "likely")
 def nothing_goes_on_a_card_that_is_taken(
-    said: Symptom = seen("layers-none-offloaded"), gpu: Gpu = one(vendor="nvidia")
+    symptom: Symptom = seen("layers-none-offloaded"), gpu: Gpu = one(vendor="nvidia")
 ) -> Verdict:
     """An engine counts what is free and puts no layer there; nvidia-smi shows that most of it is in use."""
     used, whole = gpu.get("memory_used"), gpu.get("vram")
-    return bool(used and whole) and used > 0.8 * whole and {"said": said.id}
+    return bool(used and whole) and used > 0.8 * whole and {"said": symptom.id}
 
 
 @rule("gpu-memory-held-by-others", "likely")
 def rocm_smi_names_the_holder(
     holder: Symptom = seen("rocm-smi-lists-holder"),
-    said: Symptom = seen(tag="memory-refused"),
+    symptom: Symptom = seen(tag="memory-refused"),
     full: Symptom | None = seen(tag="torch-out-of-memory"),
 ) -> Verdict:
     """The list names a process with gigabytes, and another program gets none; a message with figures knows better."""
-    return full is None and int(holder.bytes) > _HOLDS_MUCH and {"said": said.id, "severity": "error"}
+    return full is None and int(holder.bytes) > _HOLDS_MUCH and {"said": symptom.id, "severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -171,11 +173,11 @@ def full_before_this_program_took_any(
 
 @rule("gpu-memory-held-by-others", "likely")
 def another_program_runs_there_for_long(
-    said: Symptom = seen(tag="memory-refused"), holder: Symptom = seen("program-of-the-card-runs-for-long")
+    symptom: Symptom = seen(tag="memory-refused"), holder: Symptom = seen("program-of-the-card-runs-for-long")
 ) -> Verdict:
     """A program was refused memory, and the one that has the card was started hours or days before."""
     long = "-" in str(holder.since) or str(holder.since).count(":") == 2
-    return long and {"said": said.id, "severity": "error"}
+    return long and {"said": symptom.id, "severity": "error"}
 
 
 @rule("gpu-memory-held-by-others", "likely")
@@ -201,70 +203,70 @@ def card_is_full_of_a_listed_process(
 
 
 @rule("oom-fragmentation", "likely")
-def free_memory_lies_in_pieces(said: Symptom = seen("tf-allocator-figures")) -> Verdict:
+def free_memory_lies_in_pieces(symptom: Symptom = seen("tf-allocator-figures")) -> Verdict:
     """TensorFlow's allocator has more unused than was asked for, and no piece of that size."""
-    unused = int(said.limit) - int(said.used)
-    return unused > int(said.wanted) > int(said.largest)
+    unused = int(symptom.limit) - int(symptom.used)
+    return unused > int(symptom.wanted) > int(symptom.largest)
 
 
 @rule("oom-fragmentation", "likely")
-def summary_shows_what_lies_idle(said: Symptom = seen("memory-summary-counts-refusals")) -> Verdict:
+def summary_shows_what_lies_idle(symptom: Symptom = seen("memory-summary-counts-refusals")) -> Verdict:
     """torch was refused memory and keeps a good part of what it reserved unused."""
-    allocated, reserved = size(said.allocated) or 0.0, size(said.reserved) or 0.0
-    return int(said.refused) > 0 and reserved - allocated > 0.3 * reserved
+    allocated, reserved = size(symptom.allocated) or 0.0, size(symptom.reserved) or 0.0
+    return int(symptom.refused) > 0 and reserved - allocated > 0.3 * reserved
 
 
 @rule("oom-model-too-large", "likely")
-def hip_tells_that_the_whole_card_would_not_do(said: Symptom = seen("hip-log-tells-what-was-wanted")) -> Verdict:
+def hip_tells_that_the_whole_card_would_not_do(symptom: Symptom = seen("hip-log-tells-what-was-wanted")) -> Verdict:
     """One piece is wanted that is larger than all there is."""
-    return int(said.wanted) > int(said.total) and {"said": said.id}
+    return int(symptom.wanted) > int(symptom.total) and {"said": symptom.id}
 
 
 @rule("oom-model-too-large", "possible")
-def hip_tells_that_too_little_is_free(said: Symptom = seen("hip-log-tells-what-was-wanted")) -> Verdict:
+def hip_tells_that_too_little_is_free(symptom: Symptom = seen("hip-log-tells-what-was-wanted")) -> Verdict:
     """The card would do, and what is free does not; whose the rest is, the line does not tell."""
-    return int(said.free) < int(said.wanted) <= int(said.total) and {"said": said.id}
+    return int(symptom.free) < int(symptom.wanted) <= int(symptom.total) and {"said": symptom.id}
 
 
 @rule("oom-model-too-large", "likely")
-def one_program_fills_intels_card(said: Symptom = seen("xpu-memory-full")) -> Verdict:
+def one_program_fills_intels_card(symptom: Symptom = seen("xpu-memory-full")) -> Verdict:
     """torch's own figures: what it holds is most of the card."""
-    total = size(said.get("total") or said.get("total2")) or 0
-    held = size(said.get("allocated") or said.get("allocated2")) or 0
-    return total > 0 and held + (size(said.wanted) or 0) >= _MOSTLY * total and {"said": said.id}
+    total = size(symptom.get("total") or symptom.get("total2")) or 0
+    held = size(symptom.get("allocated") or symptom.get("allocated2")) or 0
+    return total > 0 and held + (size(symptom.wanted) or 0) >= _MOSTLY * total and {"said": symptom.id}
 
 
 @rule("oom-model-too-large", "likely")
-def allocator_is_full(said: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
+def allocator_is_full(symptom: Symptom = seen("tf-allocator-tells-its-limit")) -> Verdict:
     """The same with a card's memory to go by, nearly all of it in the program's own use."""
-    return int(said.limit) >= 4 * _LEFT and int(said.used) > _MOSTLY * int(said.limit) and {"said": said.id}
+    return int(symptom.limit) >= 4 * _LEFT and int(symptom.used) > _MOSTLY * int(symptom.limit) and {"said": symptom.id}
 
 
 @rule("oom-model-too-large", "likely")
 def hashcat_wants_more_than_a_free_card_has(
-    card: Symptom = seen("hashcat-tells-what-is-free"), said: Symptom = seen("cuda-out-of-memory-plain")
+    card: Symptom = seen("hashcat-tells-what-is-free"), symptom: Symptom = seen("cuda-out-of-memory-plain")
 ) -> Verdict:
     """It tells what it may allocate of the card, which is nearly all, and that it does not do."""
-    return int(card.free) > (1 - _FULL) * int(card.total) and {"said": said.id}
+    return int(card.free) > (1 - _FULL) * int(card.total) and {"said": symptom.id}
 
 
 @rule("oom-model-too-large", "likely")
-def memory_of_an_intel_card_is_full(said: Symptom = seen("xpu-out-of-memory-figures")) -> Verdict:
+def memory_of_an_intel_card_is_full(symptom: Symptom = seen("xpu-out-of-memory-figures")) -> Verdict:
     """torch for Intel tells no free memory; what it holds nearly fills the card."""
-    held = (size(said.allocated) or 0) + (size(said.slack) or 0)
-    return held + (size(said.wanted) or 0) > (size(said.total) or 0) - GIB / 2 and not in_pieces(said)
+    held = (size(symptom.allocated) or 0) + (size(symptom.slack) or 0)
+    return held + (size(symptom.wanted) or 0) > (size(symptom.total) or 0) - GIB / 2 and not in_pieces(symptom)
 
 
 @rule("oom-model-too-large", "likely")
 def message_is_cut_after_what_is_free(
-    said: Symptom = seen("torch-out-of-memory-cut"),
+    symptom: Symptom = seen("torch-out-of-memory-cut"),
     full: Symptom | None = seen("torch-out-of-memory-figures", "other-process-holds-memory"),
 ) -> Verdict:
     """The first sentence alone: less is free than was asked for; whose the rest is, it does not tell."""
-    return full is None and (size(said.free) or 0) < (size(said.wanted) or 0)
+    return full is None and (size(symptom.free) or 0) < (size(symptom.wanted) or 0)
 
 
 @rule("oom-model-too-large", "possible")
-def message_is_cut_after_what_was_wanted(said: Symptom = seen("torch-out-of-memory-start")) -> Verdict:
+def message_is_cut_after_what_was_wanted(symptom: Symptom = seen("torch-out-of-memory-start")) -> Verdict:
     """Less still: what was asked for."""
-    return bool(said.wanted) and not Figures(said).told
+    return bool(symptom.wanted) and not Figures(symptom).told

@@ -34,41 +34,41 @@ def tensorflow_was_made_for_another_toolkit(
     wanted = cuda_of_package("tensorflow-gpu", release) or cuda_of_package("tensorflow", release)
     windows = platform is not None and platform.get("system") == "windows"
     idle = windows and tensorflow_on_windows(release) is False
-    apart = wanted is not None and not named_alike(wanted, str(toolkit.version))
-    return not idle and skips is None and apart and {"program": "tensorflow", "lib": f"CUDA {wanted}"}
+    differs = wanted is not None and not named_alike(wanted, str(toolkit.version))
+    return not idle and skips is None and differs and {"program": "tensorflow", "lib": f"CUDA {wanted}"}
 
 
 @rule("cuda-runtime-library-missing", "likely")
 def tensorflow_asks_for_what_lies_behind_the_runtime(
-    said: Symptom = seen(tag="tf-misses"), none: Symptom | None = seen("libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"),
+    symptom: Symptom = seen(tag="tf-misses"), none: Symptom | None = seen("libcuda-not-found", "tf-no-cuda-libraries", "library-asked-for-by-jax", tag="nvidia-driver-silent nvidia-finds-none"),
 ) -> Verdict:  # fmt: skip
     """It opens the runtime at import, and all others where the driver has counted a GPU. JAX asks for them at once."""
-    lib = str(said.lib)
+    lib = str(symptom.lib)
     behind = not any(name in lib for name in _FIRST)
     return behind and none is None and {"lib": lib, "program": "tensorflow"}
 
 
 @rule("library-clash-ld-library-path", "possible")
 def another_release_lists_the_card(
-    said: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(tag="container-spoken-of"),
+    symptom: Symptom = seen("xpu-runtime-does-not-start"), _listed: Symptom = seen("xpu-lists-a-card"), inside: Symptom | None = seen(tag="container-spoken-of"),
 ) -> Verdict:  # fmt: skip
     """The driver serves one torch and not the other, which lies in an environment of conda's: its libraries come first there."""
-    conda = any(name in str(said.get("path")) for name in _CONDAS)
-    return conda and inside is None and {"said": said.id}
+    conda = any(name in str(symptom.get("path")) for name in _CONDAS)
+    return conda and inside is None and {"said": symptom.id}
 
 
 @rule("pip-cuda-mix", "likely")
 def linker_of_another_minor_than_torch(
     package: Package = one(name=Passes(_is_of_nvidia)),
     torch: Torch = one(),
-    said: Symptom = seen(tag="cuda-symbol-missed"),
+    symptom: Symptom = seen(tag="cuda-symbol-missed"),
 ) -> Verdict:
     """nvJitLink counts as CUDA does: another minor than torch's is of another CUDA."""
     row = build(str(torch.get("version"))) if torch.get("version") else None
     cuda = str(torch.get("cuda") or (row.cuda if row else "") or "")
     mine = ".".join(str(package.version).split(".")[:2])
-    apart = package.name.startswith("nvidia-nvjitlink") and bool(cuda) and version_key(mine) != version_key(cuda)
-    return apart and {"one": package.name, "symbol": said.symbol}
+    differs = package.name.startswith("nvidia-nvjitlink") and bool(cuda) and version_key(mine) != version_key(cuda)
+    return differs and {"one": package.name, "symbol": symptom.symbol}
 
 
 @rule("pip-cuda-mix", "likely")
@@ -86,26 +86,26 @@ def condas_toolkits_of_two_majors(
 ) -> Verdict:  # fmt: skip
     """conda's package of old, and those that came after it, bring libraries of two majors into one folder."""
     same = one_of.get("env") == other.get("env")
-    apart = version_key(str(one_of.version))[:1] != version_key(str(other.version))[:1]
-    return same and apart and {"one": one_of.name, "other": other.name}
+    differs = version_key(str(one_of.version))[:1] != version_key(str(other.version))[:1]
+    return same and differs and {"one": one_of.name, "other": other.name}
 
 
 @rule("pip-cuda-mix", "likely")
-def library_of_another_major_than_torch_asks(told: Symptom = seen(tag="pip-check-nvidia")) -> Verdict:
+def library_of_another_major_than_torch_asks(statement: Symptom = seen(tag="pip-check-nvidia")) -> Verdict:
     """pip says that torch, or another program, asks for one major of a library, and another is there: its file has another name."""
-    apart = version_key(told.want)[:1] != version_key(told.have)[:1]
-    return apart and {"one": told.package}
+    differs = version_key(statement.want)[:1] != version_key(statement.have)[:1]
+    return differs and {"one": statement.package}
 
 
 @rule("pip-cuda-mix", "possible")
 def libraries_are_of_another_minor_than_a_program_asks(
-    told: Symptom = seen(tag="pip-check-nvidia"),
+    statement: Symptom = seen(tag="pip-check-nvidia"),
     again: Symptom = seen(tag="pip-check-nvidia"),
     works: Torch | None = one(available=True),
 ) -> Verdict:
     """pip says of two libraries that they are of another release of CUDA than the one that a program was made for."""
-    apart = all(version_key(one_of.want)[:2] != version_key(one_of.have)[:2] for one_of in (told, again))
-    return works is None and apart and str(told.package) < str(again.package) and {"one": told.package}
+    differs = all(version_key(one_of.want)[:2] != version_key(one_of.have)[:2] for one_of in (statement, again))
+    return works is None and differs and str(statement.package) < str(again.package) and {"one": statement.package}
 
 
 @rule("nvcc-differs-from-torch-cuda", "likely")
@@ -127,9 +127,9 @@ def word_of_a_newer_toolkit_is_not_known(
 
 
 @rule("cudnn-version-incompatible", "likely")
-def tensorrt_loads_an_older_cudnn(said: Symptom = seen("tensorrt-loads-another-cudnn")) -> Verdict:
+def tensorrt_loads_an_older_cudnn(symptom: Symptom = seen("tensorrt-loads-another-cudnn")) -> Verdict:
     """It says so of a newer one too, with which it works."""
-    return version_key(said.found) < version_key(said.built) and {"built": said.built, "found": said.found}
+    return version_key(symptom.found) < version_key(symptom.built) and {"built": symptom.built, "found": symptom.found}
 
 
 @rule("cudnn-version-incompatible", "likely")

@@ -26,38 +26,38 @@ def page_file_was_full(
 
 @rule("windows-paging-file-too-small", "likely")
 def miner_fills_what_windows_may_promise(
-    said: Symptom = seen(tag="miner-refused"), _platform: Platform = one(system="windows"),
-    counted: Symptom | None = seen("miner-counts-its-cards"), told: Symptom | None = seen("little-main-memory-told"),
+    symptom: Symptom = seen(tag="miner-refused"), _platform: Platform = one(system="windows"),
+    counted: Symptom | None = seen("miner-counts-its-cards"), statement: Symptom | None = seen("little-main-memory-told"),
 ) -> Verdict:  # fmt: skip
     """Windows backs each card's memory by its own: a rig of many cards wants more than its memory and paging file."""
-    return (told is not None or (counted is not None and int(counted.count) >= _RIG)) and {"said": said.id}
+    return (statement is not None or (counted is not None and int(counted.count) >= _RIG)) and {"said": symptom.id}
 
 
 @rule("windows-paging-file-too-small", "likely")
 def miner_of_many_cards_fills_what_windows_may_promise(
-    said: Symptom = seen(tag="miner-refused"),
+    symptom: Symptom = seen(tag="miner-refused"),
     _platform: Platform = one(system="windows"),
     card: Gpu = one(vendor="nvidia"),
 ) -> Verdict:
     """The same, where a listing shows a card of a high number."""
-    return (card.get("nvml_index") or 0) >= _RIG - 1 and {"said": said.id}
+    return (card.get("nvml_index") or 0) >= _RIG - 1 and {"said": symptom.id}
 
 
 @rule("windows-paging-file-too-small", "likely")
 def program_is_refused_a_little(
-    said: Symptom = seen("rust-was-refused-memory", "llama-was-refused-main-memory"), _platform: Platform = one(system="windows")
+    symptom: Symptom = seen("rust-was-refused-memory", "llama-was-refused-main-memory"), _platform: Platform = one(system="windows")
 ) -> Verdict:  # fmt: skip
     """On Windows even a little is refused once all that memory and paging file may hold is promised."""
-    return int(said.bytes) < _GIB and {"said": said.id}
+    return int(symptom.bytes) < _GIB and {"said": symptom.id}
 
 
 @rule("windows-paging-file-too-small", "likely")
 def nothing_is_left_to_promise(
-    said: Symptom = seen("host-allocation-refused", "spawned-worker-fails-to-start", "dataloader-worker-gone", "rust-was-refused-memory", "llama-was-refused-main-memory"),
+    symptom: Symptom = seen("host-allocation-refused", "spawned-worker-fails-to-start", "dataloader-worker-gone", "rust-was-refused-memory", "llama-was-refused-main-memory"),
     room: Symptom = seen("windows-promises-all-it-may"),
 ) -> Verdict:  # fmt: skip
     """Of what Windows may promise almost nothing is left, and a program is refused."""
-    return _PROMISED * _number(room.left) < _number(room.most) and {"said": said.id}
+    return _PROMISED * _number(room.left) < _number(room.most) and {"said": symptom.id}
 
 
 @rule("intel-oneapi-version-mismatch", "likely")
@@ -74,10 +74,10 @@ def another_generation_stands_in_its_folder(
 
 @rule("intel-oneapi-version-mismatch", "likely")
 def folder_has_a_file_of_another_number(
-    wanted: Symptom = seen("oneapi-dll-named-alone"), there: Symptom = seen("oneapi-dll-in-a-folder")
+    wanted: Symptom = seen("oneapi-dll-named-alone"), located: Symptom = seen("oneapi-dll-in-a-folder")
 ) -> Verdict:
     """Windows numbers these files by generation: one is asked for by its name, and the same of another number lies in a folder."""
-    base, number = (str(there.get(name) or there.get(name + "2")) for name in ("base", "number"))
+    base, number = (str(located.get(name) or located.get(name + "2")) for name in ("base", "number"))
     same = base.lower() == str(wanted.base).lower()
     return same and number != wanted.number and {"lib": _dll(wanted.base, wanted.number), "have": _dll(base, number)}
 

@@ -41,16 +41,16 @@ def mask_holds_a_word(_nothing: Symptom = seen(tag="no-device"), mask: Variable 
 
 @rule("cuda-visible-devices-wrong", "likely")
 def launcher_took_the_mask_and_finds_no_such_card(
-    mask: Symptom = seen("deepspeed-takes-the-mask"), said: Symptom = seen("deepspeed-finds-no-such-slot")
+    mask: Symptom = seen("deepspeed-takes-the-mask"), symptom: Symptom = seen("deepspeed-finds-no-such-slot")
 ) -> Verdict:
     """The launcher counts all cards of the machine, and the mask names one beyond them."""
-    return said.slot in mask.list.split(",") and {"name": "CUDA_VISIBLE_DEVICES"}
+    return symptom.slot in mask.list.split(",") and {"name": "CUDA_VISIBLE_DEVICES"}
 
 
 @rule("cuda-visible-devices-wrong", "likely")
-def number_beyond_those_that_are_counted(said: Symptom = seen("yolo-counts-fewer")) -> Verdict:
+def number_beyond_those_that_are_counted(symptom: Symptom = seen("yolo-counts-fewer")) -> Verdict:
     """Devices are counted from 0: the number that was asked for lies beyond the last."""
-    return int(said.asked) >= int(said.count) and {"name": CUDA_MASK, "count": said.count}
+    return int(symptom.asked) >= int(symptom.count) and {"name": CUDA_MASK, "count": symptom.count}
 
 
 @rule("cuda-device-order-differs")
@@ -59,8 +59,8 @@ def smaller_card_than_was_meant_is_full(
 ) -> Verdict:  # fmt: skip
     """One number is given; nvidia-smi lists a larger card under it than the one that the program got and filled."""
     unlike = gpu is not other and gpu.name != other.name and gpu.runtime_index == 0 and order is None
-    meant = (mask.value or "").isdigit() and str(other.nvml_index) == mask.value
-    return unlike and meant and gpu.vram < other.vram and {"said": full.id, "severity": "error"}
+    intended = (mask.value or "").isdigit() and str(other.nvml_index) == mask.value
+    return unlike and intended and gpu.vram < other.vram and {"said": full.id, "severity": "error"}
 
 
 @rule("cuda-device-order-differs", "likely")
@@ -90,6 +90,6 @@ def cores_are_not_in_the_order_of_names(
 
 
 @rule("cuda-visible-devices-set-too-late", "likely")
-def mask_changed_nothing(said: Symptom = seen("count-behind-a-mask")) -> Verdict:
+def mask_changed_nothing(symptom: Symptom = seen("count-behind-a-mask")) -> Verdict:
     """The program counts more devices than the mask that it set before leaves."""
-    return int(said.count) > said.mask.count(",") + 1 and {"name": "CUDA_VISIBLE_DEVICES"}
+    return int(symptom.count) > symptom.mask.count(",") + 1 and {"name": "CUDA_VISIBLE_DEVICES"}

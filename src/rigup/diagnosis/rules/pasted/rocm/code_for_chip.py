@@ -19,12 +19,12 @@ def old_wheels(torch: Torch, isa: str) -> bool:
 
 @rule("gfx-not-in-torch-wheel", "likely")
 def torchs_compiler_is_older_than_the_chip(
-    said: Symptom = seen("clang-knows-no-such-chip"),
+    symptom: Symptom = seen("clang-knows-no-such-chip"),
     named: Symptom = seen("torch-named", "miopen-build-failed"),
 ) -> Verdict:
     """torch's own MIOpen compiles at run time, by a compiler that has not heard of the chip."""
-    gfx = str(said.get("gfx") or said.get("gfx2"))
-    return not left(gfx) and {"gfx": gfx, "said": said.id, "why": named.id}
+    gfx = str(symptom.get("gfx") or symptom.get("gfx2"))
+    return not left(gfx) and {"gfx": gfx, "said": symptom.id, "why": named.id}
 
 
 @rule("gfx-not-in-torch-wheel", "possible")
@@ -38,27 +38,27 @@ def shared_object_of_another_chip(
 
 @rule("gfx-not-in-torch-wheel", "likely")
 def image_is_invalid_for_a_card_of_amds(
-    said: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), program: Symptom | None = seen("ggml-device-failed", "ggml-log-shown", "kobold-named"),
+    symptom: Symptom = seen("cuda-image-invalid"), card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"), program: Symptom | None = seen("ggml-device-failed", "ggml-log-shown", "kobold-named"),
     override: Variable | None = one(name=OVERRIDE), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """A torch for ROCm may say CUDA where it means HIP; the card is AMD's."""
     isa = card.get("isa") or ""
     overridden = bool(override and isa and helps(isa, override.get("value")))
     clear = other is None and program is None and not overridden and not (torch and torch.get("cuda"))
-    return clear and not left(isa) and {"gfx": isa or None, "why": said.id}
+    return clear and not left(isa) and {"gfx": isa or None, "why": symptom.id}
 
 
 @rule("gfx-not-in-rocblas", "likely")
-def bundle_reads_no_file_of_the_chip(said: Symptom = seen("rocblas-loads-from-bundle"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
+def bundle_reads_no_file_of_the_chip(symptom: Symptom = seen("rocblas-loads-from-bundle"), card: Gpu | None = one(vendor="amd")) -> Verdict:  # fmt: skip
     """The plain name is asked for where no file bears the chip's own."""
     isa = (card and card.get("isa")) or ""
-    return not left(isa) and {"gfx": isa or None, "said": said.id}
+    return not left(isa) and {"gfx": isa or None, "said": symptom.id}
 
 
 @rule("gfx-not-in-rocblas", "possible")
 def opencl_lists_no_chip_of_a_card_that_is_driven(
-    said: Symptom = seen("clinfo-of-amd-lists-nothing"), _row: Symptom = seen("rocm-smi-row-shown"), card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE),
+    symptom: Symptom = seen("clinfo-of-amd-lists-nothing"), _row: Symptom = seen("rocm-smi-row-shown"), card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """The kernel's driver has the card, and ROCm's compute side has none of its chip: a release from before it, mostly of an image."""
     isa = card.get("isa") or ""
-    return override is None and bool(isa) and not left(isa) and override_for(isa) is not None and {"gfx": isa, "said": said.id}  # fmt: skip
+    return override is None and bool(isa) and not left(isa) and override_for(isa) is not None and {"gfx": isa, "said": symptom.id}  # fmt: skip

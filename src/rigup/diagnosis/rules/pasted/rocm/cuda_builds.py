@@ -18,21 +18,21 @@ def _of_nvidia(name: str) -> bool:
 
 @rule("cuda-torch-on-amd", "likely")
 def installer_puts_torch_of_rocm_away(
-    said: Symptom = seen("torch-of-rocm-put-away"), other: Gpu | None = one(vendor="nvidia")
+    symptom: Symptom = seen("torch-of-rocm-put-away"), other: Gpu | None = one(vendor="nvidia")
 ) -> Verdict:
     """A build of another kind takes the place of ROCm's; where a card of NVIDIA's is shown, that is meant."""
-    return other is None and said.values()
+    return other is None and symptom.values()
 
 
 @rule("cuda-torch-on-amd", "likely")
 def torch_that_is_there_satisfies_pip(
-    said: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
+    symptom: Symptom = seen("pip-keeps-plain-torch", "pip-fetches-plain-torch"), index: Symptom = seen("rocm-index-asked"), replaced: Symptom | None = seen("rocm-torch-installed"),
     other: Gpu | None = one(vendor="nvidia"), platform: Platform | None = None, torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """ROCm's index was asked, and pip keeps the torch of PyPI that is there, or, where it asks both, fetches a newer one."""
     linux = platform is None or platform.get("system") in (None, "linux")
     clear = replaced is None and other is None and linux and not for_rocm(torch)
-    return clear and {"said": said.id, "index": index.id}
+    return clear and {"said": symptom.id, "index": index.id}
 
 
 @rule("cuda-torch-on-amd", "likely")

@@ -48,14 +48,14 @@ def the_one_without_a_model_fails(
 
 @rule("igpu-visible-beside-dgpu", "likely")
 def small_one_of_two_is_full(
-    said: Symptom = seen("torch-out-of-memory-total"), card: Gpu = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2]),
+    symptom: Symptom = seen("torch-out-of-memory-total"), card: Gpu = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2]),
 ) -> Verdict:  # fmt: skip
     """What is full has the total of a processor's graphics, and a card is there that has much more."""
-    total = size(said.get("total")) or 0.0
+    total = size(symptom.get("total")) or 0.0
     return (
         mask is None
         and 0 < total <= 2 * GIB
-        and {"device": card.get("runtime_index") or 0, "severity": "error", "said": said.id}
+        and {"device": card.get("runtime_index") or 0, "severity": "error", "said": symptom.id}
     )
 
 
@@ -75,36 +75,36 @@ def ends_until_one_of_two_is_shown(
 
 
 @rule("double-visibility-mask", "likely")
-def both_masks_are_printed(said: Symptom = seen("both-masks-printed")) -> Verdict:
+def both_masks_are_printed(symptom: Symptom = seen("both-masks-printed")) -> Verdict:
     """The second counts what the first has left, from nought."""
-    count = len(str(said.outer).strip(",").split(","))
-    beyond = any(int(part) >= count for part in str(said.inner).split(",") if part)
-    return beyond and {"name": str(said.name) + "_VISIBLE_DEVICES"}
+    count = len(str(symptom.outer).strip(",").split(","))
+    beyond = any(int(part) >= count for part in str(symptom.inner).split(",") if part)
+    return beyond and {"name": str(symptom.name) + "_VISIBLE_DEVICES"}
 
 
 @rule("double-visibility-mask", "likely")
-def second_mask_of_a_line_names_what_is_left_out(said: Symptom = seen("two-masks-in-a-line", "two-masks-in-other-order")) -> Verdict:  # fmt: skip
+def second_mask_of_a_line_names_what_is_left_out(symptom: Symptom = seen("two-masks-in-a-line", "two-masks-in-other-order")) -> Verdict:  # fmt: skip
     """The second counts what the first has left, from nought."""
-    count = len(str(said.outer).strip(",").split(","))
-    beyond = any(int(part) >= count for part in str(said.inner).split(",") if part)
-    return beyond and {"name": str(said.name) + "_VISIBLE_DEVICES"}
+    count = len(str(symptom.outer).strip(",").split(","))
+    beyond = any(int(part) >= count for part in str(symptom.inner).split(",") if part)
+    return beyond and {"name": str(symptom.name) + "_VISIBLE_DEVICES"}
 
 
 @rule("double-visibility-mask", "likely")
 def process_was_given_both_masks(
-    outer: Symptom = seen("masks-in-an-environment"), inner: Symptom = seen("inner-mask-in-an-environment"), said: Symptom = seen(tag="hip-finds-none"),
+    outer: Symptom = seen("masks-in-an-environment"), inner: Symptom = seen("inner-mask-in-an-environment"), symptom: Symptom = seen(tag="hip-finds-none"),
 ) -> Verdict:  # fmt: skip
     """The environment that a server hands on has both, and what it starts finds no device."""
     count = len(str(outer.outer).strip(",").split(","))
     beyond = any(int(part) >= count for part in str(inner.inner).split(",") if part)
-    return beyond and {"name": str(inner.name) + "_VISIBLE_DEVICES", "said": said.id}
+    return beyond and {"name": str(inner.name) + "_VISIBLE_DEVICES", "said": symptom.id}
 
 
 @rule("double-visibility-mask", "likely")
 def worker_prints_two_masks(
-    outer: Symptom = seen("masks-in-an-environment"), inner: Symptom = seen("inner-mask-in-an-environment"), said: Symptom = seen("cuda-invalid-ordinal"),
+    outer: Symptom = seen("masks-in-an-environment"), inner: Symptom = seen("inner-mask-in-an-environment"), symptom: Symptom = seen("cuda-invalid-ordinal"),
 ) -> Verdict:  # fmt: skip
     """What starts the workers set both: the second mask names devices that the first has left out."""
     count = len(str(outer.outer).strip(",").split(","))
     beyond = any(int(part) >= count for part in str(inner.inner).split(",") if part.isdigit())
-    return beyond and {"name": f"{inner.name}_VISIBLE_DEVICES", "said": said.id}
+    return beyond and {"name": f"{inner.name}_VISIBLE_DEVICES", "said": symptom.id}

@@ -37,12 +37,12 @@ def program_computes_on_the_processor(
 
 @rule("slurm-no-gpu-requested", "likely")
 def step_lists_no_card_though_its_driver_answers(
-    said: Symptom = seen(tag="requests-empty"), _step: Symptom = seen("srun-task-failed"), _program: Symptom = seen(tag="no-device"), job: JobRequest | None = None,
+    symptom: Symptom = seen(tag="requests-empty"), _step: Symptom = seen("srun-task-failed"), _program: Symptom = seen(tag="no-device"), job: JobRequest | None = None,
     mask: Variable | None = one(name=CUDA_MASK),
 ) -> Verdict:  # fmt: skip
     """Without a driver nvidia-smi ends otherwise: this one answers, and a control group shows the step none of its cards."""
     numbers = job is not None and any(job.get(name) for name in ("gpus", "gpus_per_node", "gpus_per_task", "asked"))
-    return not numbers and mask is None and {"said": said.id}
+    return not numbers and mask is None and {"said": symptom.id}
 
 
 @rule("slurm-no-gpu-requested", "likely")
@@ -115,20 +115,20 @@ def submitit_asks_for_fewer_cards_than_tasks(
 
 
 @rule("slurm-gpu-request-too-small", "likely")
-def engine_finds_fewer_than_it_requires(said: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:  # fmt: skip
+def engine_finds_fewer_than_it_requires(symptom: Symptom = seen("ray-has-too-few-for-the-engine"), job: JobRequest = one()) -> Verdict:  # fmt: skip
     """Ray counts what the job was given, and the engine wants more."""
     have = per_node(job)
-    return bool(have) and (job.get("nodes") or 1) == 1 and {"said": said.id, "have": have}
+    return bool(have) and (job.get("nodes") or 1) == 1 and {"said": symptom.id, "have": have}
 
 
 @rule("slurm-interactive-shell", "likely")
 def lightning_compares_the_task_of_a_shell(
-    said: Symptom = seen(tag="tasks-differ"),
+    symptom: Symptom = seen(tag="tasks-differ"),
     job: JobRequest | None = None,
     shell: Symptom | None = seen(tag="slurm-shell"),
 ) -> Verdict:
     """As above, where the shell's own variables or its command are shown."""
-    return is_a_shell(job, shell) and {"devices": said.get("devices") or (job and per_node(job)) or 1}
+    return is_a_shell(job, shell) and {"devices": symptom.get("devices") or (job and per_node(job)) or 1}
 
 
 @rule("slurm-interactive-shell", "possible")

@@ -20,12 +20,12 @@ def torch_sees_none_of_what_rocminfo_names(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "possible")
 def wheel_finds_none_where_wsl_is_spoken_of(
-    card: Gpu = one(vendor="amd", integrated=False), _spoken: Symptom = seen("wsl-lived-in"), said: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),
+    card: Gpu = one(vendor="amd", integrated=False), _spoken: Symptom = seen("wsl-lived-in"), symptom: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"),
     torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
     """A torch for ROCm and a card that WSL has: what a list of requirements installs brings its own runtime."""
     made_for_it = torch is not None and wsl.runtime_knows_wsl(torch.get("hip") or "")
-    return not made_for_it and not wsl.chip_without_wsl(card.isa) and {"said": said.id}
+    return not made_for_it and not wsl.chip_without_wsl(card.isa) and {"said": symptom.id}
 
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
@@ -40,23 +40,23 @@ def build_for_rocm_in_wsl_and_somebody_misses_the_gpu(
 
 @rule("wsl-wheel-bundled-hsa-runtime", "likely")
 def build_for_rocm_where_wsl_is_spoken_of(
-    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), torch: Torch = one(hip=Passes(bool)), said: Symptom | None = seen("program-finds-no-cuda", tag="gpu-not-used"),
+    _spoken: Symptom = seen("wsl-lived-in", "wsl-in-small-letters"), torch: Torch = one(hip=Passes(bool)), symptom: Symptom | None = seen("program-finds-no-cuda", tag="gpu-not-used"),
     card: Gpu = one(vendor="amd", integrated=False), listed: Symptom | None = seen("rocminfo-processor-only", "hsa-init-failed", "wsl-no-adapter"),
 ) -> Verdict:  # fmt: skip
     """The same where words alone tell of WSL."""
     own = not wsl.runtime_knows_wsl(torch.hip or "") and ".git" not in str(torch.get("version"))
-    missed = said is not None or torch.get("available") is False
+    missed = symptom is not None or torch.get("available") is False
     fits = own and missed and listed is None and not torch.get("available")
     return fits and not wsl.chip_without_wsl(card.isa or "")
 
 
 @rule("wsl-rocm-release-not-supported", "possible")
 def runtime_gets_nowhere_in_a_wsl(
-    said: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources"), rocm: Toolkit = one(name="rocm"), card: Gpu | None = one(vendor="amd"),
+    symptom: Symptom = seen("wsl-detected"), _error: Symptom = seen("hsa-out-of-resources"), rocm: Toolkit = one(name="rocm"), card: Gpu | None = one(vendor="amd"),
     refused: Symptom | None = seen("wsl-gpu-unsupported"),
 ) -> Verdict:  # fmt: skip
     """A release is installed that the table does not know from WSL; without any the same is said where there is no card of AMD's."""
-    return refused is None and card is None and wsl.rocm_supported(rocm.version) is not True and {"said": said.id}
+    return refused is None and card is None and wsl.rocm_supported(rocm.version) is not True and {"said": symptom.id}
 
 
 @rule("wsl-rocm-release-not-supported", "possible")
