@@ -5,6 +5,8 @@ import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -72,3 +74,19 @@ def train_python() -> str:
     if not python:
         pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning and transformers")
     return python
+
+
+def is_alive(process: int) -> bool:
+    """Whether it runs; one that nobody has waited for yet does not."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_for(holds: Callable[[], object], seconds: float = 240) -> None:
+    """Until something holds; fails where it does not within that time."""
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.05)
+    assert holds()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from launching import Folder, torch_python
+from launching import Folder, is_alive, torch_python
 
 pytestmark = pytest.mark.torch
 HERE = ("--here", "--tasks", "2")
@@ -59,7 +59,7 @@ def test_a_stop_ends_every_rank(folder):
     _rest, errors = running.communicate(timeout=90)
     assert running.returncode == 128 + signal.SIGTERM
     assert "all of its ranks have ended" in errors
-    assert not any(os.path.exists(f"/proc/{rank}") for rank in ranks)
+    assert not any(is_alive(rank) for rank in ranks)
 
 
 def test_nothing_is_written_where_it_is_only_printed(folder):

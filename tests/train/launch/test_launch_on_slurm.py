@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from launching import Folder, lightning_python, torch_python, train_python
+from launching import Folder, lightning_python, torch_python, train_python, wait_for
 
 pytestmark = pytest.mark.slurm
 SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "10")
@@ -91,14 +91,9 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
         asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")  # fmt: skip
         job = json.loads(asked.stdout)["job"]
         if name == "cut":
-            slurm.wait(job, "PENDING", seconds=300)
-            wait_for(lambda job=job: int(slurm.job(job)["Restarts"]) == 1 and slurm.job(job)["JobState"] == "PENDING")
-            # Slurm waits two minutes by itself. A node refuses a second attempt while the first still ends there, and in the
-            # same second ("Job credential revoked"): that job would then count as failed.
-            wait_for(lambda job=job: not steps_of(job))
-            time.sleep(2)
+            wait_for_next_attempt(slurm, job)
             read["before"] = ranks_of(folder.path / name)
-            assert slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now").returncode == 0
+            begin_next_attempt(slurm, job)
         ended = slurm.wait(job, seconds=300)
         assert ended["JobState"] == "COMPLETED", (
             ended,
@@ -118,19 +113,37 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
     assert now["numbers"]["signal"]["name"] == "USR1"
 
 
+def wait_for_next_attempt(slurm, job: int) -> None:
+    """Until the first attempt of a job has ended, and the second one waits."""
+    wait_for(lambda: int(slurm.job(job)["Restarts"]) == 1 and slurm.job(job)["JobState"] == "PENDING", 300)
+
+
+def begin_next_attempt(slurm, job: int) -> None:
+    """Start the second attempt, for which Slurm waits two minutes by itself.
+
+    A node refuses it while the first still ends there, and in the same second ("Job credential revoked"): that job would
+    then count as failed.
+    """
+    wait_for(lambda: not steps_of(job))
+    time.sleep(2)
+    assert slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now").returncode == 0
+
+
 def ranks_of(path) -> list[dict]:
     return [json.loads((path / f"told-{rank}.json").read_text()) for rank in range(4)]
 
 
 @pytest.mark.slow
-def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder):
+def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder, slurm):
+    """Slurm sends the signal by the time limit, from 105 s before it on and by half a minute later; who gets it has 100 s to do."""
     program = folder.program("resumable.py")
-    done, answer = folder.launch(
-        program, str(folder.path), "0.4", "--time", "1", "--lead", "30", *PLAIN[:6], *PLAIN[8:], seconds=500
-    )
-    assert (done.returncode, answer["state"]) == (0, "completed"), done.stderr
-    assert len(answer["attempts"]) > 1
-    assert {attempt["exit"] for attempt in answer["attempts"][:-1]} <= {0, None}
+    words = (program, str(folder.path), *PLAIN[:6], *PLAIN[8:], "--time", "2", "--lead", "75", "--no-follow", "--json")
+    job = json.loads(folder.rigup("launch", *words).stdout)["job"]
+    wait_for_next_attempt(slurm, job)
+    begin_next_attempt(slurm, job)
+    assert slurm.wait(job, seconds=300)["JobState"] == "COMPLETED"
+    answer = json.loads(folder.rigup("launch", "status", "--json").stdout)
+    assert (answer["state"], [attempt["exit"] for attempt in answer["attempts"]]) == ("completed", [0, 0])
     seen = [json.loads((folder.path / f"seen{rank}.json").read_text()) for rank in range(4)]
     assert [len(numbers) for numbers in seen] == [100] * 4
     assert sorted(number for numbers in seen for number in numbers) == list(range(400)), (
@@ -203,7 +216,6 @@ def test_an_address_that_does_not_resolve(folder):
     done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
-    assert seconds_of(answer) < 30
     assert "begun" not in text_of(answer["log"])
 
 
@@ -213,7 +225,6 @@ def test_a_mask_that_is_doubled(folder):
     done, answer = folder.launch(program, *words, "--python", torch_python())
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
-    assert seconds_of(answer) < 30
 
 
 def test_a_rank_that_hangs(folder):
@@ -224,11 +235,9 @@ def test_a_rank_that_hangs(folder):
         folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python)
     )
     assert (done.returncode, answer["state"]) == (78, "failed")
-    assert (answer["failing"]["rank"], answer["failing"]["error"].partition(" within")[0]) == (
-        3,
-        "tasks-equal-world: rank 3 did not come to the meeting",
-    )
-    assert seconds_of(answer) < 35  # whole seconds of two clocks
+    assert answer["failing"]["rank"] == 3
+    words = "tasks-equal-world: rank 3 did not come to the meeting within 20 s; the others, on rocm01, rocm02, did"
+    assert answer["failing"]["error"] == words
 
 
 def test_gpus_that_torch_does_not_see(folder):
@@ -274,12 +283,6 @@ def test_what_slurm_refuses_is_said_in_its_words(folder):
     assert "Traceback" not in done.stderr
 
 
-def seconds_of(answer: dict) -> int:
-    """From the start of the last attempt to its end, on the clocks of its node."""
-    last = answer["attempts"][-1]
-    return last["end"] - last["start"]
-
-
 def text_of(path: str) -> str:
     try:
         with open(path) as file:
@@ -295,10 +298,3 @@ def steps_of(job: int) -> list[str]:
         with suppress(OSError):  # it has ended
             titles.append(path.read_bytes().decode("utf-8", "replace"))
     return [title for title in titles if title.startswith(f"slurmstepd: [{job}.")]
-
-
-def wait_for(holds, seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.1)
-    assert holds()

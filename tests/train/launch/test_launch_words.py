@@ -14,6 +14,7 @@ from rigup.schemas.launch import Preflight
 from rigup.train.launch.elsewhere import hosts_of, ssh_words, torchrun_words
 from rigup.train.launch.failing import failing
 from rigup.train.launch.job import Image, Job, Program, checked_job
+from rigup.train.launch.record import preflights, write_folder
 from rigup.train.launch.script import batch_script
 from rigup.train.launch.shape import (
     JobShape,
@@ -30,6 +31,7 @@ from rigup.train.launch.shape import (
 )  # fmt: skip
 from rigup.train.launch.slurm import jobs_of, numbers_of
 from rigup.train.launch.table import rows_of
+from rigup.workflows.launching import Words, described
 
 WORDS = some.text(some.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=30)
 
@@ -317,3 +319,23 @@ def test_a_record_that_is_none_is_refused(tmp_path):
     ]
     (tmp_path / "preflight-2.json").write_text('{"checks": [{"check": 3}]}')
     assert preflights(tmp_path) == []
+
+
+def test_what_all_agreed_on_goes_before_what_one_rank_saw(tmp_path):
+    """A rank that came late takes rank 0 for lost, after rank 0 told why all end."""
+    for name, rank, check in (("preflight-2-rank-0", 0, "port-answers"), ("preflight-2", 3, "devices-equal")):
+        found = {"check": check, "passed": False, "measured": "", "expected": "", "seconds": 0.0, "because": "x", "rank": rank, "node": "n"}  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(json.dumps({"passed": False, "checks": [found]}))
+    assert [check.check for check in preflights(tmp_path)] == ["devices-equal", "port-answers"]
+
+
+def test_runs_of_one_second_have_a_folder_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.strftime", lambda _form: "20260102-030405")
+    (tmp_path / "a.py").write_text("")
+    names = []
+    for _run in range(3):
+        run = described(Words(script="a.py", here=True, python="python3"))
+        write_folder(run)
+        names.append(run.folder.name)
+    assert names == ["a-20260102-030405", "a-20260102-030405-2", "a-20260102-030405-3"]

@@ -137,14 +137,15 @@ def attempts(folder: Path) -> list[Attempt]:
 
 
 def preflights(folder: Path) -> list[Preflight]:
-    """Checks of the last attempt; those that failed first. What is no report is passed by."""
+    """Checks of the last attempt; those that failed first, and what all agreed on before what one rank saw. What is no report is passed by."""
     names: dict[int, list[Path]] = {}
     with suppress(OSError):
         for path in folder.iterdir():
             if match := _REPORT.fullmatch(path.name):
                 names.setdefault(int(match["attempt"]), []).append(path)
-    checks = [check for path in sorted(names.get(max(names, default=0), [])) for check in _report(path)]
-    return sorted(checks, key=lambda check: (check.passed, check.rank))
+    last = sorted(names.get(max(names, default=0), []), key=lambda path: ("-rank-" in path.name, path.name))
+    checks = [(check.passed, "-rank-" in path.name, check.rank, check) for path in last for check in _report(path)]
+    return [check for *_order, check in sorted(checks, key=lambda entry: entry[:3])]
 
 
 def _report(path: Path) -> list[Preflight]:
