@@ -59,15 +59,6 @@ def torch_python() -> str:
     return python
 
 
-def lightning_python() -> str:
-    """The same, where it has Lightning."""
-    python = torch_python()
-    look = "import importlib.util, sys; sys.exit(importlib.util.find_spec('lightning') is None)"
-    if subprocess.run([python, "-c", look], check=False).returncode:
-        pytest.skip("Lightning is not installed beside the torch of RIGUP_TORCH_PYTHON")
-    return python
-
-
 def train_python() -> str:
     """An interpreter with torch, Lightning and transformers; the test is skipped where none is named."""
     python = os.environ.get("RIGUP_TRAIN_PYTHON")

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from launching import Folder, lightning_python, torch_python, train_python, wait_for
+from launching import Folder, torch_python, train_python, wait_for
 
 pytestmark = pytest.mark.slurm
 SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "10")
@@ -53,8 +53,9 @@ def test_plain_ddp_over_two_nodes_is_as_one_process(folder):
     same_as_one_process(folder, python, "plain_ddp.py", "4")
 
 
+@pytest.mark.training
 def test_lightning_over_two_nodes_is_as_one_process(folder):
-    python = lightning_python()
+    python = train_python()
     done, answer = folder.launch(
         folder.program("with_lightning.py"), str(folder.path), "4", "2", "2", *SIZE, "--python", python
     )
@@ -79,8 +80,8 @@ def test_a_sampler_for_more_ranks_than_run_is_told_of(folder):
 @pytest.mark.training
 @pytest.mark.parametrize(
     ("program", "words"),
-    [("plain_training.py", ("2", "0")), ("lightning_training.py", ("2",))],
-    ids=["plain", "lightning"],
+    [("plain_training.py", ("2", "0")), ("lightning_training.py", ("2",)), ("huggingface_training.py", ("8",))],
+    ids=["plain", "lightning", "huggingface"],
 )
 def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program, words):
     """A rank gets the signal at a step: all save, Slurm starts the job again, and its end is that of a job without a signal."""
@@ -101,13 +102,12 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
         )
         read[name] = ranks_of(folder.path / name)
     for whole, before, after in zip(read["whole"], read["before"], read["cut"], strict=True):
-        assert before["read"] + after["read"] == whole["read"], (
-            "each batch once, in the order of a job without a signal"
-        )
-        assert after["count"] == whole["count"]
+        assert 0 < before["count"] < after["count"] == whole["count"]
         assert max(abs(a - b) for a, b in zip(after["weights"], whole["weights"], strict=True)) < 1e-6
-        assert before["read"]
-        assert after["read"]
+        if (
+            "read" in whole
+        ):  # each batch once, in the order of a job without a signal; transformers reads batches again, and skips them
+            assert before["read"] + after["read"] == whole["read"]
     now = json.loads(folder.rigup("launch", "status", "--json").stdout)
     assert (now["state"], len(now["attempts"]), now["checked"], now["findings"]) == ("completed", 2, True, [])
     assert now["numbers"]["signal"]["name"] == "USR1"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rigup.train.project.files import KINDS
 from rigup.workflows.train_projects import new_project
 
 pytestmark = [pytest.mark.slurm, pytest.mark.training, pytest.mark.slow]
@@ -17,7 +18,7 @@ export MASTER_ADDR=127.0.0.1  # nodes of the tests' cluster have names that Slur
 """
 
 
-@pytest.mark.parametrize("kind", ["minimal"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_project_trains_on_two_nodes_of_two(slurm, tmp_path, kind):
     """Four ranks train to the stated accuracy and record their steps; the batch script is the project's own."""
     python = os.environ.get("RIGUP_TRAIN_PYTHON")
