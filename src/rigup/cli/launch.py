@@ -1,6 +1,6 @@
 """`rigup launch`: a training job on one node or many, from its batch script to its end."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -8,9 +8,6 @@ from rigup.cli.arguments import BehindDashes, click_errors, pairs
 from rigup.cli.data import data_text
 from rigup.cli.groups import CommandGroup
 from rigup.language import choose
-
-if TYPE_CHECKING:
-    pass
 
 _RUN = click.argument("run", default="", metavar="[RUN]")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.launch/1).")
@@ -126,11 +123,10 @@ def _launched(described: Any, only: bool, no_follow: bool, as_json: bool) -> int
     if only:
         click.echo(data_text(answer(described, [])) if as_json else plan_text(described), nl=as_json)
         return 0
-    write_folder(described)
-    if described.launcher != "slurm":
-        return begun_here(described, as_json)
-    began = submitted(described)
-    return followed(began, as_json, wait=not no_follow)
+    written = write_folder(described)
+    if written.launcher != "slurm":
+        return begun_here(written, as_json)
+    return followed(submitted(written), as_json, wait=not no_follow)
 
 
 @command.command("status")

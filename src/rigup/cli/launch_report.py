@@ -30,14 +30,21 @@ def plan_text(run: "Run") -> str:
 
 def checked(run: "Run", only: bool, keep_signal: bool) -> "Run":
     """The run with what the check found, which is shown. Raises WorkflowError for errors; where nothing is launched they are shown alone."""
+    import msgspec
+
     from rigup.cli.train_check import findings_text
+    from rigup.train.launch.script import SCRIPT
     from rigup.workflows.launch_checking import checked_run, refusal
 
     now, remark = checked_run(run, keep_signal)
     if remark:
         _tell(remark)
     if now.findings:
-        click.echo("\n".join(findings_text(now.findings)), err=True)
+        batch = str(now.folder / SCRIPT)  # which is not written yet
+        shown = [
+            msgspec.structs.replace(each, file=SCRIPT if each.file == batch else each.file) for each in now.findings
+        ]
+        click.echo("\n".join(findings_text(shown)), err=True)
     if not only:
         refusal(now)
     return now

@@ -7,7 +7,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +88,7 @@ def described(words: Words) -> "Run":
         if rows and launcher != "slurm":
             raise RequestError(_("A table of runs needs Slurm: here one run at a time is started."))
         job = Job(
-            name=name, shape=shape, program=program, run_folder=_new_folder(f"{RUNS}/{name}-{time.strftime('%Y%m%d-%H%M%S')}"),
+            name=name, shape=shape, program=program, run_folder=str(Path.cwd() / RUNS / f"{name}-{time.strftime('%Y%m%d-%H%M%S')}"),
             queue=Queue(partition=words.partition, account=words.account, qos=words.qos, constraint=words.constraint, exclude=words.exclude),
             vendor=vendor, fabric=words.fabric, preflight=words.preflight, rows=rows, at_once=words.at_once,
         )  # fmt: skip
@@ -101,12 +100,6 @@ def described(words: Words) -> "Run":
         run = Run(job=checked_job(job), launcher=launcher, hosts=hosts, kind=kind)
         _refuse_undecodable(run)
         return run
-
-
-def _new_folder(path: str) -> str:
-    """A folder that is not there yet: a loop of a shell launches several runs in a second."""
-    numbered = (f"{path}-{number}" if number > 1 else path for number in count(1))
-    return str(Path.cwd() / next(name for name in numbered if not os.path.lexists(name)))
 
 
 def _refuse_undecodable(run: "Run") -> None:

@@ -14,7 +14,7 @@ from rigup.schemas.launch import Preflight
 from rigup.train.launch.elsewhere import hosts_of, ssh_words, torchrun_words
 from rigup.train.launch.failing import failing
 from rigup.train.launch.job import Image, Job, Program, checked_job
-from rigup.train.launch.record import preflights, write_folder
+from rigup.train.launch.record import load, preflights, write_folder
 from rigup.train.launch.script import batch_script
 from rigup.train.launch.shape import (
     JobShape,
@@ -335,7 +335,6 @@ def test_runs_of_one_second_have_a_folder_each(tmp_path, monkeypatch):
     (tmp_path / "a.py").write_text("")
     names = []
     for _run in range(3):
-        run = described(Words(script="a.py", here=True, python="python3"))
-        write_folder(run)
-        names.append(run.folder.name)
+        run = write_folder(described(Words(script="a.py", here=True, python="python3")))
+        names.append(load(run.folder).folder.name)
     assert names == ["a-20260102-030405", "a-20260102-030405-2", "a-20260102-030405-3"]
