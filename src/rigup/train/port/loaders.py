@@ -141,7 +141,7 @@ def _of_size(script: Script, flow: Flow, size: ast.expr, more: Words, phase: str
         if not any(change.kind == "batch-size" and change.line == once.lineno for change in script.changes):
             script.change("batch-size", once, *_share(script, once), name=ast.unparse(size), ranks=True)
         return []
-    for node in used:
+    for node in (each for each in used if not flow.without_gradient(each)):  # what judges reads whole batches
         script.remark("batch-size", node, ast.unparse(size), stops="ranks" if flow.in_training(node) else "")
     if name is None:
         return list(_share(script, size))
