@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = Path(__file__).parent / "programs"
+BOUND = 900.0  # seconds: of what takes a minute, on a machine that does much else
 OF_RIGUP_TRAIN = Path(__file__).parents[1] / "runtime" / "programs"
 
 
@@ -30,7 +31,7 @@ class Folder:
             shutil.copy(next(at for at in (PROGRAMS / name, OF_RIGUP_TRAIN / name) if at.exists()), self.path)
         return name
 
-    def rigup(self, *words: str, seconds: float = 240, **variables: str) -> subprocess.CompletedProcess[str]:
+    def rigup(self, *words: str, seconds: float = BOUND, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run rigup there."""
         argv = [sys.executable, "-m", "rigup", *words]
         environment = self.environment | {"PYTHONPATH": str(Path(__file__).parents[3] / "src")} | variables
@@ -39,7 +40,7 @@ class Folder:
         )
 
     def launch(
-        self, *words: str, seconds: float = 240, **variables: str
+        self, *words: str, seconds: float = BOUND, **variables: str
     ) -> tuple[subprocess.CompletedProcess[str], dict]:
         """Launch a job, follow it to its end, and read the answer."""
         done = self.rigup("launch", *words, "--json", seconds=seconds, **variables)
@@ -75,7 +76,7 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def wait_for(holds: Callable[[], object], seconds: float = 240) -> None:
+def wait_for(holds: Callable[[], object], seconds: float = BOUND) -> None:
     """Until something holds; fails where it does not within that time."""
     end = time.monotonic() + seconds
     while not holds() and time.monotonic() < end:

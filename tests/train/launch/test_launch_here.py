@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from launching import Folder, is_alive, torch_python
+from launching import BOUND, Folder, is_alive, torch_python
 
 pytestmark = pytest.mark.torch
 HERE = ("--here", "--tasks", "2")
@@ -56,7 +56,7 @@ def test_a_stop_ends_every_rank(folder):
         assert line
         ranks += [int(line.split()[-1])] if "pid" in line.split(":")[-1].split()[:1] else []
     running.send_signal(signal.SIGTERM)
-    _rest, errors = running.communicate(timeout=90)
+    _rest, errors = running.communicate(timeout=BOUND)
     assert running.returncode == 128 + signal.SIGTERM
     assert "all of its ranks have ended" in errors
     assert not any(is_alive(rank) for rank in ranks)

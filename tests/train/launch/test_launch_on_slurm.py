@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from launching import Folder, torch_python, train_python, wait_for
+from launching import BOUND, Folder, torch_python, train_python, wait_for
 
 pytestmark = pytest.mark.slurm
-SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "10")
+SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "60")
 PLAIN = (*SIZE, "--python", sys.executable, "--no-preflight")  # jobs that need no torch
 
 
@@ -95,7 +95,7 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
             wait_for_next_attempt(slurm, job)
             read["before"] = ranks_of(folder.path / name)
             begin_next_attempt(slurm, job)
-        ended = slurm.wait(job, seconds=300)
+        ended = slurm.wait(job, seconds=BOUND)
         assert ended["JobState"] == "COMPLETED", (
             ended,
             *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")),
@@ -115,7 +115,7 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
 
 def wait_for_next_attempt(slurm, job: int) -> None:
     """Until the first attempt of a job has ended, and the second one waits."""
-    wait_for(lambda: (facts := slurm.job(job)).get("Restarts") == "1" and facts["JobState"] == "PENDING", 300)
+    wait_for(lambda: (facts := slurm.job(job)).get("Restarts") == "1" and facts["JobState"] == "PENDING")
 
 
 def begin_next_attempt(slurm, job: int) -> None:
@@ -142,7 +142,7 @@ def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder, slurm):
     job = json.loads(folder.rigup("launch", *words).stdout)["job"]
     wait_for_next_attempt(slurm, job)
     begin_next_attempt(slurm, job)
-    assert slurm.wait(job, seconds=300)["JobState"] == "COMPLETED"
+    assert slurm.wait(job, seconds=BOUND)["JobState"] == "COMPLETED"
     answer = json.loads(folder.rigup("launch", "status", "--json").stdout)
     assert (answer["state"], [attempt["exit"] for attempt in answer["attempts"]]) == ("completed", [0, 0])
     seen = [json.loads((folder.path / f"seen{rank}.json").read_text()) for rank in range(4)]
@@ -244,7 +244,7 @@ def test_a_rank_that_hangs(folder):
 def test_gpus_that_torch_does_not_see(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
     done, answer = folder.launch(
-        program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "10", "--python", torch_python()
+        program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "60", "--python", torch_python()
     )
     assert (done.returncode, answer["allocation"]) == (78, "rocm/mi50:1x2")
     assert answer["failing"]["error"].startswith(

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from launching import Folder, is_alive, torch_python
+from launching import BOUND, Folder, is_alive, torch_python
 
 from free_ports import free_port
 from loopback_ssh import daemon  # noqa: F401
@@ -79,13 +79,13 @@ def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
         argv, cwd=folder.path, env=folder.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     try:
-        end = time.monotonic() + 120
+        end = time.monotonic() + BOUND
         while not all((folder.path / f"pid{rank}").exists() for rank in (0, 1)) and time.monotonic() < end:
             assert running.poll() is None, running.stderr.read()
             time.sleep(0.2)
         ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
         running.send_signal(signal.SIGINT)
-        _out, errors = running.communicate(timeout=120)
+        _out, errors = running.communicate(timeout=BOUND)
         assert running.returncode == 128 + signal.SIGINT, errors
         assert "all of its ranks have ended" in errors
         assert not any(is_alive(rank) for rank in ranks)

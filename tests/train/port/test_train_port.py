@@ -310,7 +310,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         ("two", ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
     ):
         words = [python, *launcher, HERE / "runs_all.py", tmp_path / "scripts", tmp_path / folder]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=500, check=False)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=900, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
         texts[folder] = done.stdout.splitlines()
     done = subprocess.run(
@@ -318,7 +318,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

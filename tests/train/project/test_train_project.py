@@ -33,7 +33,7 @@ def within(folder, state, *command):
         "XDG_STATE_HOME": str(state),
     }  # fmt: skip
     return subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
 
 

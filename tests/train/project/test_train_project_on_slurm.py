@@ -25,14 +25,14 @@ def test_a_project_trains_on_two_nodes_of_two(slurm, tmp_path, kind):
     if not python:
         pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning, transformers and peft")
     project = tmp_path / "project"
-    new_project(kind, str(project), nodes=2, gpus=2, cpus=2, time="00:20:00", partition="rocm")
+    new_project(kind, str(project), nodes=2, gpus=2, cpus=2, time="01:00:00", partition="rocm")
     (project / ".venv" / "bin").mkdir(parents=True)
     words = {"bin": os.path.dirname(python), "sources": SOURCES, "state": tmp_path / "state"}
     (project / ".venv" / "bin" / "activate").write_text(ACTIVATE.format(**words))
     done = slurm.run("sbatch", "--parsable", f"--chdir={project}", str(project / "job.sbatch"), "--accelerator", "cpu")
     assert done.returncode == 0, done.stderr
     job = int(done.stdout.strip())
-    state = slurm.wait(job, seconds=400)["JobState"]
+    state = slurm.wait(job, seconds=900)["JobState"]
     log = (project / f"slurm-{job}.out").read_text(errors="replace")
     assert state == "COMPLETED", log[-3000:]
     found = re.findall(r"^accuracy ([\d.]+)$", log, re.MULTILINE)

@@ -41,7 +41,7 @@ def run(python, *words, torchrun=0):
         "HF_HUB_OFFLINE": "1",
     }
     return subprocess.run(
-        [python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=240, check=False
+        [python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=900, check=False
     )
 
 
