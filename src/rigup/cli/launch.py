@@ -170,7 +170,7 @@ def logs(run: str, follow: bool, row: int) -> int:
             return followed(found, as_json=False, wait=True)
         with open(place(found, row) / LOG, "rb") as file:
             while piece := file.read(1_000_000):
-                click.echo(piece.decode("utf-8", "replace"), nl=False)
+                click.echo(piece, nl=False)
     return 0
 
 

@@ -1,6 +1,5 @@
 """What `rigup launch` says for people, and a job while it is followed."""
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -83,12 +82,12 @@ def _submitted(now: Launch) -> str:
 
 
 def _show(piece: bytes) -> None:
-    sys.stdout.write(piece.decode("utf-8", "replace"))
-    sys.stdout.flush()
+    """As it was written: a piece may end in the midst of a letter."""
+    click.echo(piece, nl=False)
 
 
 def _show_aside(piece: bytes) -> None:
-    sys.stderr.write(piece.decode("utf-8", "replace"))
+    click.echo(piece, nl=False, err=True)
 
 
 def _tell(sentence: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from rigup.cli import launch_report
 from rigup.machine.slurm.words import shell_status
 from rigup.schemas.launch import Preflight
 from rigup.train.launch.elsewhere import hosts_of, ssh_words, torchrun_words
@@ -397,3 +398,19 @@ def test_a_job_that_slurm_forgot_is_as_its_script_wrote(slurm_says):
     run = slurm_says("silent", "forgotten")
     assert launching.follow(run, lambda _piece: None, lambda _line: None).state == "completed"
     assert launching.cancelled(run).state == "completed"
+
+
+def test_a_letter_that_comes_in_two_pieces_is_shown_whole(slurm_says, capfdbinary):
+    run = slurm_says("running", "completed")
+    texts, shown = iter(("é".encode()[:1], "époque".encode())), []
+
+    def tell(_line):
+        (run.folder / "log.txt").write_bytes(next(texts))
+
+    def show(piece):
+        shown.append(piece)
+        launch_report._show(piece)
+
+    launching.follow(run, show, tell)
+    assert shown == ["é".encode()[:1], "époque".encode()[1:]]
+    assert capfdbinary.readouterr().out == "époque".encode()
