@@ -126,6 +126,8 @@ STOPS = [
     *((MADE, new, kind) for new, kind in [
         ("words = {'batch_size': 4}\nchanged(words)\ntrain_loader = DataLoader(data, **words)", "loader-words"),
         ("words = {}\nif big:\n    words['batch_size'] = 4\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4}\nif big:\n    del words['batch_size']\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4}\nparts = {'a': words}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
         ("words = {'batch_size': 4, key: 1}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
         ("words = {'batch_size': 4} if big else {'batch_size': 8}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
         ("words = {'batch_size': 4}\ndef make(**words):\n    return DataLoader(data, **words)\ntrain_loader = make()", "loader-words"),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from free_ports import free_port
 from rigup.machine.local import Local
 from rigup.machine.training import history_of, run_history
 from rigup.schemas.train_history import Ended, Started, Stepped
@@ -39,6 +40,7 @@ def run(python, *words, torchrun=0):
         "PYTHONDONTWRITEBYTECODE": "1",
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
+        "MASTER_PORT": str(free_port()),  # else Lightning takes one that an outgoing connection may take too
     }
     return subprocess.run(
         [python, *launcher, *map(str, words)], env=environment, capture_output=True, text=True, timeout=900, check=False

@@ -125,14 +125,15 @@ def _use(script: Script, node: ast.Name, depth: int) -> Words | None:
             if parent.attr in _READ
             else None
         )
-    if isinstance(parent, ast.Subscript) and parent.value is node:
-        if not isinstance(parent.ctx, ast.Store):
+    if isinstance(parent, ast.Subscript) and parent.value is node and not isinstance(parent.ctx, ast.Del):
+        if isinstance(parent.ctx, ast.Load):
             return nothing
         return _item(script, parent.slice, around.value, depth) if isinstance(around, ast.Assign) else None
-    is_merged = isinstance(parent, ast.Dict | ast.BinOp) or (
-        isinstance(parent, ast.Call) and last(parent.func) in ("dict", "print", "update")
-    )
-    return nothing if is_merged else None
+    if isinstance(parent, ast.Dict):
+        merged = node in parent.values and parent.keys[parent.values.index(node)] is None
+        return nothing if merged else None
+    is_read = isinstance(parent, ast.Call) and last(parent.func) in ("dict", "print", "update")
+    return nothing if is_read or isinstance(parent, ast.BinOp) else None
 
 
 def _joined(parts: list[Words | None]) -> Words | None:
