@@ -1,5 +1,6 @@
 """`rigup launch`: a training job on one node or many, from its batch script to its end."""
 
+import sys
 from typing import Any
 
 import click
@@ -159,7 +160,7 @@ def status(run: str, every: bool, as_json: bool) -> int:
 @click.option("--row", type=int, default=-1, metavar="N", help="Of an array: the run of this row, from 0.")
 def logs(run: str, follow: bool, row: int) -> int:
     """Print what RUN has written."""
-    from rigup.cli.launch_report import followed
+    from rigup.cli.launch_report import followed, shown_on
     from rigup.train.launch.record import place
     from rigup.train.launch.script import LOG
     from rigup.workflows.launched_runs import run_named
@@ -168,9 +169,10 @@ def logs(run: str, follow: bool, row: int) -> int:
         found = run_named(run)
         if follow and row < 0:
             return followed(found, as_json=False, wait=True)
+        show = shown_on(sys.stdout)
         with open(place(found, row) / LOG, "rb") as file:
             while piece := file.read(1_000_000):
-                click.echo(piece, nl=False)
+                show(piece)
     return 0
 
 

@@ -1,6 +1,9 @@
 """What `rigup launch` says for people, and a job while it is followed."""
 
-from typing import TYPE_CHECKING
+import codecs
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -62,7 +65,7 @@ def followed(run: "Run", as_json: bool, wait: bool) -> int:
     click.echo("\n".join(wrapped(_submitted(answer(run, [])))), err=True)
     with stopping() as signals:
         try:
-            now = follow(run, _show_aside if as_json else _show, _tell)
+            now = follow(run, shown_on(sys.stderr if as_json else sys.stdout), _tell)
         except KeyboardInterrupt:
             sentence = _(
                 "The job goes on. `rigup launch logs --follow {id}` shows it again, `rigup launch cancel {id}` ends it."
@@ -81,13 +84,15 @@ def _submitted(now: Launch) -> str:
     return template.format(job=now.job, folder=now.script.rpartition("/")[0])
 
 
-def _show(piece: bytes) -> None:
-    """As it was written: a piece may end in the midst of a letter."""
-    click.echo(piece, nl=False)
+def shown_on(stream: TextIO) -> Callable[[bytes], None]:
+    """What shows pieces of a log, of which one may end in the midst of a letter."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    def show(piece: bytes) -> None:
+        stream.write(decoder.decode(piece))
+        stream.flush()
 
-def _show_aside(piece: bytes) -> None:
-    click.echo(piece, nl=False, err=True)
+    return show
 
 
 def _tell(sentence: str) -> None:
@@ -116,7 +121,7 @@ def begun_here(run: "Run", as_json: bool) -> int:
 
     with stopping() as signals:
         try:
-            status = run_elsewhere(run, _show_aside if as_json else _show)
+            status = run_elsewhere(run, shown_on(sys.stderr if as_json else sys.stdout))
         except KeyboardInterrupt:
             raise stopped(
                 _("{id} was stopped; all of its ranks have ended.").format(id=run.folder.name), signals

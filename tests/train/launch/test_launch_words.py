@@ -1,6 +1,7 @@
 """From a request to a batch script: numbers agree, and no word of a person's or of a table becomes a command or an option."""
 
 import contextlib
+import io
 import json
 import shlex
 import subprocess
@@ -400,17 +401,14 @@ def test_a_job_that_slurm_forgot_is_as_its_script_wrote(slurm_says):
     assert launching.cancelled(run).state == "completed"
 
 
-def test_a_letter_that_comes_in_two_pieces_is_shown_whole(slurm_says, capfdbinary):
+def test_a_letter_that_comes_in_two_pieces_is_shown_whole(slurm_says):
     run = slurm_says("running", "completed")
-    texts, shown = iter(("é".encode()[:1], "époque".encode())), []
+    texts, pieces, screen = iter(("é".encode()[:1], "époque".encode())), [], io.StringIO()
+    show = launch_report.shown_on(screen)
 
     def tell(_line):
         (run.folder / "log.txt").write_bytes(next(texts))
 
-    def show(piece):
-        shown.append(piece)
-        launch_report._show(piece)
-
-    launching.follow(run, show, tell)
-    assert shown == ["é".encode()[:1], "époque".encode()[1:]]
-    assert capfdbinary.readouterr().out == "époque".encode()
+    launching.follow(run, lambda piece: show(piece) or pieces.append(piece), tell)
+    assert pieces == ["é".encode()[:1], "époque".encode()[1:]]
+    assert screen.getvalue() == "époque"
