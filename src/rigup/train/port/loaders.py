@@ -146,7 +146,7 @@ def _of_size(script: Script, flow: Flow, size: ast.expr, more: Words, phase: str
     if name is None:
         return list(_share(script, size))
     if not others(script, name) and not phase:
-        script.change("batch-size", size, *_share(script, size), name=ast.unparse(size), ranks=True)
+        script.change("batch-size", size, *_share(script, size), name=f'{name.id}["batch_size"]', ranks=True)
         return []
     shared = f'{{**{name.id}, "batch_size": {script.ranks}.share({name.id}["batch_size"])}}'
     return [Piece(script.start(name), script.end(name), shared)]
