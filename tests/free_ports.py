@@ -8,15 +8,22 @@ import socket
 FIRST, END = 10_000, 20_000
 
 
+_given: set[int] = set()
+
+
 def free_ports(count: int) -> list[int]:
-    """Neighbouring ports, from a place that is another in each process: `random` is seeded alike in all workers of a run."""
+    """Neighbouring ports, none of them twice in a process, from a place that is another in each: `random` is seeded alike in all workers."""
     start = secrets.randbelow(END - FIRST)
     for offset in range(0, END - FIRST, count):
         first = FIRST + (start + offset) % (END - FIRST - count)
+        wanted = list(range(first, first + count))
+        if not _given.isdisjoint(wanted):
+            continue
         with contextlib.ExitStack() as stack, contextlib.suppress(OSError):
-            for port in range(first, first + count):
+            for port in wanted:
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            return list(range(first, first + count))
+            _given.update(wanted)
+            return wanted
     raise OSError(f"no {count} neighbouring ports are free here")
 
 
