@@ -1,12 +1,13 @@
 """`rigup launch` as a person starts it, in a folder of its own."""
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,18 @@ class Folder:
         done = self.rigup("launch", *words, "--json", seconds=seconds, **variables)
         assert done.stdout.startswith("{"), done.stdout + done.stderr
         return done, json.loads(done.stdout)
+
+    @contextlib.contextmanager
+    def following(self, *words: str) -> Iterator[subprocess.Popen[str]]:
+        """`rigup launch` while it runs; it is gone afterwards, also where a test fails."""
+        argv = [sys.executable, "-m", "rigup", "launch", *words]
+        pipe = subprocess.PIPE
+        running = subprocess.Popen(argv, cwd=self.path, env=self.environment, stdout=pipe, stderr=pipe, text=True)
+        try:
+            yield running
+        finally:
+            running.kill()
+            running.communicate()
 
     def ranks(self) -> list[dict]:
         """What programs wrote, by rank."""

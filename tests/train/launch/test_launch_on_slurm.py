@@ -201,13 +201,10 @@ def test_a_job_is_cancelled_though_it_ignores_to_be_asked(folder):
 
 def test_who_stops_following_leaves_the_job(folder, slurm):
     program = folder.program("waits.py", "import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
-    argv = [sys.executable, "-m", "rigup", "launch", program, *PLAIN]
-    following = subprocess.Popen(
-        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert "begun" in following.stdout.readline()
-    following.send_signal(signal.SIGINT)
-    _rest, errors = following.communicate(timeout=60)
+    with folder.following(program, *PLAIN) as following:
+        assert "begun" in following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        _rest, errors = following.communicate(timeout=BOUND)
     assert following.returncode == 130
     assert "The job goes on." in errors
     assert json.loads(folder.rigup("launch", "status", "--json").stdout)["state"] == "running"

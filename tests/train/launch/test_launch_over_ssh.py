@@ -3,11 +3,9 @@
 import os
 import signal
 import subprocess
-import sys
-import time
 
 import pytest
-from launching import BOUND, Folder, is_alive, torch_python
+from launching import BOUND, Folder, is_alive, torch_python, wait_for
 
 from free_ports import free_port
 from loopback_ssh import daemon  # noqa: F401
@@ -74,18 +72,15 @@ def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
     other = subprocess.Popen(
         ["sleep", "600"], env=folder.environment | {"RIGUP_RUN_FOLDER": str(folder.path / "other")}
     )
-    argv = [sys.executable, "-m", "rigup", "launch", program, *words(), "--no-preflight"]
-    running = subprocess.Popen(
-        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
     try:
-        end = time.monotonic() + BOUND
-        while not all((folder.path / f"pid{rank}").exists() for rank in (0, 1)) and time.monotonic() < end:
+        with folder.following(program, *words(), "--no-preflight") as running:
+            wait_for(
+                lambda: running.poll() is not None or all((folder.path / f"pid{rank}").exists() for rank in (0, 1))
+            )
             assert running.poll() is None, running.stderr.read()
-            time.sleep(0.2)
-        ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
-        running.send_signal(signal.SIGINT)
-        _out, errors = running.communicate(timeout=BOUND)
+            ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
+            running.send_signal(signal.SIGINT)
+            _out, errors = running.communicate(timeout=BOUND)
         assert running.returncode == 128 + signal.SIGINT, errors
         assert "all of its ranks have ended" in errors
         assert not any(is_alive(rank) for rank in ranks)
