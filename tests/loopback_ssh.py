@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from free_ports import free_port
+
 CONFIG = """
 Host {name}
   HostName 127.0.0.1
@@ -88,12 +90,6 @@ class Server:
     @property
     def entries(self):
         return (self.folder / "entries").read_text().splitlines()
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _speaks(server):

@@ -8,11 +8,10 @@ A file of such tests says `pytestmark = pytest.mark.slurm`, so that all of them 
 """
 
 import contextlib
-import itertools
 import os
+import secrets
 import shutil
 import signal
-import socket
 import stat
 import subprocess
 import tempfile
@@ -23,8 +22,13 @@ from typing import NamedTuple
 
 import pytest
 
+from free_ports import free_ports
+
 PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scontrol", "sinfo", "squeue")
 SYSTEM_PATH = "/usr/sbin:/sbin"
+# Ranks of a job meet at a port that follows from its number, so clusters that run beside each other count from other ones;
+# from here on those ports lie above all that `free_ports` gives, by rigup's rule as by Lightning's.
+FIRST_JOB = 5_000
 STARTED_WITHIN, ENDED_WITHIN = 60.0, 30.0  # seconds: bounds of waiting, on a busy machine too
 ENDED = frozenset(
     ["BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"]
@@ -85,6 +89,7 @@ SlurmctldTimeout=30
 SlurmdTimeout=30
 KillWait=5
 MinJobAge=86400
+FirstJobId={first_job}
 JobRequeue=1
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
@@ -219,8 +224,10 @@ class Cluster:
         for name in ("state", "spool", "log", "run"):
             (self.folder / name).mkdir(exist_ok=True)
         user = _user()
-        ports = iter(_free_ports(1 + len(self.nodes)))
-        usual = CONF.format(port=next(ports), user=user, folder=self.folder)
+        ports = iter(free_ports(1 + len(self.nodes)))
+        usual = CONF.format(
+            port=next(ports), user=user, folder=self.folder, first_job=FIRST_JOB + secrets.randbelow(4_000)
+        )
         kept = [line for line in usual.splitlines() if line.partition("=")[0] not in self.settings]
         own = [f"{name}={value}" for name, value in self.settings.items()]
         nodes = "".join(NODE.format(name=name, port=next(ports), kind=kind) for name, kind in self.nodes.items())
@@ -311,15 +318,3 @@ def _is_device(path: Path) -> bool:
     with contextlib.suppress(OSError):
         return stat.S_ISCHR(path.stat().st_mode)
     return False
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that nobody listens on: below those that the kernel gives to outgoing connections, so that none takes them meanwhile."""
-    found: list[int] = []
-    for port in itertools.chain(range(10000 + os.getpid() % 20000, 32000), range(10000, 32000)):
-        with socket.socket() as tried, contextlib.suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            found.append(port)
-        if len(found) == count:
-            break
-    return found

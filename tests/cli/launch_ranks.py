@@ -1,16 +1,13 @@
 """Start ranks as a scheduler's launcher does: SIZE PROGRAM...; label their lines, tell how each task ended."""
 
 import os
-import socket
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
-
-def free_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return taken.getsockname()[1]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from free_ports import free_port
 
 
 def start(rank, size, port, command):

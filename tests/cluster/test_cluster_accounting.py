@@ -7,10 +7,11 @@ import time
 
 import pytest
 
+from free_ports import free_ports
 from rigup.cli import run
 from rigup.machine.slurm.reading import read_answer
 from rigup.machine.slurm.values import Dump
-from slurm_cluster import SYSTEM_PATH, Cluster, Kind, _free_ports, missing
+from slurm_cluster import SYSTEM_PATH, Cluster, Kind, missing
 
 pytestmark = [pytest.mark.slurm, pytest.mark.slow]
 DBD = """\
@@ -40,7 +41,7 @@ class Accounted(Cluster):
     """A cluster whose jobs are accounted for in a database of its own."""
 
     def __init__(self, kinds):
-        self.dbd, self.database = _free_ports(30)[-2:]  # the first ones are the cluster's
+        self.dbd, self.database = free_ports(2)
         super().__init__(
             kinds, AccountingStorageType="accounting_storage/slurmdbd", AccountingStorageHost="127.0.0.1", AccountingStoragePort=self.dbd,
             AccountingStorageTRES="gres/gpu,gres/gpu:l40",

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from answer_data import as_data
-from loopback_ssh import daemon, free_port
+from free_ports import free_port
+from loopback_ssh import daemon
 from rigup.cli import hosts
 from rigup.cli import run as command_line
 from rigup.cli.hosts import error

@@ -1,6 +1,7 @@
 """`rigup launch`: a training job on one node or many, from its batch script to its end."""
 
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import Any
 
 import click
 
@@ -8,9 +9,6 @@ from rigup.cli.arguments import BehindDashes, click_errors, pairs
 from rigup.cli.data import data_text
 from rigup.cli.groups import CommandGroup
 from rigup.language import choose
-
-if TYPE_CHECKING:
-    pass
 
 _RUN = click.argument("run", default="", metavar="[RUN]")
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print the answer as data (schema rigup.launch/1).")
@@ -126,11 +124,10 @@ def _launched(described: Any, only: bool, no_follow: bool, as_json: bool) -> int
     if only:
         click.echo(data_text(answer(described, [])) if as_json else plan_text(described), nl=as_json)
         return 0
-    write_folder(described)
-    if described.launcher != "slurm":
-        return begun_here(described, as_json)
-    began = submitted(described)
-    return followed(began, as_json, wait=not no_follow)
+    written = write_folder(described)
+    if written.launcher != "slurm":
+        return begun_here(written, as_json)
+    return followed(submitted(written), as_json, wait=not no_follow)
 
 
 @command.command("status")
@@ -163,7 +160,7 @@ def status(run: str, every: bool, as_json: bool) -> int:
 @click.option("--row", type=int, default=-1, metavar="N", help="Of an array: the run of this row, from 0.")
 def logs(run: str, follow: bool, row: int) -> int:
     """Print what RUN has written."""
-    from rigup.cli.launch_report import followed
+    from rigup.cli.launch_report import followed, shown_on
     from rigup.train.launch.record import place
     from rigup.train.launch.script import LOG
     from rigup.workflows.launched_runs import run_named
@@ -172,9 +169,10 @@ def logs(run: str, follow: bool, row: int) -> int:
         found = run_named(run)
         if follow and row < 0:
             return followed(found, as_json=False, wait=True)
+        show = shown_on(sys.stdout)
         with open(place(found, row) / LOG, "rb") as file:
             while piece := file.read(1_000_000):
-                click.echo(piece.decode("utf-8", "replace"), nl=False)
+                show(piece)
     return 0
 
 

@@ -1,7 +1,9 @@
 """What `rigup launch` says for people, and a job while it is followed."""
 
+import codecs
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -30,14 +32,21 @@ def plan_text(run: "Run") -> str:
 
 def checked(run: "Run", only: bool, keep_signal: bool) -> "Run":
     """The run with what the check found, which is shown. Raises WorkflowError for errors; where nothing is launched they are shown alone."""
+    import msgspec
+
     from rigup.cli.train_check import findings_text
+    from rigup.train.launch.script import SCRIPT
     from rigup.workflows.launch_checking import checked_run, refusal
 
     now, remark = checked_run(run, keep_signal)
     if remark:
         _tell(remark)
     if now.findings:
-        click.echo("\n".join(findings_text(now.findings)), err=True)
+        batch = str(now.folder / SCRIPT)  # which is not written yet
+        shown = [
+            msgspec.structs.replace(each, file=SCRIPT if each.file == batch else each.file) for each in now.findings
+        ]
+        click.echo("\n".join(findings_text(shown)), err=True)
     if not only:
         refusal(now)
     return now
@@ -56,7 +65,7 @@ def followed(run: "Run", as_json: bool, wait: bool) -> int:
     click.echo("\n".join(wrapped(_submitted(answer(run, [])))), err=True)
     with stopping() as signals:
         try:
-            now = follow(run, _show_aside if as_json else _show, _tell)
+            now = follow(run, shown_on(sys.stderr if as_json else sys.stdout), _tell)
         except KeyboardInterrupt:
             sentence = _(
                 "The job goes on. `rigup launch logs --follow {id}` shows it again, `rigup launch cancel {id}` ends it."
@@ -75,13 +84,15 @@ def _submitted(now: Launch) -> str:
     return template.format(job=now.job, folder=now.script.rpartition("/")[0])
 
 
-def _show(piece: bytes) -> None:
-    sys.stdout.write(piece.decode("utf-8", "replace"))
-    sys.stdout.flush()
+def shown_on(stream: TextIO) -> Callable[[bytes], None]:
+    """What shows pieces of a log, of which one may end in the midst of a letter."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
+    def show(piece: bytes) -> None:
+        stream.write(decoder.decode(piece))
+        stream.flush()
 
-def _show_aside(piece: bytes) -> None:
-    sys.stderr.write(piece.decode("utf-8", "replace"))
+    return show
 
 
 def _tell(sentence: str) -> None:
@@ -110,7 +121,7 @@ def begun_here(run: "Run", as_json: bool) -> int:
 
     with stopping() as signals:
         try:
-            status = run_elsewhere(run, _show_aside if as_json else _show)
+            status = run_elsewhere(run, shown_on(sys.stderr if as_json else sys.stdout))
         except KeyboardInterrupt:
             raise stopped(
                 _("{id} was stopped; all of its ranks have ended.").format(id=run.folder.name), signals

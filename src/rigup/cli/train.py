@@ -41,7 +41,7 @@ class Training(click.Group):
 @click.group("train", cls=Training, invoke_without_command=True)
 @click.pass_context
 def command(context: click.Context) -> int:
-    """Check training scripts before the queue does."""
+    """Check training scripts, port them, or begin a new project."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
     return 0

@@ -70,12 +70,21 @@ def _verdict(answer: "TrainPort") -> str:
             path=answer.script, framework=answer.framework
         )
     if answer.verdict == "unchanged":
-        return _("Nothing in {path} is to be changed, as far as can be seen.").format(path=answer.script)
+        undecided = _("Nothing in {path} is changed: what is told below is yours to decide.")
+        nothing = _("Nothing in {path} is to be changed, as far as can be seen.")
+        return (undecided if answer.remarks else nothing).format(path=answer.script)
+    lines = _numbers([remark.line for remark in answer.remarks if remark.stops == "devices"])
     if answer.verdict == "device":
-        return _("{path} would run on any device; it would not train on many processes yet.").format(path=answer.script)
-    return _("{path} would train on any device, and on many: `rigup launch {path} --gpus 2`.").format(
-        path=answer.script
-    )
+        alone = _("{path} would run on any device; it would not train on many processes yet.")
+        partly = _(
+            "{path} would run on other devices than CUDA's once you have seen to line {lines}; it would not train on many processes yet."
+        )
+    else:
+        alone = _("{path} would train on any device, and on many: `rigup launch {path} --gpus 2`.")
+        partly = _(
+            "{path} would train on many: `rigup launch {path} --gpus 2`; on other devices than CUDA's once you have seen to line {lines}."
+        )
+    return (partly if lines else alone).format(path=answer.script, lines=lines)
 
 
 def _grouped(pairs: list[tuple[str, int]]) -> list[tuple[str, str]]:
@@ -84,4 +93,10 @@ def _grouped(pairs: list[tuple[str, int]]) -> list[tuple[str, str]]:
     for why, line in pairs:
         if line not in found.setdefault(why, []):
             found[why].append(line)
-    return [(why, ", ".join(map(str, lines[:12])) + (", …" if len(lines) > 12 else "")) for why, lines in found.items()]
+    return [(why, _numbers(lines)) for why, lines in found.items()]
+
+
+def _numbers(lines: list[int]) -> str:
+    """Lines for a sentence."""
+    once = sorted(set(lines))
+    return ", ".join(map(str, once[:12])) + (", …" if len(once) > 12 else "")

@@ -43,6 +43,6 @@ def refusal(run: Run) -> None:
     errors = [finding.cause for finding in run.findings if finding.severity == "error"]
     if errors:
         template = _(
-            "Nothing was launched: the check found errors ({causes}). Mend them, or launch it so with --no-check."
+            "Nothing was launched: the check found errors ({causes}). Mend them, or launch it so with --no-check; --print shows the batch script."
         )
         raise RequestError(template.format(causes=", ".join(dict.fromkeys(errors))))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 GRACE = 60.0  # seconds that a cancelled job has before it is killed: Lightning was seen to ignore TERM for ten minutes
 _POLLS = (0.5, 0.5, 1.0, 1.0, 2.0, 2.0, 3.0, 5.0)  # seconds between questions to Slurm, of which the last repeats
+_PATIENCE = 600.0  # seconds in which a controller that does not answer may come back
 _LOOK = 0.25  # seconds between looks at the log
 _PIECE = 1_000_000
 
@@ -250,7 +251,12 @@ def _slurm(*argv: str) -> "subprocess.CompletedProcess[str]":
 
 
 def facts_of(run: "Run") -> "list[JobFacts]":
-    """What Slurm knows of a run; what ended is remembered for when it forgets."""
+    """What Slurm knows of a run; empty where it says nothing."""
+    return _asked(run) or []
+
+
+def _asked(run: "Run") -> "list[JobFacts] | None":
+    """The same, and None where Slurm does not answer; what ended is remembered for when it forgets."""
     from rigup.machine.local import Local
     from rigup.train.launch.record import save
     from rigup.train.launch.slurm import ENDED, ask
@@ -258,7 +264,7 @@ def facts_of(run: "Run") -> "list[JobFacts]":
     if run.launcher != "slurm" or not run.jobs or run.last in ENDED:
         return []
     facts = ask(Local(), run.jobs[-1])
-    if len(facts) == 1 and facts[0].row < 0 and facts[0].state in ENDED:
+    if facts and len(facts) == 1 and facts[0].row < 0 and facts[0].state in ENDED:
         with suppress(OSError):
             save(msgspec.structs.replace(run, last=facts[0].state, exit=facts[0].exit))
     return facts
@@ -267,26 +273,35 @@ def facts_of(run: "Run") -> "list[JobFacts]":
 def follow(run: "Run", show: Callable[[bytes], None], tell: Callable[[str], None]) -> "Launch":
     """Show the log of a run until its end; returns what became of it. `tell` hears of each change of its state.
 
-    Raises KeyboardInterrupt: whoever follows went away, and the job goes on.
+    Raises KeyboardInterrupt: whoever follows went away, and the job goes on; CannotBeDoneError where Slurm stays silent.
     """
     from rigup.train.launch.answer import answer
     from rigup.train.launch.slurm import ENDED
 
     polls, due, before = iter(_POLLS), 0.0, ""
-    place, facts = _Tail(run), facts_of(run)
+    place, heard = _Tail(run), time.monotonic()
     while True:
         if time.monotonic() >= due:
-            facts = facts_of(run)
+            facts = _asked(run)
             due = time.monotonic() + next(polls, _POLLS[-1])
-            now = answer(run, facts)
-            if (status := _state_line(now)) != before:
-                before = status
-                tell(status)
-            if now.state in ENDED or (now.state == "unknown" and not facts):
-                place.show(show)
-                return now
+            if facts is None and due > heard + _PATIENCE:
+                raise CannotBeDoneError(_silent(run))
+            if facts is not None:  # a controller under load leaves a question unanswered now and then
+                heard = due
+                now = answer(run, facts)
+                if (status := _state_line(now)) != before:
+                    before = status
+                    tell(status)
+                if now.state in ENDED or (now.state == "unknown" and not facts):
+                    place.show(show)
+                    return now
         place.show(show)
         time.sleep(_LOOK)
+
+
+def _silent(run: "Run") -> str:
+    template = _("Slurm does not answer. The job goes on as far as is known: `rigup launch status {id}` asks again.")
+    return template.format(id=run.folder.name)
 
 
 class _Tail:
@@ -336,8 +351,8 @@ def cancelled(run: "Run") -> "Launch":
         )
     end = time.monotonic() + GRACE
     while time.monotonic() < end + GRACE / 2:
-        facts = facts_of(run)
-        if not facts or all(job.state in ENDED for job in facts):
+        facts = _asked(run)
+        if facts is not None and all(job.state in ENDED for job in facts):
             break
         if time.monotonic() > end and not killed:
             killed = True
@@ -352,6 +367,9 @@ def resumed(run: "Run") -> "Run":
 
     if run.launcher != "slurm":
         raise RequestError(_("{name} was run without Slurm: start it again as before.").format(name=run.folder.name))
-    if any(job.state not in ENDED for job in facts_of(run)):
+    facts = _asked(run)
+    if facts is None:
+        raise CannotBeDoneError(_silent(run))
+    if any(job.state not in ENDED for job in facts):
         raise RequestError(_("{name} has not ended: job {job}.").format(name=run.folder.name, job=run.jobs[-1]))
     return submitted(run)

@@ -1,6 +1,7 @@
 """A job without a scheduler: its command on this machine, or one for each host by ssh, and its run to the end."""
 
 import os
+import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,14 +28,15 @@ def local_words(run: "Run") -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _free_port() -> int:
-    """A port that is free, as the next one is: there the ranks' pre-flight meets."""
+    """A port that is free, as the next one is: there the ranks' pre-flight meets. No outgoing connection takes one of these meanwhile."""
+    from rigup.train.launch.script import FIRST_PORT, PORTS
+
     for _attempt in range(50):
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
-            with suppress(OSError, OverflowError):
-                second.bind(("127.0.0.1", port + 1))
-                return int(port)
+        port = FIRST_PORT + secrets.randbelow(PORTS - 1)
+        with socket.socket() as first, socket.socket() as second, suppress(OSError):
+            first.bind(("127.0.0.1", port))
+            second.bind(("127.0.0.1", port + 1))
+            return port
     raise CannotBeDoneError(_("No two neighbouring ports are free on this machine."))
 
 

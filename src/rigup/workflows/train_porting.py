@@ -13,7 +13,7 @@ from rigup.language import _
 from rigup.schemas.train_port import PortChange, PortRemark, TrainPort
 from rigup.train.check.python.modules import UnreadableError
 from rigup.train.port.port import Ported, ported
-from rigup.train.port.texts import CHANGES, REMARKS
+from rigup.train.port.texts import CHANGES, CUDAS, REMARKS
 from rigup.workflows.errors import RequestError, as_workflow_errors
 
 _MOST_BYTES = 2_000_000
@@ -67,12 +67,12 @@ class Porting(msgspec.Struct, frozen=True, kw_only=True):
                 kind=each.kind,
                 line=each.line,
                 text=_(REMARKS[each.kind]).format(name=each.name, ranks="ranks"),
-                stops=each.stops,
+                stops=each.stops or ("devices" if each.kind in CUDAS else ""),
             )
             for each in self.result.remarks
         ]
         remarks += [
-            PortRemark(kind="helper", line=line, text=_(REMARKS["helper"]).format(name=name), stops="")
+            PortRemark(kind="helper", line=line, text=_(REMARKS["helper"]).format(name=name), stops="devices")
             for name, line in self.helpers
         ]
         return TrainPort(

@@ -1,5 +1,7 @@
 """Each rule on both sides: where it must speak, and where it must be silent."""
 
+import json
+
 import pytest
 
 from rigup.cli import run
@@ -255,3 +257,18 @@ def test_a_logged_figure_is_synchronised_by_fix(call, mended_call):
     changes = [each.change for each in findings if each.change is not None]
     assert len(findings) == 1
     assert mended(text, changes) == (text if mended_call is None else text.replace(call, mended_call))
+
+
+def test_a_rank_that_is_exported_too_early_is_exported_by_each_task(tmp_path, capsys):
+    """With srun alone; a rendezvous is proposed where torchrun asks for a rank of the node."""
+    (tmp_path / "train.py").write_text(DDP)
+    for command, proposed in (("srun python train.py", False), ("srun torchrun --node_rank=$NODE_RANK train.py", True)):
+        (tmp_path / "job.sbatch").write_text(batch("export NODE_RANK=$SLURM_NODEID", command, options=NODES))
+        run(["train", "check", str(tmp_path / "train.py"), str(tmp_path / "job.sbatch"), "--json"])
+        findings = json.loads(capsys.readouterr().out)["findings"]
+        (early,) = [each for each in findings if each["cause"] == "rank-expanded-in-batch-shell"]
+        lines = early["fixes"][0]["lines"]
+        assert lines[0] == f"srun bash -c 'export NODE_RANK=$SLURM_NODEID; exec {command.removeprefix('srun ')}'"
+        assert any("--rdzv-backend" in line for line in lines) is proposed
+        places = [(quote["file"], quote["line"]) for quote in early["evidence"]]
+        assert len(set(places)) == len(places)

@@ -4,11 +4,9 @@ import json
 import os
 import shlex
 import signal
-import subprocess
-import sys
 
 import pytest
-from launching import Folder, torch_python
+from launching import BOUND, Folder, is_alive, torch_python
 
 pytestmark = pytest.mark.torch
 HERE = ("--here", "--tasks", "2")
@@ -46,20 +44,17 @@ def test_a_failing_rank_of_this_machine_is_told_of(folder):
 
 def test_a_stop_ends_every_rank(folder):
     program = folder.program("waits.py", "import os, time\nprint('pid', os.getpid(), flush=True)\ntime.sleep(600)\n")
-    argv = [sys.executable, "-m", "rigup", "launch", program, *HERE, "--python", torch_python()]
-    running = subprocess.Popen(
-        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
     ranks = []
-    while len(ranks) < 2:
-        line = running.stdout.readline()
-        assert line
-        ranks += [int(line.split()[-1])] if "pid" in line.split(":")[-1].split()[:1] else []
-    running.send_signal(signal.SIGTERM)
-    _rest, errors = running.communicate(timeout=90)
+    with folder.following(program, *HERE, "--python", torch_python()) as running:
+        while len(ranks) < 2:
+            line = running.stdout.readline()
+            assert line
+            ranks += [int(line.split()[-1])] if "pid" in line.split(":")[-1].split()[:1] else []
+        running.send_signal(signal.SIGTERM)
+        _rest, errors = running.communicate(timeout=BOUND)
     assert running.returncode == 128 + signal.SIGTERM
     assert "all of its ranks have ended" in errors
-    assert not any(os.path.exists(f"/proc/{rank}") for rank in ranks)
+    assert not any(is_alive(rank) for rank in ranks)
 
 
 def test_nothing_is_written_where_it_is_only_printed(folder):

@@ -9,10 +9,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from launching import Folder, lightning_python, torch_python, train_python
+from launching import BOUND, Folder, torch_python, train_python, wait_for
 
 pytestmark = pytest.mark.slurm
-SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "10")
+SIZE = ("--nodes", "2", "--tasks", "2", "--partition", "rocm", "--time", "60")
 PLAIN = (*SIZE, "--python", sys.executable, "--no-preflight")  # jobs that need no torch
 
 
@@ -53,8 +53,9 @@ def test_plain_ddp_over_two_nodes_is_as_one_process(folder):
     same_as_one_process(folder, python, "plain_ddp.py", "4")
 
 
+@pytest.mark.training
 def test_lightning_over_two_nodes_is_as_one_process(folder):
-    python = lightning_python()
+    python = train_python()
     done, answer = folder.launch(
         folder.program("with_lightning.py"), str(folder.path), "4", "2", "2", *SIZE, "--python", python
     )
@@ -79,8 +80,8 @@ def test_a_sampler_for_more_ranks_than_run_is_told_of(folder):
 @pytest.mark.training
 @pytest.mark.parametrize(
     ("program", "words"),
-    [("plain_training.py", ("2", "0")), ("lightning_training.py", ("2",))],
-    ids=["plain", "lightning"],
+    [("plain_training.py", ("2", "0")), ("lightning_training.py", ("2",)), ("huggingface_training.py", ("8",))],
+    ids=["plain", "lightning", "huggingface"],
 )
 def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program, words):
     """A rank gets the signal at a step: all save, Slurm starts the job again, and its end is that of a job without a signal."""
@@ -91,31 +92,42 @@ def test_what_rigup_train_saved_goes_on_at_the_very_batch(folder, slurm, program
         asked = folder.rigup("launch", program, name, step, *words, *SIZE, "--python", python, "--name", name, "--no-follow", "--json")  # fmt: skip
         job = json.loads(asked.stdout)["job"]
         if name == "cut":
-            slurm.wait(job, "PENDING", seconds=300)
-            wait_for(lambda job=job: int(slurm.job(job)["Restarts"]) == 1 and slurm.job(job)["JobState"] == "PENDING")
-            # Slurm waits two minutes by itself. A node refuses a second attempt while the first still ends there, and in the
-            # same second ("Job credential revoked"): that job would then count as failed.
-            wait_for(lambda job=job: not steps_of(job))
-            time.sleep(2)
+            wait_for_next_attempt(slurm, job)
             read["before"] = ranks_of(folder.path / name)
-            assert slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now").returncode == 0
-        ended = slurm.wait(job, seconds=300)
+            begin_next_attempt(slurm, job)
+        ended = slurm.wait(job, seconds=BOUND)
         assert ended["JobState"] == "COMPLETED", (
             ended,
             *map(Path.read_text, folder.path.glob(f"rigup-runs/{name}-*/*.t[sx][vt]")),
         )
         read[name] = ranks_of(folder.path / name)
     for whole, before, after in zip(read["whole"], read["before"], read["cut"], strict=True):
-        assert before["read"] + after["read"] == whole["read"], (
-            "each batch once, in the order of a job without a signal"
-        )
-        assert after["count"] == whole["count"]
+        assert 0 < before["count"] < after["count"] == whole["count"]
         assert max(abs(a - b) for a, b in zip(after["weights"], whole["weights"], strict=True)) < 1e-6
-        assert before["read"]
-        assert after["read"]
+        if (
+            "read" in whole
+        ):  # each batch once, in the order of a job without a signal; transformers reads batches again, and skips them
+            assert before["read"] + after["read"] == whole["read"]
     now = json.loads(folder.rigup("launch", "status", "--json").stdout)
     assert (now["state"], len(now["attempts"]), now["checked"], now["findings"]) == ("completed", 2, True, [])
     assert now["numbers"]["signal"]["name"] == "USR1"
+
+
+def wait_for_next_attempt(slurm, job: int) -> None:
+    """Until the first attempt of a job has ended, and the second one waits."""
+    wait_for(lambda: (facts := slurm.job(job)).get("Restarts") == "1" and facts["JobState"] == "PENDING")
+
+
+def begin_next_attempt(slurm, job: int) -> None:
+    """Start the second attempt, for which Slurm waits two minutes by itself.
+
+    A node refuses it while the first still ends there, and in the same second ("Job credential revoked"): that job would
+    then count as failed.
+    """
+    wait_for(lambda: not steps_of(job))
+    time.sleep(2)
+    done = slurm.run("scontrol", "update", f"JobId={job}", "StartTime=now")
+    assert done.returncode == 0 or slurm.job(job).get("JobState") != "PENDING", done.stderr
 
 
 def ranks_of(path) -> list[dict]:
@@ -123,14 +135,16 @@ def ranks_of(path) -> list[dict]:
 
 
 @pytest.mark.slow
-def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder):
+def test_a_job_is_requeued_and_goes_on_at_the_batch_where_it_was(folder, slurm):
+    """Slurm sends the signal by the time limit, 45 to 75 s after the start: ranks are there then, and have 100 s to do."""
     program = folder.program("resumable.py")
-    done, answer = folder.launch(
-        program, str(folder.path), "0.4", "--time", "1", "--lead", "30", *PLAIN[:6], *PLAIN[8:], seconds=500
-    )
-    assert (done.returncode, answer["state"]) == (0, "completed"), done.stderr
-    assert len(answer["attempts"]) > 1
-    assert {attempt["exit"] for attempt in answer["attempts"][:-1]} <= {0, None}
+    words = (program, str(folder.path), *PLAIN[:6], *PLAIN[8:], "--time", "2", "--lead", "45", "--no-follow", "--json")
+    job = json.loads(folder.rigup("launch", *words).stdout)["job"]
+    wait_for_next_attempt(slurm, job)
+    begin_next_attempt(slurm, job)
+    assert slurm.wait(job, seconds=BOUND)["JobState"] == "COMPLETED"
+    answer = json.loads(folder.rigup("launch", "status", "--json").stdout)
+    assert (answer["state"], [attempt["exit"] for attempt in answer["attempts"]]) == ("completed", [0, 0])
     seen = [json.loads((folder.path / f"seen{rank}.json").read_text()) for rank in range(4)]
     assert [len(numbers) for numbers in seen] == [100] * 4
     assert sorted(number for numbers in seen for number in numbers) == list(range(400)), (
@@ -187,13 +201,10 @@ def test_a_job_is_cancelled_though_it_ignores_to_be_asked(folder):
 
 def test_who_stops_following_leaves_the_job(folder, slurm):
     program = folder.program("waits.py", "import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
-    argv = [sys.executable, "-m", "rigup", "launch", program, *PLAIN]
-    following = subprocess.Popen(
-        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert "begun" in following.stdout.readline()
-    following.send_signal(signal.SIGINT)
-    _rest, errors = following.communicate(timeout=60)
+    with folder.following(program, *PLAIN) as following:
+        assert "begun" in following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        _rest, errors = following.communicate(timeout=BOUND)
     assert following.returncode == 130
     assert "The job goes on." in errors
     assert json.loads(folder.rigup("launch", "status", "--json").stdout)["state"] == "running"
@@ -203,7 +214,6 @@ def test_an_address_that_does_not_resolve(folder):
     done, answer = folder.launch(folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", torch_python(), "--address", "no-such-host.invalid")  # fmt: skip
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["error"].startswith("name-resolves: MASTER_ADDR=no-such-host.invalid does not resolve")
-    assert seconds_of(answer) < 30
     assert "begun" not in text_of(answer["log"])
 
 
@@ -213,7 +223,6 @@ def test_a_mask_that_is_doubled(folder):
     done, answer = folder.launch(program, *words, "--python", torch_python())
     assert (done.returncode, answer["state"]) == (78, "failed")
     assert answer["failing"]["error"].startswith("visibility-not-doubled: ROCR_VISIBLE_DEVICES=0,1 leaves 2 GPUs")
-    assert seconds_of(answer) < 30
 
 
 def test_a_rank_that_hangs(folder):
@@ -224,17 +233,15 @@ def test_a_rank_that_hangs(folder):
         folder.program("never.py", "raise SystemExit('begun')\n"), *SIZE, "--python", str(python)
     )
     assert (done.returncode, answer["state"]) == (78, "failed")
-    assert (answer["failing"]["rank"], answer["failing"]["error"].partition(" within")[0]) == (
-        3,
-        "tasks-equal-world: rank 3 did not come to the meeting",
-    )
-    assert seconds_of(answer) < 35  # whole seconds of two clocks
+    assert answer["failing"]["rank"] == 3
+    words = "tasks-equal-world: rank 3 did not come to the meeting within 20 s; the others, on rocm01, rocm02, did"
+    assert answer["failing"]["error"] == words
 
 
 def test_gpus_that_torch_does_not_see(folder):
     program = folder.program("never.py", "raise SystemExit('begun')\n")
     done, answer = folder.launch(
-        program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "10", "--python", torch_python()
+        program, "--gpus", "mi50:2", "--partition", "rocm", "--time", "60", "--python", torch_python()
     )
     assert (done.returncode, answer["allocation"]) == (78, "rocm/mi50:1x2")
     assert answer["failing"]["error"].startswith(
@@ -274,12 +281,6 @@ def test_what_slurm_refuses_is_said_in_its_words(folder):
     assert "Traceback" not in done.stderr
 
 
-def seconds_of(answer: dict) -> int:
-    """From the start of the last attempt to its end, on the clocks of its node."""
-    last = answer["attempts"][-1]
-    return last["end"] - last["start"]
-
-
 def text_of(path: str) -> str:
     try:
         with open(path) as file:
@@ -295,10 +296,3 @@ def steps_of(job: int) -> list[str]:
         with suppress(OSError):  # it has ended
             titles.append(path.read_bytes().decode("utf-8", "replace"))
     return [title for title in titles if title.startswith(f"slurmstepd: [{job}.")]
-
-
-def wait_for(holds, seconds: float = 240) -> None:
-    end = time.monotonic() + seconds
-    while not holds() and time.monotonic() < end:
-        time.sleep(0.1)
-    assert holds()

@@ -3,13 +3,12 @@
 import os
 import signal
 import subprocess
-import sys
-import time
 
 import pytest
-from launching import Folder, torch_python
+from launching import BOUND, Folder, is_alive, torch_python, wait_for
 
-from loopback_ssh import daemon, free_port  # noqa: F401
+from free_ports import free_port
+from loopback_ssh import daemon  # noqa: F401
 
 pytestmark = pytest.mark.torch
 
@@ -37,7 +36,7 @@ def test_a_rank_that_fails_on_one_host_ends_the_other(folder):
     program = folder.program(
         "fails.py",
         "import os, time\n"
-        "open(f'pid{os.environ[\"RANK\"]}', 'w').write(str(os.getpid()))\n"
+        "part = f'part{os.environ[\"RANK\"]}'\nopen(part, 'w').write(str(os.getpid()))\nos.replace(part, part.replace('part', 'pid'))\n"
         "while not os.path.exists('pid0'):\n    time.sleep(0.1)\n"
         "if os.environ['RANK'] == '1':\n    raise KeyError('label')\n"
         "time.sleep(600)\n",
@@ -46,7 +45,7 @@ def test_a_rank_that_fails_on_one_host_ends_the_other(folder):
     assert (done.returncode, answer["state"]) == (1, "failed"), done.stderr
     assert (answer["failing"]["rank"], answer["failing"]["error"].splitlines()[-1]) == (1, "KeyError: 'label'")
     waiting = int((folder.path / "pid0").read_text())
-    assert not os.path.exists(f"/proc/{waiting}"), "it waits for a rank that is gone"
+    assert not is_alive(waiting), "it waits for a rank that is gone"
 
 
 def test_a_host_that_is_not_reached_is_named(folder, daemon):  # noqa: F811
@@ -61,15 +60,6 @@ def test_a_host_that_is_not_reached_is_named(folder, daemon):  # noqa: F811
     assert "It failed on node9:" in folder.rigup("launch", "status").stdout
 
 
-def is_alive(process):
-    """Whether it runs; one that nobody has waited for yet does not."""
-    try:
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
     """Ranks that pass over hang-ups and terminations are gone when it says so; another run's are not touched."""
     program = folder.program(
@@ -82,18 +72,15 @@ def test_a_stop_ends_ranks_on_other_machines_that_do_not_listen(folder):
     other = subprocess.Popen(
         ["sleep", "600"], env=folder.environment | {"RIGUP_RUN_FOLDER": str(folder.path / "other")}
     )
-    argv = [sys.executable, "-m", "rigup", "launch", program, *words(), "--no-preflight"]
-    running = subprocess.Popen(
-        argv, cwd=folder.path, env=folder.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
     try:
-        end = time.monotonic() + 120
-        while not all((folder.path / f"pid{rank}").exists() for rank in (0, 1)) and time.monotonic() < end:
+        with folder.following(program, *words(), "--no-preflight") as running:
+            wait_for(
+                lambda: running.poll() is not None or all((folder.path / f"pid{rank}").exists() for rank in (0, 1))
+            )
             assert running.poll() is None, running.stderr.read()
-            time.sleep(0.2)
-        ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
-        running.send_signal(signal.SIGINT)
-        _out, errors = running.communicate(timeout=120)
+            ranks = [int((folder.path / f"pid{rank}").read_text()) for rank in (0, 1)]
+            running.send_signal(signal.SIGINT)
+            _out, errors = running.communicate(timeout=BOUND)
         assert running.returncode == 128 + signal.SIGINT, errors
         assert "all of its ranks have ended" in errors
         assert not any(is_alive(rank) for rank in ranks)

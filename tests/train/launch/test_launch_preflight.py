@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from launching import wait_for
 
 import rigup.train.preflight as scripts
+from free_ports import free_port
 
 FOLDER = str(Path(scripts.__file__).parent)
 
@@ -106,17 +108,18 @@ def test_an_interface_is_found_by_its_address(checks):
 
 
 def met(meeting, checks, messages, world, word="job"):
-    """A meeting with these messages; the verdict's checks that failed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    """The verdict on a meeting with these messages. A rank that does not come is waited for only where that is what is tried."""
+    port = free_port()
     room = meeting.Meeting(port, world, "job")
     voices = []
     for rank, node, own, more in messages:
-        told = checks.Rank(of_slurm(SLURM_PROCID=str(rank), SLURMD_NODENAME=node))
-        voices.append(meeting.Voice(told, "127.0.0.1", port, word))
+        numbered = checks.Rank(of_slurm(SLURM_PROCID=str(rank), SLURMD_NODENAME=node))
+        voices.append(meeting.Voice(numbered, "127.0.0.1", port, word))
         voices[-1].send("hello", own, **more)
-    verdict = meeting.judged(room, "hello", 1.0, "")
+    if len(messages) < world:  # what was sent has to be here before the time is over
+        seen_all = [voice.rank.rank for voice in voices] if word == "job" else []
+        wait_for(lambda: all(rank in room.gather("hello", 0.0) for rank in seen_all))
+    verdict = meeting.judged(room, "hello", 1.0 if len(messages) < world or word != "job" else 60.0, "")
     verdicts = [voice.hear(10) for voice in voices] if word == "job" else []
     assert all(received == verdict for received in verdicts)
     room.close()
@@ -154,10 +157,24 @@ def test_who_does_not_know_the_word_is_not_heard(meeting, checks, capsys):
     assert "rank 0 did not come" in capsys.readouterr().err
 
 
+def test_who_comes_after_the_end_hears_of_it(meeting, checks, capsys):
+    """A rank that is slower than the verdict is told it, and does not take rank 0 for lost."""
+    room = meeting.Meeting(free_port(), 2, "job")
+    port = room._socket.getsockname()[1]
+    wrong = {"check": "visibility-not-doubled", "passed": False, "because": "two masks", "rank": 1, "node": "n2"}
+    verdict = {}
+    for number, own in ((1, [wrong]), (0, [])):
+        voice = meeting.Voice(checks.Rank(of_slurm(SLURM_PROCID=str(number))), "127.0.0.1", port, "job")
+        voice.send("hello", own)
+        verdict = verdict or meeting.judged(room, "hello", 60.0, "")
+        assert voice.hear(60) == verdict
+        voice.close()
+    room.close()
+    assert capsys.readouterr().err == "rigup pre-flight: visibility-not-doubled: rank 1 on n2: two masks\n"
+
+
 def test_hostile_lines_do_not_end_a_meeting(meeting, checks):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     room = meeting.Meeting(port, 1, "job")
     for line in (
         b"\xff\xfe\n",

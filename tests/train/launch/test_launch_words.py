@@ -1,19 +1,23 @@
 """From a request to a batch script: numbers agree, and no word of a person's or of a table becomes a command or an option."""
 
 import contextlib
+import io
 import json
 import shlex
 import subprocess
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from rigup.cli import launch_report
 from rigup.machine.slurm.words import shell_status
 from rigup.schemas.launch import Preflight
 from rigup.train.launch.elsewhere import hosts_of, ssh_words, torchrun_words
 from rigup.train.launch.failing import failing
 from rigup.train.launch.job import Image, Job, Program, checked_job
+from rigup.train.launch.record import Run, load, preflights, write_folder
 from rigup.train.launch.script import batch_script
 from rigup.train.launch.shape import (
     JobShape,
@@ -30,6 +34,9 @@ from rigup.train.launch.shape import (
 )  # fmt: skip
 from rigup.train.launch.slurm import jobs_of, numbers_of
 from rigup.train.launch.table import rows_of
+from rigup.workflows import launching
+from rigup.workflows.errors import CannotBeDoneError
+from rigup.workflows.launching import Words, described
 
 WORDS = some.text(some.characters(blacklist_characters="\x00", blacklist_categories=("Cs",)), max_size=30)
 
@@ -317,3 +324,91 @@ def test_a_record_that_is_none_is_refused(tmp_path):
     ]
     (tmp_path / "preflight-2.json").write_text('{"checks": [{"check": 3}]}')
     assert preflights(tmp_path) == []
+
+
+def test_what_all_agreed_on_goes_before_what_one_rank_saw(tmp_path):
+    """A rank that came late takes rank 0 for lost, after rank 0 told why all end."""
+    for name, rank, check in (("preflight-2-rank-0", 0, "port-answers"), ("preflight-2", 3, "devices-equal")):
+        found = {"check": check, "passed": False, "measured": "", "expected": "", "seconds": 0.0, "because": "x", "rank": rank, "node": "n"}  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(json.dumps({"passed": False, "checks": [found]}))
+    assert [check.check for check in preflights(tmp_path)] == ["devices-equal", "port-answers"]
+
+
+def test_runs_of_one_second_have_a_folder_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("time.strftime", lambda _form: "20260102-030405")
+    (tmp_path / "a.py").write_text("")
+    names = []
+    for _run in range(3):
+        run = write_folder(described(Words(script="a.py", here=True, python="python3")))
+        names.append(load(run.folder).folder.name)
+    assert names == ["a-20260102-030405", "a-20260102-030405-2", "a-20260102-030405-3"]
+
+
+ANSWERS = {
+    "silent": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)'; exit 1",
+    "forgotten": "echo 'slurm_load_jobs error: Invalid job id specified'; exit 1",
+    "running": "echo 'JobId=7 JobName=a JobState=RUNNING Reason=None ExitCode=0:0'",
+    "completed": "echo 'JobId=7 JobName=a JobState=COMPLETED Reason=None ExitCode=0:0'",
+}
+
+
+@pytest.fixture
+def slurm_says(tmp_path, monkeypatch):
+    """A run of job 7, of which `scontrol` answers so, one after the other, and the last for ever; asked without a pause."""
+    path = tmp_path / "bin"
+    path.mkdir()
+
+    def prepared(*answers):
+        cases = "".join(f"{number}) {ANSWERS[word]};;\n" for number, word in enumerate(answers))
+        count = f'n=$(cat "{path}/n" 2> /dev/null || echo 0); echo $((n + 1)) > "{path}/n"\n'
+        for name, body in (("scontrol", f"{count}case $n in\n{cases}*) {ANSWERS[answers[-1]]};;\nesac"), ("sacct", "exit 1"), ("scancel", "")):  # fmt: skip
+            (path / name).write_text(f"#!/bin/sh\n{body}\n")
+            (path / name).chmod(0o755)
+        run = Run(job=checked_job(msgspec.structs.replace(job(), run_folder=str(tmp_path / "run"))), jobs=(7,))
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "attempts.tsv").write_text(
+            "start\t1\t5\t7\tn1\nend\t1\t6\t0\n"
+        )  # one that is over, as before a requeue
+        return run
+
+    monkeypatch.setenv("PATH", f"{path}:/usr/bin:/bin")
+    monkeypatch.setattr(launching, "_POLLS", (0.0,))
+    monkeypatch.setattr(launching, "_LOOK", 0.0)
+    return prepared
+
+
+def test_a_question_that_slurm_leaves_unanswered_is_no_end(slurm_says):
+    run = slurm_says("silent", "running", "silent", "silent", "running", "completed")
+    lines = []
+    assert launching.follow(run, lambda _piece: None, lines.append).state == "completed"
+    assert lines == ["Job 7 runs.", ""]
+    assert load(run.folder).last == "completed"
+
+
+def test_a_slurm_that_stays_silent_is_told_and_one_that_forgot_is_believed(slurm_says, monkeypatch):
+    run = slurm_says("silent")
+    monkeypatch.setattr(launching, "_PATIENCE", 0.0)
+    with pytest.raises(CannotBeDoneError, match="Slurm does not answer"):
+        launching.follow(run, lambda _piece: None, lambda _line: None)
+    with pytest.raises(CannotBeDoneError, match="Slurm does not answer"):
+        launching.resumed(run)
+
+
+def test_a_job_that_slurm_forgot_is_as_its_script_wrote(slurm_says):
+    run = slurm_says("silent", "forgotten")
+    assert launching.follow(run, lambda _piece: None, lambda _line: None).state == "completed"
+    assert launching.cancelled(run).state == "completed"
+
+
+def test_a_letter_that_comes_in_two_pieces_is_shown_whole(slurm_says):
+    run = slurm_says("running", "completed")
+    texts, pieces, screen = iter(("é".encode()[:1], "époque".encode())), [], io.StringIO()
+    show = launch_report.shown_on(screen)
+
+    def tell(_line):
+        (run.folder / "log.txt").write_bytes(next(texts))
+
+    launching.follow(run, lambda piece: show(piece) or pieces.append(piece), tell)
+    assert pieces == ["é".encode()[:1], "époque".encode()[1:]]
+    assert screen.getvalue() == "époque"

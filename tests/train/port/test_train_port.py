@@ -102,12 +102,41 @@ TOLD = [
     ("norm = nn.BatchNorm2d(3)", "batchnorm"),
     ("scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer)", "plateau"), ("json.dump(x, f)", "silent"), ("f = open('log', 'w')", "files"),
 ]  # fmt: skip
+MADE = "train_loader = DataLoader(data, batch_size=4, shuffle=True)"
+DICTS = [
+    ("words = {'batch_size': 4, 'shuffle': True}\ntrain_loader = DataLoader(stream, **words)",
+     "words = {'batch_size': ranks.share(4), 'shuffle': True}\ntrain_loader = ResumableLoader(stream, **words)"),
+    ("words = dict(batch_size=4)\nwords.update(num_workers=2)\ntrain_loader = DataLoader(data, **words)",
+     "words = dict(batch_size=ranks.share(4))\nwords.update(num_workers=2)\ntrain_loader = ResumableLoader(data, **words)"),
+    ("words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = DataLoader(data, 4, True, **words)",
+     "words = {'num_workers': 2} if big else {}\nwords['pin_memory'] = True\ntrain_loader = ResumableLoader(data, ranks.share(4), shuffle=True, **words)"),
+    ("base = {'batch_size': 4}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = DataLoader(data, **words)",
+     "base = {'batch_size': ranks.share(4)}\nwords = {**base, 'num_workers': 2} | dict(drop_last=True)\ntrain_loader = ResumableLoader(data, **words)"),
+    ("words = {'batch_size': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = DataLoader(data, **words)",
+     "words = {'batch_size': 4}\ntest_loader = DataLoader(data, **words)\ntrain_loader = ResumableLoader(data, **{**words, \"batch_size\": ranks.share(words[\"batch_size\"])})"),
+    ("sets = {x: DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']",
+     "sets = {x: ResumableLoader(data, ranks.share(4), shuffle=True) if x == 'train' else DataLoader(data, 4, True) for x in ('train', 'val')}\ntrain_loader = sets['train']"),
+]  # fmt: skip
 STOPS = [
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler(w, 8))", "sampler"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, **options)", "loader-words"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(data, 4, shuffle=is_train)", "loader-both"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = DataLoader(stream, 4)", "loader-stream"),
     ("train_loader = DataLoader(data, batch_size=4, shuffle=True)", "train_loader = batches(data)", "no-loader"),
+    *((MADE, new, kind) for new, kind in [
+        ("words = {'batch_size': 4}\nchanged(words)\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {}\nif big:\n    words['batch_size'] = 4\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4}\nif big:\n    del words['batch_size']\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4}\nparts = {'a': words}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4, key: 1}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4} if big else {'batch_size': 8}\ntrain_loader = DataLoader(data, **words)", "loader-words"),
+        ("words = {'batch_size': 4}\ndef make(**words):\n    return DataLoader(data, **words)\ntrain_loader = make()", "loader-words"),
+        ("words = {'batch_size': 4, 'sampler': mine}\ntrain_loader = DataLoader(data, **words)", "sampler"),
+        ("words = {'shuffle': True} if big else {}\ntrain_loader = DataLoader(stream, 4, **words)", "loader-stream"),
+        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in phases}\ntrain_loader = loaders['train']", "loader-both"),
+        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'train_b']}\ntrain_loader = loaders['train']", "loader-both"),
+        ("loaders = {x: DataLoader(data, 4, shuffle=True) for x in ['train', 'x']}\ntrain_loader = loaders['train']", "loader-both"),
+    ]),
     ("model(x.cuda())", "model.score(x.cuda())", "model-method"),
     ("optimizer = torch", "other = Wrapper(model)\noptimizer = torch", "model-held"),
     ("optimizer = torch", "network = model\noptimizer = torch", "model-held"),
@@ -167,6 +196,14 @@ def test_what_cannot_be_seen_stops_what_serves_many_and_devices_are_ported_all_t
     assert not result.many
     assert "y.to(ranks.device)" in result.text
     assert not any(word in result.text for word in ("ranks.parallel", "ResumableLoader", "ranks.share"))
+
+
+@pytest.mark.parametrize(("before", "after"), DICTS)
+def test_words_of_a_dict_and_loaders_of_a_dict_are_followed(before, after):
+    result = ported("x.py", TRAINING.replace(MADE, before))
+    assert after in result.text, result.text
+    assert result.many
+    assert ported("x.py", result.text).text == result.text
 
 
 def test_each_of_several_loaders_keeps_an_order_of_its_own():
@@ -275,7 +312,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         ("two", ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]),
     ):
         words = [python, *launcher, HERE / "runs_all.py", tmp_path / "scripts", tmp_path / folder]
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=500, check=False)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=900, check=False)
         assert done.returncode == 0, done.stderr[-3000:]
         texts[folder] = done.stdout.splitlines()
     done = subprocess.run(
@@ -283,7 +320,7 @@ def test_ported_scripts_train_on_two_processes_as_on_one(python, tmp_path):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -383,6 +420,24 @@ def test_the_answer_as_data(tmp_path, capsys):
     assert run(["train", "port", str(tmp_path / "again.py"), "--json"]) == 0
     again = json.loads(capsys.readouterr().out)
     assert (again["verdict"], again["framework"], again["diff"]) == ("already", "rigup.train", "")
+
+
+def test_what_stays_cudas_alone_is_no_part_of_the_verdict(tmp_path, capsys):
+    path = tmp_path / "train.py"
+    stream, model = "stream = torch.cuda.Stream()\n", "model.parameters()"
+    for text, words in [
+        (TRAINING + stream, "would train on many: `rigup launch {} --gpus 2`; on other devices than CUDA's once you have seen to line 20."),
+        (TRAINING.replace(model, "f()") + stream, "would run on other devices than CUDA's once you have seen to line 20; it would not train"),
+        (TRAINING, "would train on any device, and on many"), (TRAINING.replace(model, "f()"), "would run on any device; it"),
+        ("import torch\n" + stream, "is changed: what is told below is yours to decide."), ("import torch\n", "is to be changed, as far as can be seen."),
+    ]:  # fmt: skip
+        path.write_text(text)
+        assert run(["train", "port", str(path)]) == 0
+        assert "".join(words.format(path).split()) in "".join(capsys.readouterr().out.split())
+    path.write_text(TRAINING + stream)
+    assert [remark.stops for remark in porting(str(path)).answer(False).remarks if remark.kind == "cuda-only"] == [
+        "devices"
+    ]
 
 
 def test_what_cannot_be_read_is_told(tmp_path, capsys):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from free_ports import free_port
 from rigup.cli import run
 from rigup.train.project.files import KINDS
 from rigup.workflows.errors import RequestError
@@ -30,10 +31,10 @@ def within(folder, state, *command):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     environment |= {
         "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1",
-        "XDG_STATE_HOME": str(state),
+        "XDG_STATE_HOME": str(state), "MASTER_PORT": str(free_port()),  # else Lightning takes one that an outgoing connection may take too
     }  # fmt: skip
     return subprocess.run(
-        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
+        list(map(str, command)), cwd=folder, env=environment, capture_output=True, text=True, timeout=900, check=False
     )
 
 

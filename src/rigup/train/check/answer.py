@@ -50,7 +50,7 @@ def answer(judged: Judged, files: Files, paths: Callable[[str], str], fixed: int
 
 def _finding(found: Found, files: Files, paths: Callable[[str], str]) -> TrainFinding:
     text = text_of(found.cause)
-    places = [(found.file, found.line), *(place for place in found.because if place != (found.file, found.line))]
+    places = dict.fromkeys([(found.file, found.line), *found.because])
     quotes = [
         Quote(file=paths(file), line=line, text=quoted)
         for file, line in places

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -54,19 +55,32 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
         return Path(self.job.run_folder)
 
 
-def write_folder(run: Run) -> None:
-    """Make the folder with the script, the pre-flight and the record. Raises OSError; LaunchError where there is one already."""
+def write_folder(run: Run) -> Run:
+    """Make the folder with the script, the pre-flight and the record; the run, whose folder has a number where it was there. Raises OSError."""
+    wanted, tried = run.job.run_folder, count(2)
+    while True:
+        try:
+            run.folder.mkdir(parents=True, mode=0o700)
+            break
+        except FileExistsError:  # a loop of a shell launches several in a second
+            run = _moved(run, f"{wanted}-{next(tried)}")
     folder = run.folder
-    try:
-        folder.mkdir(parents=True, mode=0o700)
-    except FileExistsError:
-        raise LaunchError(_("{folder} is there already: give another --name.").format(folder=folder)) from None
     for number in range(len(run.job.rows)):
         (folder / str(number)).mkdir()
     shutil.copytree(os.path.dirname(preflight.__file__), folder / "preflight", ignore=shutil.ignore_patterns("__*__*"))
     (folder / SCRIPT).write_text(batch_script(run.job), encoding="utf-8", newline="\n")
     (folder / SCRIPT).chmod(0o700)
     save(run)
+    return run
+
+
+def _moved(run: Run, folder: str) -> Run:
+    """The run with another folder, in which what was found of its script lies too."""
+    old, new = f"{run.job.run_folder}/{SCRIPT}", f"{folder}/{SCRIPT}"
+    findings = [msgspec.structs.replace(each, file=new if each.file == old else each.file) for each in run.findings]
+    return msgspec.structs.replace(
+        run, job=msgspec.structs.replace(run.job, run_folder=folder), findings=tuple(findings)
+    )
 
 
 def save(run: Run) -> None:
@@ -137,14 +151,15 @@ def attempts(folder: Path) -> list[Attempt]:
 
 
 def preflights(folder: Path) -> list[Preflight]:
-    """Checks of the last attempt; those that failed first. What is no report is passed by."""
+    """Checks of the last attempt; those that failed first, and what all agreed on before what one rank saw. What is no report is passed by."""
     names: dict[int, list[Path]] = {}
     with suppress(OSError):
         for path in folder.iterdir():
             if match := _REPORT.fullmatch(path.name):
                 names.setdefault(int(match["attempt"]), []).append(path)
-    checks = [check for path in sorted(names.get(max(names, default=0), [])) for check in _report(path)]
-    return sorted(checks, key=lambda check: (check.passed, check.rank))
+    last = sorted(names.get(max(names, default=0), []), key=lambda path: ("-rank-" in path.name, path.name))
+    checks = [(check.passed, "-rank-" in path.name, check.rank, check) for path in last for check in _report(path)]
+    return [check for *_order, check in sorted(checks, key=lambda entry: entry[:3])]
 
 
 def _report(path: Path) -> list[Preflight]:

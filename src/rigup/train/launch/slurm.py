@@ -27,6 +27,7 @@ NEVER = frozenset(
         "AssocMaxJobsLimit",
     ][:-1]
 )
+_FORGOTTEN = "Invalid job id specified"
 SECONDS = 30.0  # a controller under load answers late
 
 
@@ -39,11 +40,13 @@ class JobFacts(NamedTuple):
     row: int = -1
 
 
-def ask(host: Host, job: int) -> list[JobFacts]:
-    """A job, or every run of an array; empty where Slurm knows it no more, or does not answer."""
+def ask(host: Host, job: int) -> list[JobFacts] | None:
+    """A job, or every run of an array; empty where Slurm knows it no more, None where it does not answer."""
     answer = host.run(("scontrol", "-o", "show", "job", str(job)), SECONDS)
-    found = jobs_of(answer.body or "") if answer.state == "known" and answer.exit == 0 else []
-    return found or _accounted(host, job)
+    text = answer.body or ""
+    found = jobs_of(text) if answer.state == "known" and answer.exit == 0 else []
+    found = found or _accounted(host, job)
+    return found if found or _FORGOTTEN in text else None
 
 
 def jobs_of(text: str) -> list[JobFacts]:

@@ -6,6 +6,7 @@ import re
 from rigup.train.port.flow import Flow, arguments, last
 from rigup.train.port.output import appended
 from rigup.train.port.script import Piece, Script
+from rigup.train.port.words import Words, others, starred
 
 _LOADER = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")
 _SAMPLER = ("torch.utils.data.distributed.DistributedSampler", "torch.utils.data.DistributedSampler")
@@ -35,7 +36,9 @@ def ported_loaders(script: Script, flow: Flow) -> None:
 
 def _ported(script: Script, flow: Flow, call: ast.Call, trains: bool, judges: bool) -> int:
     """One loader; 1 where it was changed."""
-    words = {word.arg: word.value for word in call.keywords if word.arg}
+    own = {word.arg: word.value for word in call.keywords if word.arg}
+    more = starred(script, call)
+    words = own | {word: values[0] for word, values in more.values.items()} if more else own
     shuffle = words.get("shuffle", call.args[2] if len(call.args) > 2 else None)
     shuffled = isinstance(shuffle, ast.Constant) and shuffle.value is True
     hint = _hint(script, call)
@@ -47,39 +50,51 @@ def _ported(script: Script, flow: Flow, call: ast.Call, trains: bool, judges: bo
     if trains and judged:
         script.remark("loader-both", call, hint, stops="ranks")
         return 0
-    stop = _stop(script, flow, call, words, shuffle)
-    if stop:
+    phase = _phase(script, call)
+    stop = "loader-both" if phase is None else _stop(script, flow, call, words, more, shuffle)
+    if stop or more is None:
         script.remark(stop, call, hint, stops="ranks")
         return 0
-    _shared(script, flow, call, words)
-    if trains and judges:
+    _shared(script, flow, call, words, more, phase or "")
+    if trains and judges and not phase:
         script.remark("metrics-of-part", call, hint)
     return 1
 
 
-def _stop(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], shuffle: ast.expr | None) -> str:
+def _phase(script: Script, call: ast.Call) -> str | None:
+    """Of a dict of loaders, `{x: DataLoader(sets[x]) for x in ["train", "val"]}`, the condition of the one that trains; None where nobody can tell, "" outside of such."""
+    kinds = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.SetComp)
+    around = [here for here, _child in script.module.ancestors(call) if isinstance(here, kinds)]
+    if not around:
+        return ""
+    made, (loop, *rest) = around[0], around[0].generators
+    if len(around) > 1 or rest or loop.ifs or not isinstance(made, ast.DictComp) or made.value is not call:
+        return None
+    phases = [each.value if isinstance(each, ast.Constant) else None for each in getattr(loop.iter, "elts", [])]
+    train = [phase for phase in phases if isinstance(phase, str) and _TRAIN.search(phase) and not _EVAL.search(phase)]
+    judging = [phase for phase in phases if isinstance(phase, str) and _EVAL.search(phase)]
+    certain = len(train) == 1 and len(judging) == len(phases) - 1 and "cuda" not in script.source(call)
+    return f"{loop.target.id} == {train[0]!r}" if certain and isinstance(loop.target, ast.Name) else None
+
+
+def _stop(
+    script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], more: Words | None, shuffle: ast.expr | None
+) -> str:
     """Why a loader that trains cannot be shared out as it stands; "" where it can."""
     for name in ("sampler", "batch_sampler"):
         if name in words and not (isinstance(words[name], ast.Constant) and words[name].value is None):  # type: ignore[attr-defined]
             return "sampler"
-    starred = any(word.arg is None for word in call.keywords) or any(
-        isinstance(given, ast.Starred) for given in call.args
-    )
-    if starred or len(call.args) > 3 or not (call.args or "dataset" in words):
+    unseen = more is None or any(isinstance(given, ast.Starred) for given in call.args)
+    if more is None or unseen or len(call.args) > 3 or not (call.args or "dataset" in words):
         return "loader-words"
-    if any(
-        isinstance(here, ast.DictComp | ast.ListComp | ast.GeneratorExp)
-        for here, _child in script.module.ancestors(call)
-    ):
-        return "loader-both"
+    if "batch_size" in more.values and ("batch_size" not in more.certain or more.name is None):
+        return "loader-words"
     if shuffle is not None and not isinstance(shuffle, ast.Constant):
         return "loader-both"
-    shuffled = shuffle is not None and getattr(shuffle, "value", None) is True
-    return (
-        ""
-        if shuffled or _sized(script, flow, words.get("dataset", call.args[0] if call.args else call))
-        else "loader-stream"
-    )
+    certain = "shuffle" not in more.values or "shuffle" in more.certain
+    shuffled = certain and shuffle is not None and getattr(shuffle, "value", None) is True
+    dataset = words.get("dataset", call.args[0] if call.args else call)
+    return "" if shuffled or _sized(script, flow, dataset) else "loader-stream"
 
 
 def _sized(script: Script, flow: Flow, dataset: ast.expr) -> bool:
@@ -95,30 +110,54 @@ def _sized(script: Script, flow: Flow, dataset: ast.expr) -> bool:
     return node is not None and any(isinstance(each, ast.FunctionDef) and each.name == "__len__" for each in node.body)
 
 
-def _shared(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr]) -> None:
+def _shared(script: Script, flow: Flow, call: ast.Call, words: dict[str, ast.expr], more: Words, phase: str) -> None:
     pieces = [Piece(script.start(call.func), script.end(call.func), script.loader)]
     size = words.get("batch_size", call.args[1] if len(call.args) > 1 else None)
     if size is None:
         script.remark("batch-of-one", call)
     else:
-        used = _elsewhere(script, flow, size)
-        if (once := _once(script, size)) is None or not used:
-            pieces += _share(script, size)
-            for node in used:
-                script.remark("batch-size", node, ast.unparse(size), stops="ranks" if flow.in_training(node) else "")
-        elif not any(change.kind == "batch-size" and change.line == once.lineno for change in script.changes):
-            script.change("batch-size", once, *_share(script, once), name=ast.unparse(size), ranks=True)
+        pieces += _of_size(script, flow, size, more, phase)
     if len(call.args) > 2:
         place = script.start(call.args[2])
         pieces.append(Piece(place, place, "shuffle="))
-    others = sum(change.kind == "loader" for change in script.changes)
-    if others and "seed" not in words:  # each its own order, as they had
-        pieces.append(appended(script, call, f"seed={others}"))
+    earlier = sum(change.kind == "loader" for change in script.changes)
+    if earlier and "seed" not in words:  # each its own order, as they had
+        pieces.append(appended(script, call, f"seed={earlier}"))
     if not any(remark.kind == "learning-rate" for remark in script.remarks):
         script.remark("learning-rate", call)
-    script.change(
-        "loader", call, *sorted(pieces, key=lambda piece: piece.start), name=script.label(call.func), ranks=True
-    )
+    pieces.sort(key=lambda piece: piece.start)
+    if phase:
+        place = script.start(call)
+        pieces = [Piece(place, place, f"{_written(script, call, pieces)} if {phase} else ")]
+    script.change("loader", call, *pieces, name=script.label(call.func), ranks=True)
+
+
+def _of_size(script: Script, flow: Flow, size: ast.expr, more: Words, phase: str) -> list[Piece]:
+    """What makes the batch of each process of the one that was asked for, at the call or where its number stands."""
+    used = _elsewhere(script, flow, size)
+    name = more.name if "batch_size" in more.values else None
+    once = _once(script, size) if not phase and name is None else None
+    if once is not None and used:
+        if not any(change.kind == "batch-size" and change.line == once.lineno for change in script.changes):
+            script.change("batch-size", once, *_share(script, once), name=ast.unparse(size), ranks=True)
+        return []
+    for node in (each for each in used if not flow.without_gradient(each)):  # what judges reads whole batches
+        script.remark("batch-size", node, ast.unparse(size), stops="ranks" if flow.in_training(node) else "")
+    if name is None:
+        return list(_share(script, size))
+    if not others(script, name) and not phase:
+        script.change("batch-size", size, *_share(script, size), name=f'{name.id}["batch_size"]', ranks=True)
+        return []
+    shared = f'{{**{name.id}, "batch_size": {script.ranks}.share({name.id}["batch_size"])}}'
+    return [Piece(script.start(name), script.end(name), shared)]
+
+
+def _written(script: Script, call: ast.Call, pieces: list[Piece]) -> str:
+    """A call with its pieces put in."""
+    text, begin = script.data[script.start(call) : script.end(call)], script.start(call)
+    for piece in reversed(pieces):
+        text = text[: piece.start - begin] + piece.text.encode() + text[piece.end - begin :]
+    return text.decode()
 
 
 def _share(script: Script, size: ast.expr) -> tuple[Piece, Piece]:

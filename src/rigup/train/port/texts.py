@@ -116,3 +116,6 @@ REMARKS = {
     "not-sure": N_("The changes do not fit together in this script, so none is made."),
 }
 """By kind, what is left to somebody's judgement."""
+
+CUDAS = frozenset(("own-cuda", "cuda-only", "cuda-text", "tensor-type", "kernels"))
+"""Kinds of what runs on CUDA's devices alone, as far as is seen."""

@@ -24,6 +24,7 @@ class Meeting:
         self.world, self.word, self.address = world, word, ""
         self._came: Dict[str, Dict[int, Dict[str, Any]]] = {}
         self._connections: List[socket.socket] = []
+        self._ended = b""  # the verdict that ended all, for who comes after it
         self._changed = threading.Condition()
         family = socket.AF_INET6 if socket.has_dualstack_ipv6() else socket.AF_INET
         try:
@@ -65,6 +66,8 @@ class Meeting:
                         own = plain_address(connection.getsockname()[0])
                         self.address = own if not self.address or not own.startswith("127.") else self.address
                         known = True
+                        with contextlib.suppress(OSError):
+                            connection.sendall(self._ended)
                     self._keep(message)
                     self._changed.notify_all()
 
@@ -89,9 +92,13 @@ class Meeting:
 
     def tell(self, verdict: Dict[str, Any]) -> None:
         """A line to every rank that is here."""
-        for connection in list(self._connections):
+        line = json.dumps(verdict).encode() + b"\n"
+        with self._changed:
+            self._ended = b"" if verdict["passed"] else line
+            connections = list(self._connections)
+        for connection in connections:
             with contextlib.suppress(OSError):
-                connection.sendall(json.dumps(verdict).encode() + b"\n")
+                connection.sendall(line)
 
     def close(self) -> None:
         """Leave the port to the program."""

@@ -138,7 +138,8 @@ class _Requeue:
             if trainer.is_global_zero:
                 os.replace(part, self.path)
             trainer.strategy.barrier()
-            raise SystemExit(exit_status(number, trainer.is_global_zero) if self._asks_slurm else 128 + number)
+            status = exit_status(number, trainer.is_global_zero) if self._asks_slurm else 128 + number
+            raise SystemExit(0 if _is_watched(trainer) else status)
 
     def state_dict(self) -> dict[str, Any]:
         """The random numbers of all ranks. Lightning asks every rank."""
@@ -154,3 +155,9 @@ class _Requeue:
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:  # noqa: ARG002
         self._stop.close()
+
+
+def _is_watched(trainer: Any) -> bool:
+    """Whether Lightning itself started this process: it kills the first one where another ends with a status that is not 0."""
+    environment = type(getattr(trainer.strategy, "cluster_environment", None)).__name__
+    return environment == "LightningEnvironment" and trainer.local_rank != 0

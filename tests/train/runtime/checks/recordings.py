@@ -4,14 +4,15 @@ import functools
 import operator
 import os
 import tempfile
-import time
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import torch
 from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
 
 from rigup.train import Checkpoints, Recording, ResumableLoader
+from rigup.train.runtime import recording
 from rigup.train.runtime.allocation import Allocation
 from rigup.train.runtime.bottleneck import Totals, bottleneck
 from rigup.train.runtime.checkpoints import CheckpointError
@@ -61,34 +62,41 @@ def test_the_bottleneck_is_named_with_what_to_change():
 
 
 def test_waiting_for_data_is_told_from_computing_and_from_pauses():
+    now = 0.0
+
+    def clock():
+        return now
+
+    def passes(seconds):
+        nonlocal now
+        now += seconds
+
     def slowly(count):
         for _number in range(count):
-            time.sleep(0.02)
+            passes(2.0)
             yield torch.zeros(5, 2)
 
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(recording, "_clock", clock):
         with Recording(folder) as waiting:
             for _batch in waiting.steps(slowly(5)):
-                pass
-            time.sleep(0.3)
-        assert waiting.totals.steps == 5
-        assert waiting.totals.samples == 25
+                passes(0.5)
+            passes(30.0)
+        totals = waiting.totals
+        assert (totals.steps, totals.samples, totals.wait, totals.seconds) == (5, 25, 10.0, 12.5)
         assert waiting.bottleneck.kind == "data-loader"
-        assert waiting.totals.wait > 0.09
-        assert waiting.totals.seconds < 0.3 + waiting.totals.wait
         with Recording(folder) as computing:
             for _batch in computing.steps([torch.zeros(5, 2)] * 5):
-                time.sleep(0.02)
-        assert computing.bottleneck.kind == "compute"
+                passes(2.0)
+        assert (computing.bottleneck.kind, computing.totals.wait, computing.totals.seconds) == ("compute", 0.0, 10.0)
 
 
 def test_a_history_that_cannot_be_written_is_warned_of_once_and_the_training_goes_on():
     with tempfile.NamedTemporaryFile() as file, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        with Recording(file.name + "/below") as recording:
-            for _batch in recording.steps([torch.zeros(1)] * 3):
+        with Recording(file.name + "/below") as warned:
+            for _batch in warned.steps([torch.zeros(1)] * 3):
                 pass
-        assert recording.totals.steps == 3
+        assert warned.totals.steps == 3
         assert len(caught) == 1
         assert "RIGUP_TRAIN_HISTORY" in str(caught[0].message)
 

@@ -5,8 +5,10 @@ import signal
 import tempfile
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
+from rigup.train.runtime.lightning import _is_watched
 from rigup.train.runtime.stopping import exit_status
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_PROCID": "0", "SLURM_NTASKS": "1", "SLURM_LOCALID": "0", "SLURM_JOB_NUM_NODES": "1"}
@@ -60,3 +62,16 @@ def test_who_is_told_to_end_does_not_come_back():
         word = Path(folder, "requeue")
         assert ended(folder, 0, signal.SIGTERM, RIGUP_REQUEUE_FILE=str(word)) == (128 + signal.SIGTERM, [])
         assert not word.exists()
+
+
+def test_a_process_that_lightning_started_is_watched_by_its_first():
+    """Lightning kills the first process where another ends with a status that is not 0, also in the midst of its end."""
+    for name, local_rank, expected in [
+        ("LightningEnvironment", 1, True),
+        ("LightningEnvironment", 0, False),
+        ("SLURMEnvironment", 1, False),
+        ("TorchElasticEnvironment", 1, False),
+    ]:
+        strategy = SimpleNamespace(cluster_environment=type(name, (), {})())
+        assert _is_watched(SimpleNamespace(strategy=strategy, local_rank=local_rank)) is expected, (name, local_rank)
+    assert not _is_watched(SimpleNamespace(strategy=SimpleNamespace(), local_rank=1))

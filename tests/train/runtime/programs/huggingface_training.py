@@ -1,6 +1,6 @@
-"""A training by transformers' Trainer that sends itself a signal at a step; tells its weights.
+"""A training by transformers' Trainer that sends itself a signal at a step, on the last rank; each rank tells its weights.
 
-huggingface_training.py FOLDER STEP_OF_SIGNAL
+huggingface_training.py FOLDER STEP_OF_SIGNAL EPOCHS
 """
 
 import json
@@ -13,7 +13,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback
 
 from rigup.train import huggingface_callback
 
-FOLDER, AT = sys.argv[1], int(sys.argv[2])
+FOLDER, AT, EPOCHS = sys.argv[1], *map(int, sys.argv[2:])
 
 
 class Words(torch.utils.data.Dataset):
@@ -27,7 +27,7 @@ class Words(torch.utils.data.Dataset):
 
 class Signal(TrainerCallback):
     def on_step_begin(self, args, state, control, **given):
-        if state.global_step == AT:
+        if state.global_step == AT and args.process_index == args.world_size - 1:
             os.kill(os.getpid(), signal.SIGUSR1)
 
 
@@ -39,7 +39,7 @@ def main():
     arguments = TrainingArguments(
         FOLDER,
         per_device_train_batch_size=4,
-        num_train_epochs=2,
+        num_train_epochs=EPOCHS,
         save_strategy="no",
         report_to=[],
         disable_tqdm=True,
@@ -52,7 +52,7 @@ def main():
         trainer.train(resume_from_checkpoint=resumes)
     finally:
         weights = [round(float(w.detach().double().sum()), 10) for w in model.parameters()]
-        with open(os.path.join(FOLDER, "told-0.json"), "w") as file:
+        with open(os.path.join(FOLDER, f"told-{arguments.process_index}.json"), "w") as file:
             json.dump(
                 {
                     "weights": weights,

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sys
+import time
 
 import torch
 from torch import distributed, nn
@@ -60,6 +61,7 @@ def main():
                 )
             if distributed.is_initialized():
                 distributed.destroy_process_group()
+                time.sleep(0.2)  # until gloo's threads let go of the last tensors: see rigup.train.runtime.ranks
 
 
 if __name__ == "__main__":

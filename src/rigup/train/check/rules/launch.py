@@ -9,7 +9,7 @@ from rigup.train.check.found import Change, Found
 from rigup.train.check.python.known_calls import VARIABLES
 from rigup.train.check.python.modules import Module
 from rigup.train.check.rules import rule
-from rigup.train.check.shell.words import UNKNOWN
+from rigup.train.check.shell.words import UNKNOWN, Setting
 
 _OF_TORCHRUN = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 _OF_TASKS = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID")
@@ -193,7 +193,9 @@ def expanded_early(case: Case) -> Iterator[Found]:
     command = case.launch.command
     for word in command.words:
         if word.refs & wrong:
-            yield _expanded_found(case, command.file, word.line)
+            by = [setting for setting in case.shell.settings if setting.word.refs & wrong and setting.name in word.raw]
+            direct = any(name in word.raw for name in wrong)
+            yield _expanded_found(case, command.file, word.line, _exported(by[0]) if by and not direct else "")
             return
     at = next(
         (
@@ -216,14 +218,21 @@ def expanded_early(case: Case) -> Iterator[Found]:
             and setting.word.refs & wrong
             and setting.name in (*_OF_TORCHRUN, "NODE_RANK", "GROUP_RANK", "MACHINE_RANK")
         ):
-            yield _expanded_found(case, setting.file, setting.line)
+            yield _expanded_found(case, setting.file, setting.line, _exported(setting))
             return
 
 
-def _expanded_found(case: Case, file: str, line: int) -> Found:
+def _exported(setting: Setting) -> str:
+    """What each task does before its command, in place of the batch shell."""
+    return f"export {setting.name}={setting.word.raw}; exec "
+
+
+def _expanded_found(case: Case, file: str, line: int, before: str = "") -> Found:
     shown = re.sub(r"\s+", " ", " ".join(word.raw for word in case.launch.command.words[1:])) if case.launch else ""
-    inner = shown.replace("'", '"')[:600]
+    inner = before + shown.replace("'", '"')[:600]
+    ranked = case.launch is not None and case.launch.layer("torchrun", "accelerate", "deepspeed") is not None
+    rendezvous = ("--rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:29500",) if ranked else ()
     return Found(
         cause="rank-expanded-in-batch-shell", severity="error", file=file, line=line,
-        fixes=(f"srun bash -c '{inner}'", "--rdzv-backend=c10d --rdzv-endpoint=$MASTER_ADDR:29500"), because=((case.batch, case.command_line()),),
+        fixes=(f"srun bash -c '{inner}'", *rendezvous), because=((case.batch, case.command_line()),),
     )  # fmt: skip
