@@ -13,7 +13,6 @@ from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone, WrongRequest
 from rigup.cli.lab_serving import TRIES, answering, say, serving, token_of
-from rigup.cli.layout import wrapped
 from rigup.language import _
 
 if TYPE_CHECKING:
@@ -86,8 +85,8 @@ def _can_start(answer: "Container") -> bool:
     """Whether the command works as it is; what has to be known before is said."""
     from rigup.cli.container_report import before
 
-    for notice in before(answer):
-        click.echo("\n".join(wrapped(notice)), err=True)
+    for line in before(answer):
+        click.echo(line, err=True)
     return answer.verdict == "ready"
 
 
