@@ -1,10 +1,12 @@
 """The command that starts a container: which way the devices come in, what is lowered, whose the files are."""
 
 import json
+import shlex
 
 import pytest
 from facts import ADA, APPTAINER, DOCKER, NODES, PODMAN, answered, causes, cdi, pairs
 
+from rigup.cli.container_report import shown_text
 from rigup.container.asked import Asked, ContainerError, Mount, checked, mount, variable
 from rigup.container.host import Folder, Host, Node
 
@@ -264,3 +266,12 @@ def test_a_machine_whose_facts_make_no_sense_is_answered_all_the_same():
     assert answered("RX 7900 XTX, ubuntu 24.04", odd).verdict == "ready"
     assert Host(folders={"/x": Folder(free="3GB")}).folders["/x"].room == 3e9
     assert [Node(mode=mode).open for mode in ("0666", "0660", "0667", "")] == [True, False, True, False]
+
+
+def test_a_command_of_a_step_stands_whole_in_a_line():
+    answer = answered(ADA, {"engines": [PODMAN], "nvidia_toolkit": False})
+    lines = shown_text(answer).splitlines()
+    commands = [shlex.join(argv) for step in answer.steps for argv in step.commands]
+    assert max(map(len, commands)) > 80
+    assert {"      " + command for command in commands} <= set(lines)
+    assert all(any(line.startswith("  - " + step.title[:20]) for line in lines) for step in answer.steps)

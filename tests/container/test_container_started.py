@@ -147,3 +147,20 @@ def test_podman_itself_takes_every_option(tmp_path):
     assert inspected["HostConfig"]["Privileged"] is False
     assert {"A=b c"} <= set(inspected["Config"]["Env"])
     assert str(tmp_path) in [mount["Source"] for mount in inspected["Mounts"]]
+
+
+def test_a_podman_that_was_replaced_is_asked_anew(started, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def told():
+        words = [*started(), "--print"]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    assert "--userns keep-id" in told()
+    assert "--userns keep-id" in told()
+    changed = {**INFO, "host": {"security": {"rootless": False}, "ociRuntime": {"name": "runc"}}}
+    other = tmp_path / "bin" / "podman.new"
+    other.write_text(ENGINE.format(python=sys.executable, info=json.dumps(changed)))
+    other.chmod(0o755)
+    other.replace(tmp_path / "bin" / "podman")
+    assert "--userns" not in told()

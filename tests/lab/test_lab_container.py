@@ -24,6 +24,8 @@ from rigup.cli import run
 from rigup.container.asked import Asked
 from rigup.lab import pip_settings
 from rigup.lab.container_folder import ContainerFolder, as_request, lacks, packages_folder
+from rigup.lab.server import free_port
+from user_systemd import beside_systemd
 
 IMAGE = "localhost/python:1"
 podman = [
@@ -177,6 +179,18 @@ class TestServes:
                 assert answer.code == 403
             assert lab.end(signal.SIGINT)[0] == 0
 
+    @pytest.mark.slow
+    def test_as_a_service_of_a_real_systemd_it_comes_back_and_leaves_no_container(self, with_jupyter):
+        script = Path(__file__).with_name("lab_under_systemd.py")
+        environ = {**with_jupyter.environment, "PYTHONPATH": os.pathsep.join(sys.path)}
+        environ |= {f"XDG_{name}_HOME": str(with_jupyter.folder / name.lower()) for name in ("CONFIG", "STATE")}
+        done = beside_systemd([sys.executable, str(script), IMAGE, str(free_port())], environ, 900)
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert json.loads(done.stdout.splitlines()[-1]) == {
+            "installed": 0, "served": True, "strangers": 403, "containers": 1, "served again": True, "containers again": 1, "undone": 0,
+            "state": "inactive", "containers after": 0,
+        }, done.stderr[-3000:]  # fmt: skip
+
 
 class TestRefused:
     pytestmark = podman
@@ -201,7 +215,7 @@ class TestRefused:
 
 
 def test_options_of_other_places_do_not_go_with_a_container(capsys):
-    for words in (["--host", "ada@node"], ["--env", "x"], ["--partition", "gpu"], ["--install-service"]):
+    for words in (["--host", "ada@node"], ["--env", "x"], ["--partition", "gpu"]):
         assert run(["lab", "--container", "torch", *words]) == 2
         assert words[0] in capsys.readouterr().err
     assert run(["lab", "--container", "-v/:/host"]) == 2

@@ -47,6 +47,30 @@ def test_it_is_shown_made_and_taken_back(ready, capsys):
     assert unit.exists()
 
 
+def test_a_container_is_served_by_one_too(ready, account, capsys):
+    podman = account / "programs" / "podman"
+    podman.write_text("""#!/bin/sh
+echo '{"host": {"security": {"rootless": true}, "ociRuntime": {"name": "crun"}}, "version": {"Version": "5.5.2"}}'
+""")
+    podman.chmod(0o755)
+    words = ["lab", "--container", "localhost/work:1", "--gpus", "none", "--port", "8901", "--install-service"]
+    assert run([*words, "--yes"]) == 0
+    told = " ".join(capsys.readouterr().err.split())
+    assert "What localhost/work:1 lacks is installed into" in told
+    unit, key = user_service.unit_file(os.environ, "lab"), user_service.key_file(os.environ, "lab")
+    (start,) = [line for line in unit.read_text().splitlines() if line.startswith("ExecStart=")]
+    typed = start.replace(chr(34), "").partition(" lab ")[2]
+    assert (
+        typed
+        == f"--gpus none --container localhost/work:1 --dir {os.getcwd()} --yes --port 8901 --log --token-file {key}"
+    )
+    assert run(["undo", "--yes"]) == 0
+    assert not unit.exists()
+    for other in (["--env", str(ready)], ["--host", "ada@node"], ["--partition", "gpu"]):
+        assert run([*words, *other]) == 2
+    assert run(["lab", "--container", "-v/:/host", "--install-service"]) == 2
+
+
 def test_a_service_can_ask_nobody(account, made_with_ipykernel, monkeypatch, capsys):
     monkeypatch.setattr(user_service, "has_systemd", lambda: True)
     assert run(["lab", "--env", str(made_with_ipykernel), "--install-service"]) == 2

@@ -27,7 +27,7 @@ _LEFT_OUT = (  # not needed to install a wheel
 )
 
 
-def _libraries(programs):
+def loaded(*programs):
     """What the loader brings in for them, itself included."""
     told = subprocess.run(["ldd", *programs], capture_output=True, text=True, timeout=60, check=False).stdout
     return sorted(set(re.findall(r"(/\S{1,300}) \(0x", told)))
@@ -53,7 +53,7 @@ def python_root(path: Path) -> Path:
         for one in _CERTIFICATES:  # a distribution's pip wants them even where it asks nobody
             if os.path.isfile(one):
                 tar.add(os.path.realpath(one), one)
-        for one in _libraries([program, shell, *extensions]):
+        for one in loaded(program, shell, *extensions):
             tar.add(os.path.realpath(one), one)
         link = tarfile.TarInfo("/usr/bin/python")
         link.type, link.linkname = tarfile.SYMTYPE, program

@@ -1,12 +1,16 @@
 """Recipes of images, really built, upon a root that is made here: no registry is asked."""
 
+import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 import pytest
-from bases import python_root, wheel, wheels_of
+from bases import loaded, python_root, wheel, wheels_of
 
 from rigup.plan.render import rendered
 from rigup.stack.profile import read_profile
@@ -30,7 +34,7 @@ class Podman:
 
     def __call__(self, *argv, **options):
         return subprocess.run(
-            ["podman", *self.store, *argv], capture_output=True, text=True, timeout=300, check=False, **options
+            ["podman", *self.store, *argv], capture_output=True, text=True, timeout=900, check=False, **options
         )
 
     def build(self, recipe, tag, folder, *options):
@@ -53,8 +57,6 @@ class Podman:
 
     def says(self, image, folder, *argv):
         """What a program prints in an image, by one more layer of it."""
-        import json
-
         return self.build(f"FROM {image}\nRUN {json.dumps(argv)}\n", "localhost/asked", folder)
 
 
@@ -162,9 +164,8 @@ def sdist(folder):
             tar.addfile(entry, io.BytesIO(text.encode()))
 
 
-def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along(podman, chosen, tmp_path):
-    import re
-
+def compiled(podman, chosen, tmp_path):
+    """The recipe of an environment with flash-attn, built as localhost/compiled upon localhost/runtime and localhost/devel."""
     choice = chosen("RTX 3090, driver 580.95.05, ubuntu 24.04", "torch", "flash-attn", manager="docker")
     recipe = rendered(choice, "dockerfile")
     assert "-devel\nFROM ${BUILD} AS build\n" in recipe
@@ -190,6 +191,28 @@ def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along
         input=recipe,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    return recipe
+
+
+@pytest.mark.torch
+@pytest.mark.skipif(
+    not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch"
+)
+def test_verify_proves_torch_inside_an_image_of_two_stages(podman, chosen, tmp_path):
+    """torch lies where it lies here, and is mounted: the account, its home and what the image lacks are the recipe's."""
+    compiled(podman, chosen, tmp_path)
+    torch_home = Path(os.environ["RIGUP_TORCH_PYTHON"]).parent.parent
+    homes = {torch_home, Path(sys.base_prefix), Path(sys.executable).parent.parent, Path(__file__).parents[2] / "src"}
+    homes |= {Path(path).parent for path in loaded(sys.executable) if "/ld-" not in path}
+    volumes = [word for home in sorted(homes) for word in ("--volume", f"{home}:{home}:ro")]
+    words = [sys.executable, "-m", "rigup", "verify", "--quick", "--json", str(torch_home)]
+    said = podman.build(f"FROM localhost/compiled\nRUN {json.dumps(words)}\n", "localhost/proven", tmp_path, *volumes)
+    answer = json.loads(said[said.index("{\n") : said.rindex("\n}") + 2])
+    assert answer["verdict"] == "verified", said[-3000:]
+
+
+def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along(podman, chosen, tmp_path):
+    recipe = compiled(podman, chosen, tmp_path)
     said = podman.says(
         "localhost/compiled",
         tmp_path,

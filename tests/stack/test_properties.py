@@ -15,8 +15,9 @@ from rigup.knowledge.cuda import version_key
 from rigup.plan.answer import named_plainly
 from rigup.stack.choose import choose
 from rigup.stack.profile import ProfileError, read_profile, read_profile_table
+from rigup.stack.site import wanted
 from rigup.stack.system_state import SystemState
-from rigup.stack.weigh import serves_all, wanted
+from rigup.stack.weigh import serves_all
 from rigup.stack.wish import Wish, WishError, read_wishes
 
 pytestmark = pytest.mark.slow

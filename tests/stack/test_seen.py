@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from packs import machine_folder
+from packs import machine_folder, machine_names
 from rigup.stack.seen import look_at
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -29,3 +30,21 @@ def test_a_system_that_is_an_image_is_called_by_its_own_name(tmp_path, variant, 
         f'$ cat /etc/os-release\nNAME="Fedora Linux"\nVERSION_ID=42\nID=fedora\nVARIANT_ID={variant}\n'
     )
     assert look_at(str(tmp_path / "report.txt")).distribution == name
+
+
+@pytest.mark.parametrize("name", machine_names())
+def test_who_does_not_ask_for_pythons_sees_the_same_machine(name):
+    told_by_pythons = {
+        "python",
+        "pythons",
+        "own_python",
+        "installed",
+        "environment",
+        "sources",
+        "disk",
+        "conda",
+        "assumed",
+    }
+    folder = str(machine_folder(name))
+    whole, part = (msgspec.structs.asdict(look_at(folder, pythons=pythons)) for pythons in (True, False))
+    assert {field for field in whole if whole[field] != part[field]} <= told_by_pythons

@@ -14,7 +14,7 @@ from rigup.schemas.container import Container, ContainerLint, From
 
 def shown_text(answer: Container) -> str:
     """The command that can be pasted, then why each part is in it."""
-    lines = [line for notice in before(answer) for line in wrapped(notice)]
+    lines = before(answer)
     for file in answer.files:
         lines += [_("{path}:").format(path=file.path), *("    " + line for line in file.text.splitlines()), ""]
     lines += [_line(answer), ""]
@@ -25,20 +25,20 @@ def shown_text(answer: Container) -> str:
 
 
 def before(answer: Container) -> list[str]:
-    """What has to be known before it is run."""
-    found = [_("Warning: {text}").format(text=warning.text) for warning in answer.warnings]
+    """What has to be known before it is run, in lines; a command stands whole in one, so that it can be pasted."""
+    notices = [_("Warning: {text}").format(text=warning.text) for warning in answer.warnings]
     unserved = [device for device in answer.devices if not device.served]
-    found += [
+    notices += [
         _("{device} is not served: {because}").format(device=device.name, because=device.because) for device in unserved
     ]
     if answer.verdict == "possible":
-        found.append(_("It works after these steps:"))
-        for step in answer.steps:
-            found.append(_("  - {title}").format(title=step.title))
-            found += [f"      {shlex.join(argv)}" for argv in step.commands]
+        notices.append(_("It works after these steps:"))
     elif answer.verdict == "impossible":
-        found.append(_("It does not work on this machine."))
-    return [*found, ""] if found else []
+        notices.append(_("It does not work on this machine."))
+    lines = [line for notice in notices for line in wrapped(notice)]
+    for step in answer.steps if answer.verdict == "possible" else ():
+        lines += [*wrapped(step.title, "  - ", "    "), *(f"      {shlex.join(argv)}" for argv in step.commands)]
+    return [*lines, ""] if lines else []
 
 
 def _line(answer: Container) -> str:
@@ -58,8 +58,8 @@ def started(answer: Container, typed: Mapping[str, str]) -> int:
         typed: variables with their values; those that the command takes by name are put into its environment.
 
     """
-    for notice in before(answer):
-        click.echo("\n".join(wrapped(notice)), err=True)
+    for line in before(answer):
+        click.echo(line, err=True)
     if answer.verdict != "ready":
         return 1
     os.environ.update(

@@ -39,14 +39,14 @@ def command(context: click.Context, /, as_json: bool, **wish: Any) -> int:
         return 0
     if as_json:
         choose("en")  # data is the same in every language
-    if wish["image"]:
-        from rigup.cli.lab_container import lab_in_container
-
-        return lab_in_container(wish, as_json)
     if wish["install_service"] or wish["remove_service"]:
         from rigup.cli.lab_service import service
 
         return service(context, wish, as_json=as_json)
+    if wish["image"]:
+        from rigup.cli.lab_container import lab_in_container
+
+        return lab_in_container(wish, as_json)
     if wish["host"] or any(wish[name] for name in ("partition", "limit", "gpus", "account")):
         from rigup.cli.lab_remote import lab_elsewhere
 

@@ -3,9 +3,8 @@
 import os
 import secrets
 import subprocess
-import sys
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -13,8 +12,7 @@ import click
 from rigup.cli.arguments import click_errors
 from rigup.cli.data import data_text
 from rigup.cli.failing import CannotBeDone, WrongRequest
-from rigup.cli.lab_serving import diagnosed, end, say, show_addresses, token_of
-from rigup.cli.layout import wrapped
+from rigup.cli.lab_serving import TRIES, answering, say, serving, token_of
 from rigup.language import _
 
 if TYPE_CHECKING:
@@ -26,16 +24,34 @@ if TYPE_CHECKING:
 
 _PATIENCE = 900.0  # seconds: an image may have to be unpacked first
 _STANDARD_ERROR = 2  # what engines and pip say is for people, also where data is printed
-_LOOKED_AT = 0.5  # seconds between two looks whether the server still runs
-_TRIES = 3  # where somebody takes a free port in the same moment
-_OTHERS = {"name": "--env", "host": "--host", "partition": "--partition", "limit": "--time", "account": "--account",
-           "install_service": "--install-service", "remove_service": "--remove-service"}  # fmt: skip
+_OTHERS = {"name": "--env", "host": "--host", "partition": "--partition", "limit": "--time", "account": "--account"}  # fmt: skip
 
 
 def lab_in_container(wish: dict[str, Any], as_json: bool) -> int:
     """Start it, or print the command; the exit status."""
-    from rigup.lab.container_folder import ContainerFolder
     from rigup.lab.jupyter import new_token
+
+    with _prepared(wish, token_of(wish["token_file"]) or new_token(), as_json) as (start, answer):
+        if wish["only"]:
+            return _show(start, answer)
+        return _serve(start, answer) if _can_start(answer) and _is_fetched(answer) else 1
+
+
+def service_words(wish: dict[str, Any]) -> tuple[str, ...]:
+    """The words of a service that serves in a container: it asks nobody. Exits where no container would start."""
+    with _prepared(wish, "", as_json=False) as (start, answer):
+        if not _can_start(answer):
+            raise click.exceptions.Exit(1)
+        text = _("What {image} lacks is installed into {folder} when the service starts; nobody is asked then.")
+        say(text.format(image=answer.image, folder=start.asked.packages))
+        image = os.path.abspath(wish["image"]) if os.path.isfile(wish["image"]) else wish["image"]
+        return ("--container", image, "--dir", start.asked.folder, "--yes")
+
+
+@contextmanager
+def _prepared(wish: dict[str, Any], token: str, as_json: bool) -> "Iterator[tuple[_Start, Container]]":
+    """What every start takes, and the command of the first; its folder goes in the end."""
+    from rigup.lab.container_folder import ContainerFolder
     from rigup.lab.server import free_port
     from rigup.workflows.container_notebooks import boxed, command
 
@@ -46,15 +62,11 @@ def lab_in_container(wish: dict[str, Any], as_json: bool) -> int:
             raise WrongRequest(_("There is no folder {path}.").format(path=wish["folder"]))
         name = f"rigup-lab-{secrets.token_hex(4)}"
         asked = boxed(wish["image"], wish["gpus"], wish["folder"], name, extensions=wish["extensions"])
-    token = token_of(wish["token_file"]) or new_token()
     run = ContainerFolder(token, asked.wanted, asked.folder)
-    start = _Start(asked, run, token, wish, as_json)
     try:
         with click_errors():
             answer = command(asked, run, wish["port"] or free_port())
-        if wish["only"]:
-            return _show(start, answer)
-        return _serve(start, answer) if _can_start(answer) else 1
+        yield _Start(asked, run, token, wish, as_json), answer
     finally:
         run.remove()
 
@@ -70,14 +82,18 @@ class _Start(NamedTuple):
 
 
 def _can_start(answer: "Container") -> bool:
-    """Whether the command works as it is; what has to be known before is said, and the image is fetched."""
+    """Whether the command works as it is; what has to be known before is said."""
     from rigup.cli.container_report import before
+
+    for line in before(answer):
+        click.echo(line, err=True)
+    return answer.verdict == "ready"
+
+
+def _is_fetched(answer: "Container") -> bool:
+    """The image is there, or is fetched now. Raises CannotBeDone where that fails."""
     from rigup.workflows.container_notebooks import is_there
 
-    for notice in before(answer):
-        click.echo("\n".join(wrapped(notice)), err=True)
-    if answer.verdict != "ready":
-        return False
     if not is_there(answer):
         say(_("{image} is fetched.").format(image=answer.image))
         with click_errors():
@@ -92,39 +108,24 @@ def _can_start(answer: "Container") -> bool:
 
 def _serve(start: _Start, answer: "Container") -> int:
     """Serve until somebody ends it; nothing is left behind."""
-    from rigup.cli.stopping import stopping
-    from rigup.lab.errors import LabError
     from rigup.workflows.container_notebooks import removed
 
-    server: Server | None = None
-    with stopping() as signals:
-        try:
-            answer, server = _started(start)
-            _ready(start, answer, server)
-            while server.status is None:
-                time.sleep(_LOOKED_AT)
-            raise LabError(_("Jupyter ended by itself, with status {status}.").format(status=server.status), server.log)
-        except KeyboardInterrupt:
-            say(_("Jupyter is ended, and its container is gone.") if server else _("Stopped; nothing was started."))
-            return 0 if signals or server else 130
-        except LabError as error:
-            raise diagnosed(error, answer.argv[:2]) from error
-        finally:
-            with suppress(KeyboardInterrupt):
-                end(server)
-            removed(answer, start.asked.request.name)
+    return serving(
+        lambda: _started(start), lambda: removed(answer, start.asked.request.name), argv=answer.argv[:2],
+        goodbye=_("Jupyter is ended, and its container is gone."), as_json=start.as_json,
+    )  # fmt: skip
 
 
-def _started(start: _Start) -> "tuple[Container, Server]":
+def _started(start: _Start) -> "tuple[Server, Lab]":
     """A server that answers; what the image lacks is installed beside it, when that is agreed."""
     from rigup.lab.container_folder import lacks
     from rigup.lab.errors import LabError
 
-    tries, is_installed = 1 if start.wish["port"] else _TRIES, False
+    tries, is_installed = 1 if start.wish["port"] else TRIES, False
     while True:
         answer, server = _process(start)
         try:
-            return answer, _answering(server)
+            return answering(server, _PATIENCE), _answer(start, answer, server)
         except LabError as error:
             lacking = lacks(error.log)
             if lacking is None or is_installed:
@@ -149,19 +150,6 @@ def _process(start: _Start) -> "tuple[Container, Server]":
     environ = {**os.environ, **exported(answer, os.environ)}
     on_line = say if start.wish["logged"] else None
     return answer, Server(answer.argv, environ, port, start.token, start.asked.folder, on_line, holds_input=True)
-
-
-def _answering(server: "Server") -> "Server":
-    """The server, once it answers; it is stopped where it does not."""
-    from rigup.cli.progress import Waiting
-
-    try:
-        with Waiting(_("Jupyter Lab starts …")):
-            server.wait(_PATIENCE)
-    except BaseException:
-        server.stop()
-        raise
-    return server
 
 
 def _install(start: _Start, answer: "Container", lacking: "Lacks") -> None:
@@ -203,16 +191,6 @@ def _answer(start: _Start, answer: "Container", server: "Server | None") -> "Lab
         image=answer.image, container=start.asked.request.name or None, ends_at=None,
         variables={name: value for name, value in answer.environment.items() if isinstance(value, str)},
     )  # fmt: skip
-
-
-def _ready(start: _Start, answer: "Container", server: "Server") -> None:
-    """Say where it is; the token is said this once."""
-    lab = _answer(start, answer, server)
-    if start.as_json:
-        click.echo(data_text(lab, with_values=True))  # the token is what it is printed for
-    else:
-        show_addresses(str(lab.url), str(lab.vscode_url))
-    sys.stdout.flush()
 
 
 def _show(start: _Start, answer: "Container") -> int:

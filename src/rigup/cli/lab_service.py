@@ -11,13 +11,25 @@ from rigup.cli.user_service import Service, typed_words
 from rigup.cli.user_service import service as made
 from rigup.language import _
 
-_OWN = ("install_service", "remove_service", "yes", "as_json", "name", "folder", "port", "token_file", "logged", "only")
+_OWN = (
+    "install_service",
+    "remove_service",
+    "yes",
+    "as_json",
+    "name",
+    "image",
+    "folder",
+    "port",
+    "token_file",
+    "logged",
+    "only",
+)
 _PORT = 8888
 
 
 def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> int:
     """Make the service that these words start, or take it away; the exit status."""
-    if wish["partition"] or wish["limit"] or wish["gpus"] or wish["account"]:
+    if wish["partition"] or wish["limit"] or wish["account"] or (wish["gpus"] and not wish["image"]):
         raise WrongRequest(_("A job of a cluster ends, and a service does not: give one of the two."))
     if wish["host"]:
         raise WrongRequest(
@@ -34,7 +46,17 @@ def service(context: click.Context, wish: dict[str, Any], *, as_json: bool) -> i
 
 
 def _words(context: click.Context, wish: dict[str, Any], key: str, port: int) -> tuple[str, ...]:
-    """The command line; a service asks nobody, so that what the environment lacks is told before."""
+    """The command line, which asks nobody."""
+    if wish["image"]:
+        from rigup.cli.lab_container import service_words as place
+    else:
+        place = _environment
+    own = ("--port", str(port), "--log", "--token-file", os.path.abspath(key))
+    return (*typed_words(context, "lab", wish, _OWN, ()), *place(wish), *own)
+
+
+def _environment(wish: dict[str, Any]) -> tuple[str, ...]:
+    """What the environment lacks is told before a service is made."""
     from rigup.workflows.notebooks import planned
 
     with click_errors():
@@ -44,5 +66,4 @@ def _words(context: click.Context, wish: dict[str, Any], key: str, port: int) ->
             "{environment} lacks {packages}, and a service can ask nobody: start `rigup lab` once, or `rigup apply` them."
         )
         raise WrongRequest(text.format(environment=plan.environment.path, packages=", ".join(plan.lacking)))
-    own = ("--env", str(plan.environment.path), "--dir", plan.folder, "--port", str(port), "--log")
-    return (*typed_words(context, "lab", wish, _OWN, ()), *own, "--token-file", os.path.abspath(key))
+    return ("--env", str(plan.environment.path), "--dir", plan.folder)

@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rigup.workflows.notebooks import Planned
 
 _LOOKED_AT = 0.5  # seconds between two looks whether the server still runs
-_TRIES = 3  # where somebody takes a free port in the same moment
+TRIES = 3  # where somebody takes a free port in the same moment
 _LAST_LINES = 12
 _LEAST_TOKEN, _MOST_TOKEN = 16, 512
 
@@ -63,32 +64,56 @@ def install(plan: "Planned", yes: bool, as_json: bool) -> int:
 
 
 def _serve(plan: "Planned", wish: dict[str, Any], as_json: bool) -> int:
-    from rigup.cli.stopping import stopping
-    from rigup.lab.errors import LabError
     from rigup.lab.jupyter import RunFolder, new_token, program
     from rigup.plan.environments.kernels import described
 
     token = token_of(wish["token_file"]) or new_token()
-    folder, server = RunFolder(token, described(plan.environment, plan.title, plan.variables)), None
+    folder = RunFolder(token, described(plan.environment, plan.title, plan.variables))
+
+    def start() -> "tuple[Server, Lab]":
+        server = _started(plan, folder, wish, token)
+        return server, _answer(plan, server, token, server.port)
+
+    goodbye = _("Jupyter is ended with its kernels.")
+    return serving(start, folder.remove, argv=program(plan.environment), goodbye=goodbye, as_json=as_json)
+
+
+def serving(
+    start: "Callable[[], tuple[Server, Lab]]", tidy: Callable[[], None], *, argv: list[str], goodbye: str, as_json: bool
+) -> int:
+    """Serve until somebody ends it; the exit status.
+
+    Args:
+        start: gives a server that answers, and where it is.
+        tidy: takes away what the run needed, however it ended.
+        argv: what was started, for the doctor.
+        goodbye: what is said when it has ended.
+        as_json: where it is is printed as data.
+
+    """
+    from rigup.cli.stopping import stopping
+    from rigup.lab.errors import LabError
+
+    server: Server | None = None
     with stopping() as signals:
         try:
-            server = _started(plan, folder, wish, token)
-            _ready(plan, server, token, as_json)
+            server, answer = start()
+            _ready(answer, as_json)
             while server.status is None:
                 time.sleep(_LOOKED_AT)
             raise LabError(_("Jupyter ended by itself, with status {status}.").format(status=server.status), server.log)
         except KeyboardInterrupt:
-            say(_("Jupyter is ended with its kernels.") if server else _("Stopped; nothing was started."))
+            say(goodbye if server else _("Stopped; nothing was started."))
             return 0 if signals or server else 130
         except LabError as error:
-            raise diagnosed(error, program(plan.environment)) from error
+            raise _diagnosed(error, argv) from error
         finally:
             with suppress(KeyboardInterrupt):
-                end(server)
-            folder.remove()
+                _end(server)
+            tidy()
 
 
-def end(server: "Server | None") -> None:
+def _end(server: "Server | None") -> None:
     """End it; a second Ctrl-C does not leave it behind."""
     if server is None:
         return
@@ -99,31 +124,39 @@ def end(server: "Server | None") -> None:
         raise
 
 
+def answering(server: "Server", seconds: float) -> "Server":
+    """The server, once it answers; it is stopped where it does not."""
+    from rigup.cli.progress import Waiting
+
+    try:
+        with Waiting(_("Jupyter Lab starts …")):
+            server.wait(seconds)
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
 def _started(plan: "Planned", folder: Any, wish: dict[str, Any], token: str) -> "Server":
     """A server that answers."""
-    from rigup.cli.progress import Waiting
     from rigup.lab.errors import LabError
     from rigup.lab.jupyter import program, words
-    from rigup.lab.server import Server, free_port
+    from rigup.lab.server import START, Server, free_port
     from rigup.plan.environments.running import merged
 
     environ = folder.variables(merged(plan.surroundings, os.environ))
-    for attempt in range(_TRIES):
+    for left in reversed(range(1 if wish["port"] else TRIES)):
         port = wish["port"] or free_port()
         server = Server(
             words(program(plan.environment), plan.folder, port), environ, port, token, folder=plan.folder,
             say=say if wish["logged"] else None,
         )  # fmt: skip
         try:
-            with Waiting(_("Jupyter Lab starts …")):
-                server.wait()
-            return server
-        except BaseException as error:
-            server.stop()
-            last = bool(wish["port"]) or attempt == _TRIES - 1
-            if not (isinstance(error, LabError) and server.port_was_taken):
+            return answering(server, START)
+        except LabError as error:
+            if not server.port_was_taken:
                 raise
-            if last:
+            if not left:
                 text = _("Port {port} is taken: a program listens on it already. Without --port a free one is found.")
                 raise CannotBeDone(text.format(port=port)) from error
     raise AssertionError
@@ -169,9 +202,8 @@ def _answer(plan: "Planned", server: "Server | None", token: str, port: int) -> 
     )  # fmt: skip
 
 
-def _ready(plan: "Planned", server: "Server", token: str, as_json: bool) -> None:
+def _ready(answer: "Lab", as_json: bool) -> None:
     """Say where it is; the token is said this once."""
-    answer = _answer(plan, server, token, server.port)
     if as_json:
         click.echo(data_text(answer, with_values=True))  # the token is what it is printed for
     else:
@@ -186,7 +218,7 @@ def show_addresses(url: str, vscode_url: str) -> None:
     click.echo(_("Ctrl-C ends it with its kernels."))
 
 
-def diagnosed(error: Any, argv: list[str]) -> CannotBeDone:
+def _diagnosed(error: Any, argv: list[str]) -> CannotBeDone:
     """The error, with what Jupyter said last and what the doctor makes of it."""
     from rigup.cli.program_report import death_text
 

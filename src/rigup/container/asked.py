@@ -90,6 +90,11 @@ def _is_wish(word: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[\w,-]*\])?(?:[<>=!~]=?[\w.*<>=!~, ]+)?", word) is not None
 
 
+def names_image(word: str) -> bool:
+    """A word that cannot be a wish: it names a registry, a folder, a tag or a file."""
+    return "/" in word or ":" in word or word.endswith(".sif")
+
+
 def is_file(word: str) -> bool:
     """The file or the folder of an image, as Apptainer takes it."""
     return (word.endswith(".sif") or isabs(word)) and not word.startswith("-")

@@ -4,21 +4,19 @@ import msgspec
 from msgspec import UNSET
 
 from rigup.container import around, nodes, nvidia
-from rigup.container.asked import Asked, ContainerError, checked, is_file
+from rigup.container.asked import Asked, ContainerError, checked, is_file, names_image
 from rigup.container.draft import DOCKER_RUN, Draft
 from rigup.container.host import Engine, Host
 from rigup.container.images import Image, image, isas
-from rigup.container.serving import Verdict, as_wish, for_wish, judge
+from rigup.container.serving import Verdict, judge
 from rigup.container.written import argv_of, environment_of, files_of
 from rigup.knowledge.rocm import override_facts
 from rigup.knowledge.surroundings import engine_package
 from rigup.language import _
-from rigup.plan.answer import device_json
+from rigup.plan.served_devices import device_json
 from rigup.schemas.container import Container, Contains
 from rigup.stack.candidate import Served, unserved
-from rigup.stack.site import NONE, Device, Site
-from rigup.stack.weigh import wanted
-from rigup.steps import KINDS, make
+from rigup.stack.site import NONE, Device, Site, wanted
 
 _VERDICTS = ("ready", "possible", "impossible")
 _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -73,13 +71,8 @@ def _engines(asked: Asked, host: Host) -> list[Engine]:
 
 def _on(engine: Engine, asked: Asked, site: Site, host: Host) -> Container:
     """The command with one engine."""
-    wish = as_wish(asked.what, site)
     handed = _selected(asked, site, host)
-    found = for_wish(wish, site, handed) if wish else image(asked.what, _machine(site))
-    if found is None:
-        raise ContainerError(
-            _("The tables know no image for {wish} on this machine: name one.").format(wish=asked.what)
-        )
+    found, wished = _found(asked.what, site, handed)
     verdicts = {
         device.index: judge(found, device, site.but(devices=handed) if handed else site) for device in site.gpus
     }
@@ -88,20 +81,30 @@ def _on(engine: Engine, asked: Asked, site: Site, host: Host) -> Container:
     if engine not in host.engines:
         package = engine_package(engine.name, site.distribution) or engine.name
         why = _("{engine} is not installed.").format(engine=engine.name)
-        draft.steps.append(
-            make(
-                "install-engine",
-                {"engine": engine.name, "package": package},
-                KINDS,
-                because=why,
-                distribution=site.distribution,
-            )
+        draft.need(
+            "install-engine",
+            {"engine": engine.name, "package": package},
+            because=why,
+            distribution=site.distribution,
         )
     _start(draft)
     _hardware(draft, found, verdicts)
-    around.give_all(draft, wish is not None)
+    around.give_all(draft, wished)
     _devices(draft, verdicts)
     return _answer(draft, verdicts)
+
+
+def _found(what: str, site: Site, devices: tuple[Device, ...]) -> tuple[Image, bool]:
+    """The image that was named, or that serves a wish, and which of the two it was. Raises ContainerError."""
+    if not names_image(what):
+        from rigup.container.wishes import as_wish, for_wish
+
+        if wish := as_wish(what, site):
+            if found := for_wish(wish, site, devices):
+                return found, True
+            template = _("The tables know no image for {wish} on this machine: name one.")
+            raise ContainerError(template.format(wish=what))
+    return image(what, _machine(site)), False
 
 
 def _machine(site: Site) -> str:

@@ -1,13 +1,14 @@
 """A command while it is put together: options with their reasons, what it warns of, and the steps that it still needs."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from rigup.container.asked import Asked, Mount
 from rigup.container.host import Engine, Host
 from rigup.container.images import Image
 from rigup.schemas.container import From, Reason, Warned
+from rigup.schemas.shared import Step
 from rigup.stack.site import Device, Site
-from rigup.steps import Step
 
 DOCKER_RUN = "https://docs.docker.com/reference/cli/docker/container/run/"
 PODMAN_RUN = "https://docs.podman.io/en/latest/markdown/podman-run.1.html"
@@ -68,6 +69,19 @@ class Draft:
         """What a person ought to know before."""
         if all(warning.cause != cause for warning in self.warnings):
             self.warnings.append(Warned(cause=cause, text=text))
+
+    def need(
+        self, kind: str, params: dict[str, str] | None = None, commands: tuple[tuple[str, ...], ...] = (), **notes: Any
+    ) -> None:
+        """A step that must be taken first; `commands` in place of those of its kind."""
+        from rigup.steps import KINDS, make, make_as
+
+        step = (
+            make_as(kind, params or {}, KINDS, commands, **notes)
+            if commands
+            else make(kind, params or {}, KINDS, **notes)
+        )
+        self.steps.append(step)
 
     @property
     def mount_word(self) -> str:

@@ -86,8 +86,6 @@ def _is_path(name: str) -> bool:
 
 def _known(repository: str, tag: str) -> Candidate | None:
     """By the row of the very image; a -devel image holds what the -runtime image holds."""
-    from rigup.stack.frameworks.images import of_row
-
     asked = f"{repository}:{tag.replace('-devel', '-runtime')}"
     for row in tables.rows("environment_images", "image", Row):
         if split(row.image)[0] != repository:
@@ -95,6 +93,8 @@ def _known(repository: str, tag: str) -> Candidate | None:
         for version in row.versions:
             for cuda in row.cuda or [""]:
                 if ":".join(split(row.image.format(version=version, cuda=cuda))[:2]) == asked:
+                    from rigup.stack.frameworks.images import of_row  # of frameworks' images alone: it takes long
+
                     return next(of_row(row, version, cuda, {}), None)
     return None
 

@@ -4,7 +4,6 @@ from rigup.container.asked import Mount
 from rigup.container.draft import ROCM, Draft
 from rigup.knowledge.wsl import library_folder, runtime_knows_wsl
 from rigup.language import _
-from rigup.steps import KINDS, make
 
 KFD, DRI, DXG = "/dev/kfd", "/dev/dri", "/dev/dxg"
 _LIBRARY = "librocdxg.so"
@@ -63,7 +62,7 @@ def give_intel(draft: Draft) -> None:
 def _in_machine(draft: Draft) -> None:
     sentence = _("{engine} runs its containers in a virtual machine without the GPU.").format(engine=draft.engine.name)
     draft.warn("docker-flavour-without-gpu", sentence)
-    draft.steps.append(make("use-native-engine", {}, KINDS, because=sentence))
+    draft.need("use-native-engine", because=sentence)
     if draft.of("amd"):
         draft.add("--device", KFD, _("ROCm computes through this node, whichever card."), ROCM)
     _nodes(draft, "amd" if draft.of("amd") else "intel", (KFD,) if draft.of("amd") else ())
@@ -83,9 +82,7 @@ def _libraries(draft: Draft) -> None:
     draft.mount(Mount(source=source, target="/usr/lib/" + _LIBRARY, read_only=True), why, _WSL)
     if not found and draft.host.folders:
         sentence = _("AMD's library for WSL, {library}, is not there.").format(library=_LIBRARY)
-        draft.steps.append(
-            make("install-rocm-release", {"version": draft.image.build.rocm or "7.2"}, KINDS, because=sentence)
-        )
+        draft.need("install-rocm-release", {"version": draft.image.build.rocm or "7.2"}, because=sentence)
 
 
 def _nodes(draft: Draft, vendor: str, other_nodes: tuple[str, ...]) -> None:
@@ -135,18 +132,16 @@ def _groups(draft: Draft, paths: list[str]) -> None:
         elif engine.oci_runtime not in ("", "crun"):
             sentence = _("Only crun keeps the caller's groups, and it is not installed.")
             draft.warn("container-render-group-mismatch", sentence)
-            draft.steps.append(make("install-engine", {"engine": "crun", "package": "crun"}, KINDS, because=sentence))
+            draft.need("install-engine", {"engine": "crun", "package": "crun"}, because=sentence)
     else:
         sentence = _(
             "A rootless docker maps no group of the host: its containers cannot open nodes that are for a group."
         )
         draft.warn("container-render-group-mismatch", sentence)
-        draft.steps.append(make("use-native-engine", {}, KINDS, because=sentence))
+        draft.need("use-native-engine", because=sentence)
     if len(names) < len(numbers) and engine.podman and draft.host.groups:
         sentence = _(
             "You are not in the group that owns the nodes, and a rootless container has no more rights than you."
         )
         draft.warn("render-group-missing", sentence)
-        draft.steps.append(
-            make("join-group", {"user": draft.host.user or "USER", "group": "render"}, KINDS, because=sentence)
-        )
+        draft.need("join-group", {"user": draft.host.user or "USER", "group": "render"}, because=sentence)

@@ -6,9 +6,6 @@ from rigup.container.serving import refused
 from rigup.knowledge.container_images import limit
 from rigup.knowledge.cuda import version_key
 from rigup.language import _
-from rigup.plan.containers import toolkit_steps
-from rigup.stack.candidate import Change
-from rigup.steps import KINDS, make, make_as
 
 _BASE_PACKAGE = "base package"
 _NEWEST_SCHEMA_OF_ALL = (0, 6)
@@ -94,7 +91,7 @@ def _to_machine(draft: Draft) -> None:
         "{engine} runs its containers in a virtual machine without the GPU; the host's toolkit does not reach it."
     )
     draft.warn("docker-flavour-without-gpu", template.format(engine=draft.engine.name))
-    draft.steps.append(make("use-native-engine", {}, KINDS, because=template.format(engine=draft.engine.name)))
+    draft.need("use-native-engine", because=template.format(engine=draft.engine.name))
     if draft.engine.name == "docker":
         draft.before.append(("--context", "default"))
         draft.tell(
@@ -138,9 +135,7 @@ def _to_engine(draft: Draft, names: list[str]) -> None:
         return
     _by_cdi(draft, names, False) if engine.podman or (engine.rootless and reads_cdi(engine)) else _by_hook(draft, names)
     if engine.podman and not reads_cdi(engine):
-        draft.steps.append(
-            make("renew-engine", {"engine": "podman", "version": _dotted(limit("podman reads CDI"))}, KINDS)
-        )
+        draft.need("renew-engine", {"engine": "podman", "version": _dotted(limit("podman reads CDI"))})
     _lacks_description(draft) if host.nvidia_toolkit and reads_cdi(engine) else _lacks_toolkit(draft)
 
 
@@ -184,11 +179,11 @@ def _mend_spec(draft: Draft, trouble: str) -> None:
         because = _("The CDI description is of a schema that {engine} {version} does not read.")
         because = because.format(engine=draft.engine.name, version=draft.engine.version)
         draft.warn(trouble, because)
-        draft.steps.append(make_as("describe-devices", {}, KINDS, (_PLAIN,), because=because))
+        draft.need("describe-devices", commands=(_PLAIN,), because=because)
         return
     because = _("The CDI description was written for another driver, or before the parts of a GPU were changed.")
     draft.warn(trouble, because)
-    draft.steps.append(make("describe-devices", {}, KINDS, because=because))
+    draft.need("describe-devices", because=because)
 
 
 def _lacks_toolkit(draft: Draft) -> None:
@@ -196,9 +191,11 @@ def _lacks_toolkit(draft: Draft) -> None:
     because = _("{engine} has neither NVIDIA's runtime nor a CDI description here: it cannot hand a GPU over.")
     because = because.format(engine=engine)
     draft.warn("container-toolkit-missing", because)
-    change = Change(
-        change="container-toolkit", have=None, to=engine if engine != "nerdctl" else "containerd", why=because
-    )
+    from rigup.plan.containers import toolkit_steps
+    from rigup.stack.candidate import Change
+
+    name = "containerd" if engine == "nerdctl" else engine
+    change = Change(change="container-toolkit", have=None, to=name, why=because)
     draft.steps += toolkit_steps(change, draft.site)
 
 
@@ -208,7 +205,7 @@ def _lacks_description(draft: Draft) -> None:
     draft.options = [(n, v) for n, v in draft.options if n != "--gpus"]
     if not any(n == "--device" for n, _v in draft.options):
         _by_cdi(draft, _names(draft) if not draft.site.wsl else [], False)
-    draft.steps.append(make("describe-devices", {}, KINDS, because=sentence))
+    draft.need("describe-devices", because=sentence)
 
 
 def _too_old(draft: Draft, because: str) -> None:
@@ -226,9 +223,7 @@ def newer_driver(draft: Draft, because: str) -> None:
     isas = [device.isa for device in draft.of("nvidia") if device.isa]
     branch = _carrying(draft.image.build.cuda)
     branch = stable_branch(branch, isas) or branch
-    draft.steps.append(
-        make("install-driver", {"vendor": "NVIDIA", "branch": branch}, KINDS, wsl=draft.site.wsl, because=because)
-    )
+    draft.need("install-driver", {"vendor": "NVIDIA", "branch": branch}, wsl=draft.site.wsl, because=because)
 
 
 def _carrying(cuda: str) -> str:

@@ -1,12 +1,8 @@
-"""Which devices of a machine an image serves, and which image serves a wish best."""
-
-from collections.abc import Iterator
+"""Which devices of a machine an image serves."""
 
 import msgspec
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
 
-from rigup.container.images import Image, fallback, image, newest_ngc
+from rigup.container.images import Image
 from rigup.knowledge.chips import why_not
 from rigup.knowledge.container_images import limit
 from rigup.knowledge.cuda import cuda_of_driver, driver_carries, version_key
@@ -15,15 +11,11 @@ from rigup.knowledge.forward import forward_package
 from rigup.knowledge.rocm import last_rocm_with, override_facts, rocblas_has
 from rigup.language import _
 from rigup.stack.candidate import Candidate, Served, unserved
-from rigup.stack.inside import inside
 from rigup.stack.serving import PARTNERS, served
 from rigup.stack.serving_nvidia import driver_change
 from rigup.stack.site import Device, Site
-from rigup.stack.weigh import Judged, judged, rank
-from rigup.stack.wish import Wish, read_wishes
 
 _CONSUMER = ("geforce", "titan")
-_KIND_OF = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,67 +132,3 @@ def refused(found: Image, devices: tuple[Device, ...], site: Site) -> str:
         )
         return template.format(image=found.name, cuda=cuda, device=cards[0].label, shown=shown)
     return ""
-
-
-# -- wishes --------------------------------------------------------------------------------------------
-
-
-def as_wish(word: str, site: Site) -> Wish | None:
-    """A word as a wish of which the tables know images; None for the name of an image."""
-    from rigup.stack import frameworks
-
-    if "/" in word or ":" in word or word.endswith(".sif"):
-        return None
-    try:
-        packages = read_wishes((word,), site)
-        name = canonicalize_name(Requirement(packages[0]).name)
-    except (InvalidRequirement, ValueError):
-        return None
-    known = bool(frameworks.called({name: Requirement(packages[0])})) or bool(fallback(name, "cpu", site))
-    return Wish(packages=packages, manager="docker") if known else None
-
-
-def for_wish(wish: Wish, site: Site, devices: tuple[Device, ...]) -> Image | None:
-    """The image for a wish: the architecture first, then the newest that the driver accepts; None where none is known."""
-    place = inside(wish, site).but(devices=devices)
-    best = max(_judged(wish, place), key=lambda choice: _order(choice, place, wish), default=None)
-    if best is not None and (any(outcome.served for outcome in best.served) or not devices):
-        return image(best.build.image, place.machine) if devices else _without_gpu(wish, place)
-    name = canonicalize_name(Requirement(wish.packages[0]).name)
-    for vendor in dict.fromkeys(device.vendor for device in devices):
-        if vendor == "nvidia" and name == "torch" and place.machine == "aarch64" and not site.jetpack:
-            every = (image(newest, place.machine) for newest in newest_ngc())
-            fits = (
-                candidate for candidate in every if all(judge(candidate, card, site).served.served for card in devices)
-            )
-            if found := next(fits, None):
-                return found
-        if reference := fallback(name, _KIND_OF.get(vendor, "cpu"), site):
-            return image(reference, place.machine)
-    return _without_gpu(wish, place)
-
-
-def _without_gpu(wish: Wish, site: Site) -> Image | None:
-    name = canonicalize_name(Requirement(wish.packages[0]).name)
-    reference = fallback(name, "cpu", site)
-    return image(reference, site.machine) if reference else None
-
-
-def _judged(wish: Wish, site: Site) -> Iterator[Judged]:
-    from rigup.stack import frameworks
-    from rigup.stack.frameworks.images import candidates
-
-    asked = wish.asked()
-    for name in frameworks.called(asked):
-        yield from (judged(build, site, wish) for build in candidates(name, (name,), asked, site) if build.image)
-
-
-def _order(choice: Judged, site: Site, wish: Wish) -> tuple[object, ...]:
-    """As wheels are ranked, but under an override nothing newer than was tried, and nothing that the driver refuses."""
-    tested = True
-    for device, outcome in zip(site.gpus, choice.served, strict=True):
-        row = override_facts(device.isa or "") if outcome.override else None
-        if row and row.tried_rocm and version_key(choice.build.rocm)[:2] > version_key(row.tried_rocm)[:2]:
-            tested = False
-    found = image(choice.build.image, site.machine)
-    return (not choice.refusal, tested, not refused(found, site.gpus, site), *rank(choice, site, wish))

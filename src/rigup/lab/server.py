@@ -13,7 +13,7 @@ from rigup.lab.errors import LabError
 from rigup.lab.jupyter import HERE
 from rigup.language import _
 
-_START = 90.0  # seconds until it answers: imports from a slow shared disk take long
+START = 90.0  # seconds until it answers: imports from a slow shared disk take long
 _PAUSE = 0.1
 _ANSWER = 5.0
 _END = 20.0  # seconds in which kernels may end
@@ -81,7 +81,7 @@ class Server:
         """Whether it ended because somebody else has the port."""
         return self.status is not None and any(words in self.log for words in _PORT_TAKEN)
 
-    def wait(self, seconds: float = _START) -> None:
+    def wait(self, seconds: float = START) -> None:
         """Until it answers, to those who have the token alone.
 
         Raises:

@@ -134,6 +134,11 @@ def braced(path: str) -> list[str]:
     return ["".join(chosen) for chosen in itertools.product(*choices)]
 
 
+def named(host: Host, pattern: str) -> list[str]:
+    """Paths of a host that a pattern with braces names, each once."""
+    return list(dict.fromkeys(path for plain in braced(pattern) for path in host.find(plain)))
+
+
 def filled(pattern: str, known: list[Fact]) -> list[str]:
     """A pattern with {Kind.field} filled in from each fact that knows the field."""
     wanted = re.search(r"\{(\w+)\.(\w+)\}", pattern) if "." in pattern and "{" in pattern else None

@@ -41,15 +41,18 @@ class Result(NamedTuple):
     unanswered: list[Unanswered]
 
 
-def look(sources: list[Source], wake: bool = False) -> Facts:
-    """Everything that the sources tell. `wake` lets readers touch cards that are asleep."""
+def look(sources: list[Source], wake: bool = False, kinds: Iterable[type[Fact]] = ()) -> Facts:
+    """Everything that the sources tell, or these `kinds` of facts and those from which they follow.
+
+    `wake` lets readers touch cards that are asleep.
+    """
     plugins.load(plugins.READERS)
     facts = Facts()
     facts.pasted = any(source.texts for source in sources)
     if facts.pasted:
         from rigup.machine.readers import of_texts  # noqa: F401  (registers them)
 
-    _Runner(facts, sources, wake).run()
+    _Runner(facts, sources, wake, tuple(kinds)).run()
     facts.unite_gpus()  # last, when the catalogue has named those that are known by their ids alone
     _count_again(facts)
     facts.omitted += [note for source in sources for note in source.left_out]
@@ -93,7 +96,24 @@ def graph(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> dict[
     return waits
 
 
-@functools.lru_cache(maxsize=2)
+def makers(
+    kinds: tuple[type[Fact], ...], readers: tuple[Reader, ...], derived: tuple[Derivation, ...]
+) -> tuple[tuple[Reader, ...], tuple[Derivation, ...]]:
+    """Those of them who state facts of some kinds, or of a kind from which such facts follow; all where no kind is named."""
+    if not kinds:
+        return readers, derived
+    wanted: frozenset[str] = frozenset()
+    more = frozenset(kind.__name__ for kind in kinds)
+    while more != wanted:
+        wanted = more
+        chosen = tuple(reader for reader in readers if wanted & {kind.__name__ for kind in reader.makes})
+        follow = tuple(derivation for derivation in derived if derivation.about.__name__ in wanted)
+        before = {kind.__name__ for derivation in follow for kind in (derivation.source, *derivation.beside)}
+        more = wanted.union(before, *map(needs, chosen))
+    return chosen, follow
+
+
+@functools.lru_cache(maxsize=4)
 def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
     """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
     read = _in_order({reader.name: reader.read for reader in readers})
@@ -142,14 +162,14 @@ def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
 
 
 class _Runner:
-    def __init__(self, facts: Facts, sources: list[Source], wake: bool) -> None:
-        self.facts, self.sources, self.wake = facts, sources, wake
+    def __init__(self, facts: Facts, sources: list[Source], wake: bool, kinds: tuple[type[Fact], ...]) -> None:
+        self.facts, self.sources, self.wake, self.kinds = facts, sources, wake, kinds
         self.workers: WorkerPool[Result] = WorkerPool()
         self.clock, self.late = Clock(), set[str]()  # who could not read all before the time was up
 
     def run(self) -> None:
         """Run in waves: the results of a wave are merged in one fixed order, whichever reader was done first."""
-        for ready in waves(self._readers(), tuple(DERIVED.values())):
+        for ready in waves(*makers(self.kinds, self._readers(), tuple(DERIVED.values()))):
             for name in ready:
                 if name not in DERIVED:
                     self.start(name)

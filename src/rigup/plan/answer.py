@@ -7,15 +7,12 @@ from msgspec import UNSET
 
 from rigup.plan.environments import rigup_torch
 from rigup.plan.packages import name_of
+from rigup.plan.served_devices import device_json
 from rigup.schemas import plan
-from rigup.stack.candidate import Served
 from rigup.stack.choice import Choice
 from rigup.stack.frameworks.torch import COMPANIONS
-from rigup.stack.site import Device
 from rigup.steps import Step
 from rigup.version import __version__
-
-_STATES = {"native": "expected", "trial": "on-trial", "no": "no"}
 
 
 def answer(choice: Choice, link: int = 0) -> plan.Plan:
@@ -106,15 +103,3 @@ def verdict(choice: Choice, steps: list[Step]) -> Literal["ready", "possible", "
 def named_plainly(packages: dict[str, str]) -> dict[str, str]:
     """A package with an extra stands under its own name too: both are what is installed."""
     return packages | {name.partition("[")[0]: version for name, version in packages.items()}
-
-
-def device_json(device: Device, served: Served) -> plan.ServedDevice:
-    """A device with whether it is served."""
-    known = {
-        "index": device.index, "vendor": device.vendor, "name": device.name, "isa": device.isa, "pci_id": device.pci_id,
-        "pci_address": device.pci_address, "integrated": device.integrated, "memory": device.memory,
-    }  # fmt: skip
-    fields = {key: value for key, value in known.items() if value not in (None, "", {})}
-    return msgspec.convert(
-        {**fields, "served": served.served, "state": _STATES[served.how], "because": served.because}, plan.ServedDevice
-    )

@@ -23,11 +23,11 @@ from rigup.stack.programs import words_of
 from rigup.stack.pythons import python_for
 from rigup.stack.remedies import smallest
 from rigup.stack.serving_nvidia import undriven
-from rigup.stack.site import Device, Site
+from rigup.stack.site import Device, Site, wanted
 from rigup.stack.soft_bounds import bounded, contradictions, may_be_below
 from rigup.stack.split_environments import split
 from rigup.stack.variables import for_devices, of_driver
-from rigup.stack.weigh import Judged, served_count, serves_all, wanted
+from rigup.stack.weigh import Judged, served_count, serves_all
 from rigup.stack.wish import Wish, WishError
 
 ServedDevices = tuple[tuple[Device, Served], ...]

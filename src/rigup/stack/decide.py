@@ -11,8 +11,8 @@ from rigup.stack.candidate import Candidate
 from rigup.stack.co_install import conflict
 from rigup.stack.inside import inside
 from rigup.stack.serving import PARTNERS
-from rigup.stack.site import Site
-from rigup.stack.weigh import Judged, judged, rank, served_count, usable, wanted
+from rigup.stack.site import Site, wanted
+from rigup.stack.weigh import Judged, judged, rank, served_count, usable
 from rigup.stack.wish import Wish
 
 _MOST = 40  # builds of the first framework that are tried beside the others

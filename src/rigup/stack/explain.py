@@ -14,8 +14,8 @@ from rigup.stack import frameworks
 from rigup.stack.choice import TurnedDown
 from rigup.stack.frameworks.torch import COMPANIONS, allows
 from rigup.stack.programs import asked_for, sentence
-from rigup.stack.site import Site
-from rigup.stack.weigh import Judged, wanted
+from rigup.stack.site import Site, wanted
+from rigup.stack.weigh import Judged
 from rigup.stack.wish import Wish
 
 _MOST = 20

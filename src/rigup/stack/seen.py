@@ -15,10 +15,12 @@ from rigup.machine.kinds import (
     DiskSpace,
     Distribution,
     Driver,
+    Gpu,
     Jetson,
     Memory,
     Package,
     PackageSource,
+    PciDevice,
     Platform,
     PythonEnv,
     Variable,
@@ -27,11 +29,15 @@ from rigup.machine.kinds import (
 from rigup.machine.store import Facts
 from rigup.stack.profile import completed
 from rigup.stack.seen_here import with_own_pythons
-from rigup.stack.seen_system import amd_release, behind_nvswitch, system_state_of
+from rigup.stack.seen_system import STANDING, amd_release, behind_nvswitch, system_state_of
 from rigup.stack.site import NONE, Device, Site, Sources
 from rigup.stack.troubles import troubles_of
 
 K = TypeVar("K", bound=Fact)
+WITHOUT_PYTHON: tuple[type[Fact], ...] = (
+    Account, Cpu, Distribution, Driver, Gpu, Jetson, Memory, PciDevice, Platform, Variable, World, *STANDING,
+)  # fmt: skip
+"""Kinds of facts from which all of a site is seen but its Pythons, where packages come from, and the room on disks."""
 
 
 def site_of(facts: Facts, environment: str = "") -> Site:
@@ -207,10 +213,11 @@ def _disk(facts: Facts, environment: str) -> int | None:
     return known[max(holding, key=len)] if holding else None
 
 
-def look_at(source: str | None, environment: str = "", judge: bool = False, own_pythons: bool = True) -> Site:
+def look_at(source: str | None, environment: str = "", judge: bool = False, pythons: bool = True) -> Site:
     """Look at a machine and see its site, and where `judge` is set what is wrong there.
 
-    `source` is as `--from` takes it; None is this machine. Its own Pythons are asked for unless `own_pythons` is False.
+    `source` is as `--from` takes it; None is this machine. Where `pythons` is False nobody looks for them and what
+    belongs to them (`WITHOUT_PYTHON`): for work that brings its own.
 
     Raises:
         SourceError: the source cannot be read.
@@ -221,9 +228,9 @@ def look_at(source: str | None, environment: str = "", judge: bool = False, own_
     from rigup.machine.sources import close_sources, open_source
 
     try:
-        facts = look(open_source(source))
+        facts = look(open_source(source), kinds=() if pythons else WITHOUT_PYTHON)
         site = site_of(facts, environment)
         site = site.but(troubles=troubles_of(facts)) if judge else site
     finally:
         close_sources()
-    return with_own_pythons(site, facts) if source is None and own_pythons else site
+    return with_own_pythons(site, facts) if source is None and pythons else site

@@ -4,6 +4,7 @@ import re
 
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.driver_origins import desktop_services, driver_source
+from rigup.machine.facts import Fact
 from rigup.machine.host import Host
 from rigup.machine.kinds import (
     Account,
@@ -25,6 +26,11 @@ from rigup.machine.kinds import (
 from rigup.machine.store import Facts
 from rigup.stack.system_state import SystemState
 
+STANDING: tuple[type[Fact], ...] = (
+    Account, CdiSpec, ContainerEngine, ContainerToolkit, Gpu, Kernel, KernelModule, KernelParameter, ModuleParameter,
+    PciDevice, Service, SystemPackage, Toolkit,
+)  # fmt: skip
+"""Kinds of facts that `system_state_of` reads."""
 _AMD_RELEASE = re.compile(r"\.(\d{5,9})-")  # the release inside the version of AMD's kernel package: 60204 is 6.2.4
 _FABRIC = "fabricmanager"
 _UV = ("/usr/bin/uv", "/usr/local/bin/uv", "/opt/homebrew/bin/uv")

@@ -146,3 +146,9 @@ class Site(msgspec.Struct, frozen=True, kw_only=True):
     def but(self, **changes: Any) -> "Site":
         """The same machine, with changes."""
         return msgspec.structs.replace(self, **changes)
+
+
+def wanted(site: Site) -> tuple[Device, ...]:
+    """The devices that the work is for: an integrated one beside a card of its own is for the screen."""
+    cards = tuple(device for device in site.gpus if not device.integrated)
+    return cards or site.gpus

@@ -10,7 +10,7 @@ from rigup.stack.candidate import Candidate, Change, Served
 from rigup.stack.limits import refusal
 from rigup.stack.pythons import python_change, python_for
 from rigup.stack.serving import served
-from rigup.stack.site import Device, Site
+from rigup.stack.site import Site, wanted
 from rigup.stack.troubles import asks_for_another
 from rigup.stack.wish import Wish
 
@@ -65,12 +65,6 @@ def _serve_devices(build: Candidate, site: Site) -> Iterator[Served]:
         if key not in known:
             known[key] = served(build, device, site)
         yield known[key]
-
-
-def wanted(site: Site) -> tuple[Device, ...]:
-    """The devices that the work is for: an integrated one beside a card of its own is for the screen."""
-    cards = tuple(device for device in site.gpus if not device.integrated)
-    return cards or site.gpus
 
 
 def served_count(option: Judged, site: Site, how: tuple[str, ...] = ("native", "trial")) -> int:

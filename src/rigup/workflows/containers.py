@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -61,17 +62,7 @@ def machine(profile: str | None) -> "tuple[Site, Host]":
     if profile is not None and profile.endswith(".toml") and os.path.isfile(profile):
         return _of_file(profile)
     if profile is None:
-        from concurrent.futures import ThreadPoolExecutor
-
-        from rigup.container.here import engines_here, host_here
-        from rigup.machine.local import Local
-        from rigup.stack.seen import look_at
-
-        with ThreadPoolExecutor(2) as pool:  # engines take as long as the look does, which waits for programs itself
-            engines = pool.submit(engines_here, Local())
-            pool.submit(importlib.import_module, "rigup.container.command")
-            seen = look_at(None, own_pythons=False)
-            return seen, host_here(seen, engines=engines.result())
+        return _here()
     from rigup.container.host import Engine, Host
     from rigup.workflows.planning import site
 
@@ -80,6 +71,21 @@ def machine(profile: str | None) -> "tuple[Site, Host]":
     return target, Host(
         engines=(Engine(name="docker"),), uid=uid or 1000, gid=uid or 1000, home="/home/user", cwd="/home/user/work"
     )
+
+
+def _here() -> "tuple[Site, Host]":
+    """This machine. Engines take as long as the look does, so they are asked first."""
+    from rigup.container.engines import asking
+    from rigup.machine.local import Local
+
+    seam = Local()
+    answered = asking(seam)
+    threading.Thread(target=importlib.import_module, args=("rigup.container.command",), daemon=True).start()
+    from rigup.container.here import host_here
+    from rigup.stack.seen import look_at
+
+    site = look_at(None, pythons=False)
+    return site, host_here(site, seam, answered())
 
 
 def _of_file(path: str) -> "tuple[Site, Host]":
