@@ -10,7 +10,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _, current
 from rigup.machine.slurm.hostlist import expand, fold
 from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, GpuCount, Idle, Worth
-from rigup.schemas.doctor import Deep, Doctor, NodeGroup
+from rigup.schemas.doctor import Deep, Doctor, NodeGroup, SharedLinks
 from rigup.sizes import size
 from rigup.visible import visible
 
@@ -26,6 +26,8 @@ _LETTERS = {
     N_("unknown"): "?",
 }
 _MOST_REASONS = 6
+_NARROW = 20  # columns that a last cell must have to be wrapped below itself
+_FABRICS = {"ethernet": "Ethernet", "infiniband": "InfiniBand"}
 _TENTH_TERA = 1e11
 
 
@@ -62,7 +64,9 @@ def grid(heads: list[str], rows: Iterable[list[str]]) -> list[str]:
     lines = []
     for row in [heads, *rows]:
         first = "".join(padded(cell, room) + "  " for cell, room in zip(row, rooms, strict=False))
-        lines += wrapped(row[-1], first, " " * min(columns(first), width() // 2)) or [first.rstrip()]
+        lines += wrapped(
+            row[-1], first, " " * (columns(first) if width() - columns(first) > _NARROW else width() // 2)
+        ) or [first.rstrip()]
     return lines
 
 
@@ -90,7 +94,7 @@ def _worth(worth: Worth) -> str:
     if isinstance(worth.memory, int):
         parts.append(size(worth.memory))
     if isinstance(worth.bandwidth, float):
-        parts.append(size(int(worth.bandwidth)) + "/s")
+        parts.append(_("{size}/s").format(size=size(int(worth.bandwidth))))
     if isinstance(worth.arithmetic, float) and worth.arithmetic > _TENTH_TERA:
         parts.append(f"{worth.arithmetic / 1e12:.0f} TFLOP/s")
     if isinstance(worth.stack, str):
@@ -142,10 +146,9 @@ def _queue_lines(answer: Cluster) -> list[str]:
     if answer.queue is None:
         return [_("The queue was not read.")]
     reasons = ", ".join(f"{reason} {count}" for reason, count in list(answer.queue.by_reason.items())[:_MOST_REASONS])
-    lines = wrapped(
-        _("Queue: {running} run, {pending} wait.").format(running=answer.queue.running, pending=answer.queue.pending)
-        + (f" ({visible(reasons)})" if reasons else "")
-    )
+    template = _("Queue: {running} run, {pending} wait ({reasons}).") if reasons else _("Queue: {running} run, {pending} wait.")  # fmt: skip
+    queue = answer.queue
+    lines = wrapped(template.format(running=queue.running, pending=queue.pending, reasons=visible(reasons)))
     if answer.poison:
         jobs = ", ".join(f"{row.job} ({visible(row.reason)})" for row in answer.poison[:_MOST_REASONS])
         template = _("Waiting jobs that can never run and spoil the estimates of Slurm: {jobs}.")
@@ -237,9 +240,43 @@ def doctor_text(answer: Doctor) -> str:
             "",
             "  ",
         )
+    for links in answer.links or ():
+        lines += _link_lines(links)
     if answer.deep is not UNSET:
         lines += _deep_lines(answer.deep)
     return "\n".join(lines) or _("There is no node to examine.")
+
+
+def _link_lines(links: SharedLinks) -> list[str]:
+    """By what nodes reach each other, and the variables that lead to it on every one."""
+    names = visible(", ".join(links.nodes))
+    lines = wrapped(_("Between {nodes}: {ways}.").format(nodes=names, ways=visible("; ".join(_ways(links)))), "", "  ")
+    if not links.interfaces:
+        text = _("No interface is up under one name on all of them: NCCL_SOCKET_IFNAME can name none.")
+        return [*lines, *wrapped(text, "  ", "  ")]
+    values = {"NCCL_SOCKET_IFNAME": links.socket, "NCCL_IB_HCA": links.hca}
+    words = [f"{name}={visible(value)}" for name, value in values.items() if isinstance(value, str)]
+    text = _("On each of them {settings} leads to the quickest (RCCL reads the same).")
+    return [*lines, *wrapped(text.format(settings=" ".join(words)), "  ", "  ")]
+
+
+def _ways(links: SharedLinks) -> Iterator[str]:
+    """Ports and interfaces, those of one link and rate together."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for way in [*links.ports, *links.interfaces]:
+        name = "RoCE" if ":" in way.name and way.link == "ethernet" else _FABRICS.get(way.link, way.link)
+        alike.setdefault((name, way.rate or ""), []).append(way.name)
+    for (name, rate), members in alike.items():
+        yield " ".join(filter(None, (name, rate))) + " (" + ", ".join(members) + ")"
+    if not alike:
+        yield _("nothing that is up under one name on all")
+    if links.ports:
+        clients = ", ".join(links.memory_of)
+        yield (
+            _("GPUDirect RDMA by {clients}").format(clients=clients)
+            if clients
+            else _("neither nvidia-peermem nor amdkfd on all: GPUDirect RDMA is left to DMA-BUF")
+        )
 
 
 def _deep_lines(deep: Deep) -> list[str]:
@@ -262,7 +299,11 @@ def _deep_lines(deep: Deep) -> list[str]:
         lines += wrapped(_("Median of {what}: {rate}/s").format(what=visible(usual.of), rate=size(usual.rate)))
     for link in deep.links:
         if link.alone:
-            rate = f"{size(link.rate)}/s" if isinstance(link.rate, int) else visible(link.because or "")
+            rate = (
+                _("{size}/s").format(size=size(link.rate))
+                if isinstance(link.rate, int)
+                else visible(link.because or "")
+            )
             template = _("Link {first} to {second}: {rate}. Both are well with others, or met nobody else.")
             lines += wrapped(
                 template.format(first=visible(link.nodes[0]), second=visible(link.nodes[1]), rate=rate), "", "  "
@@ -282,6 +323,8 @@ def _group_lines(group: NodeGroup, titles: list[str]) -> list[str]:
             remarks.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
         elif row.value is None:
             remarks.append(_("no {fact}, others have it").format(fact=row.fact))
+        elif row.usual is None:
+            remarks.append(f"{row.fact}: {row.value}")
         else:
             remarks.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
     if not remarks:
