@@ -64,6 +64,14 @@ def test_adapters_and_interfaces_of_a_tree(seen):
     assert (node.memory_of, node.variables) == (("nvidia-peermem",), {"NCCL_SOCKET_IFNAME": "ib0"})
 
 
+def test_settings_of_nccl_hold_in_their_order(seen):
+    files = {"etc/nccl.conf": "# all\nNCCL_SOCKET_IFNAME=eth\nNCCL_IB_HCA = mlx5_0 # the first\nNCCL_DEBUG=WARN\n"}
+    assert seen(files).variables == {"NCCL_SOCKET_IFNAME": "eth", "NCCL_IB_HCA": "mlx5_0"}
+    home = {"home/ada/.nccl.conf": "NCCL_SOCKET_IFNAME=ib0\nNCCL_IB_HCA=mlx5_1\n"}
+    variables = {"HOME": "/home/ada", "NCCL_IB_HCA": "mlx5_2"}
+    assert seen(files | home, **variables).variables == {"NCCL_SOCKET_IFNAME": "ib0", "NCCL_IB_HCA": "mlx5_2"}
+
+
 def test_an_amd_node_and_one_without_any_network(seen):
     assert seen({"sys/kernel/mm/memory_peers/amdkfd/version": "1.0\n"}).memory_of == ("amdkfd",)
 
@@ -146,7 +154,7 @@ def test_the_ways_that_all_share_and_the_variables_that_lead_there():
     assert (found.socket, found.hca) == ("=eth0", "=mlx5_0:1,mlx5_1:1")
     text = doctor_text(answer([found]))
     assert "RoCE 200 Gb/sec (2X NDR) (mlx5_bond_0:1)" in " ".join(text.split())
-    assert "NCCL_SOCKET_IFNAME==eth0 NCCL_IB_HCA==mlx5_0:1,mlx5_1:1" in " ".join(text.split())
+    assert 'NCCL_SOCKET_IFNAME="=eth0" NCCL_IB_HCA="=mlx5_0:1,mlx5_1:1"' in " ".join(text.split())
 
 
 def test_nodes_that_share_no_interface():

@@ -9,17 +9,23 @@ from rigup.sizes import duration
 from rigup.visible import visible
 
 MOST = 12
-"""Allocations that are shown."""
+"""Allocations that are shown, beside those that are named."""
 
 
 def shown(answer: Advise) -> str:
     """The whole answer: sentences are wrapped, the tables stand as they are."""
     lines = [line for text in _head(answer) for line in wrapped(text, "", "  ")]
     if answer.allocations:
-        rows = answer.allocations[:MOST]
+        rows = _chosen(answer)
         lines += ["", *_table(rows), "", _("Done in, from 10 to 90 %:"), *_bars(rows)]
     remarks = [line for text in _remarks(answer) for line in wrapped(text, "", "  ")]
     return "\n".join([*lines, *([""] if remarks else []), *remarks])
+
+
+def _chosen(answer: Advise) -> list[Advised]:
+    """The best, with the cheapest and the best of another kind wherever they stand."""
+    named = {answer.cheapest, answer.flip.other if answer.flip else None}
+    return [row for place, row in enumerate(answer.allocations) if place < MOST or row.allocation in named]
 
 
 def _head(answer: Advise) -> Iterator[str]:

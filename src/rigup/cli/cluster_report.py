@@ -196,20 +196,23 @@ def _time(stamp: int | None) -> str:
 
 
 def _source_lines(answer: Cluster) -> list[str]:
-    lines = []
+    """Commands that did not answer, those together that said the same."""
+    commands: dict[str, list[str]] = {}
     for source in answer.sources:
         if not source.whole:
-            words = (
-                source.said.splitlines()[-1]
-                if isinstance(source.said, str) and source.said
-                else _("no answer that is known")
-            )
-            lines += wrapped(
-                _("Not read: {command} ({said})").format(
-                    command=visible(source.command.partition(" -o ")[0]), said=visible(words)
-                )
-            )
-    return lines
+            last = source.said.splitlines()[-1:] if isinstance(source.said, str) else []
+            commands.setdefault("".join(last) or _("no answer that is known"), []).append(_short(source.command))
+    template = _("Not read: {command} ({said})")
+    return [
+        line
+        for said, names in commands.items()
+        for line in wrapped(template.format(command=visible(", ".join(names)), said=visible(said.rstrip("."))))
+    ]
+
+
+def _short(command: str) -> str:
+    """A command without its options: `scontrol show nodes`."""
+    return " ".join(word for word in command.split() if not set(word) & set("=%|,") and word[:1] != "-" and word != "where")  # fmt: skip
 
 
 def map_text(answer: Cluster) -> str:
@@ -255,7 +258,7 @@ def _link_lines(links: SharedLinks) -> list[str]:
         text = _("No interface is up under one name on all of them: NCCL_SOCKET_IFNAME can name none.")
         return [*lines, *wrapped(text, "  ", "  ")]
     values = {"NCCL_SOCKET_IFNAME": links.socket, "NCCL_IB_HCA": links.hca}
-    words = [f"{name}={visible(value)}" for name, value in values.items() if isinstance(value, str)]
+    words = [f'{name}="{visible(value)}"' for name, value in values.items() if isinstance(value, str)]
     text = _("On each of them {settings} leads to the quickest (RCCL reads the same).")
     return [*lines, *wrapped(text.format(settings=" ".join(words)), "  ", "  ")]
 

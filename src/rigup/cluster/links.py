@@ -11,7 +11,7 @@ from typing import NamedTuple
 from msgspec import UNSET, UnsetType
 
 from rigup.cluster.grouping import Differs
-from rigup.machine.kinds import NetInterface, PeerMemory, RdmaPort, Variable
+from rigup.machine.kinds import FileVariable, NetInterface, PeerMemory, RdmaPort, Variable
 from rigup.machine.slurm.hostlist import fold
 from rigup.machine.store import Facts
 from rigup.schemas.doctor import SharedLink, SharedLinks
@@ -54,8 +54,19 @@ def links_of(facts: Facts) -> NodeLinks:
         f"{fact.get('device')}:{fact.get('port')}": Way(fact.get("state") == "ACTIVE", str(fact.get("link") or "").lower(), _speed(rate := str(fact.get("rate") or "")), rate)
         for fact in facts.of(RdmaPort)
     }  # fmt: skip
-    variables = {str(fact.get("name")): str(fact.get("value")) for fact in facts.of(Variable) if fact.get("name") in _READ and fact.get("value")}  # fmt: skip
-    return NodeLinks(interfaces, ports, tuple(sorted(str(fact.get("client")) for fact in facts.of(PeerMemory))), variables)  # fmt: skip
+    memory_of = tuple(sorted(str(fact.get("client")) for fact in facts.of(PeerMemory)))
+    return NodeLinks(interfaces, ports, memory_of, _variables(facts))
+
+
+def _variables(facts: Facts) -> dict[str, str]:
+    """What holds of each: the environment's, else that of the person's nccl.conf, else that of the machine's."""
+    files = sorted(facts.of(FileVariable), key=lambda fact: not str(fact.get("path")).startswith("/etc/"))
+    of_files = [fact for fact in files if str(fact.get("path")).endswith("nccl.conf")]
+    return {
+        str(fact.get("name")): str(fact.get("value"))
+        for fact in [*of_files, *facts.of(Variable)]
+        if fact.get("name") in _READ and fact.get("value")
+    }
 
 
 def _rate(speed: int) -> str:

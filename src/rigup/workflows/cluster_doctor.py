@@ -180,7 +180,7 @@ def _barred(node: Node) -> str:
     """Why a node cannot be asked; "" where it can."""
     if state_of(node) not in UP:
         return _("Slurm gives it no jobs: {state}.").format(
-            state=" ".join(filter(None, (state_of(node) + ",", node.reason))).rstrip(",. ")
+            state=" ".join(filter(None, (_(state_of(node)) + ",", node.reason))).rstrip(",. ")
         )
     if node.cpus is not None and node.cpus_allocated is not None and node.cpus_allocated >= node.cpus:
         return _("No processor is free.")

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.machine.kinds import NetInterface, PeerMemory, RdmaPort, Variable
+from rigup.machine.kinds import FileVariable, NetInterface, PeerMemory, RdmaPort, Variable
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
@@ -47,6 +47,13 @@ def rdma_ports(text: Text) -> Statements:
     value = text.body.strip().rpartition(": ")[2]
     if path and value and value.isprintable():
         yield from says(text, RdmaPort, 0, device=path[1], port=int(path[2]), **{path[3].removesuffix("_layer"): value})
+
+
+@reads(inputs=[File("/etc/nccl.conf", most=20_000), File("{HomeFolder.path}/.nccl.conf", most=20_000)], adds=(FileVariable,))  # fmt: skip
+def nccl_settings(text: Text) -> Statements:
+    """`NCCL_IB_HCA=mlx5_0`: NCCL takes it where the environment does not set the variable, the person's own file first."""
+    for hit in text.each(r"^[ \t]{0,8}(?P<name>NCCL_\w{1,60})[ \t]{0,8}=(?P<value>[^\n#]{1,300})"):
+        yield hit.states(FileVariable, path=text.source, name=hit["name"], value=hit["value"].strip())
 
 
 @reads(
