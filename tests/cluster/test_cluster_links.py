@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from rigup.cli.cluster_report import doctor_text
+from rigup.cli.cluster_doctor_report import doctor_text
 from rigup.cluster.links import NodeLinks, Way, differences, links_of, selected, shared
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.look import look
