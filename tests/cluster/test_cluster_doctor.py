@@ -126,7 +126,7 @@ def test_one_srun_asks_every_node_and_a_hung_one_costs_itself(slurm, monkeypatch
     for name, value in slurm.environment.items():
         monkeypatch.setenv(name, value)
     names = [f"rocm{at:02}" for at in range(1, 11)]
-    script = 'echo "hello from $SLURMD_NODENAME"; [ "$SLURMD_NODENAME" = rocm04 ] && sleep 300; echo end'
+    script = 'echo "hello from $SLURMD_NODENAME"; [ "$SLURMD_NODENAME" = rocm04 ] && exec sleep 300; echo end'
     replies = srun.asked(names, "rocm", seconds=30, script=script)
     assert set(replies.answers) == set(names), replies.said
     assert replies.answers["rocm02"] == b"hello from rocm02\nend\n"
