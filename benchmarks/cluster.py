@@ -5,7 +5,6 @@
 Bounds: 2 s for the answer, 10 s for the grouping, 1 GB of memory, in seconds of the processor. Exit status 1 where one is not kept.
 """
 
-import json
 import random
 import resource
 import sys
@@ -29,18 +28,18 @@ ANSWER_SECONDS, GROUPING_SECONDS, MEMORY = 2.0, 10.0, 1 << 30
 def written(folder: Path) -> None:
     """Dumps of such a cluster, as its commands print them."""
     drawn = random.Random(7)
-    template = json.loads(
-        (Path(__file__).parents[1] / "tests/machine/slurm_answers/slurmrestd-25.11-nodes.json").read_text()
-    )["nodes"][0]
-    nodes = []
+    answers = Path(__file__).parents[1] / "tests/machine/slurm_answers"
+    rest = (answers / "scontrol_nodes.txt").read_text().splitlines()[0].partition(" ")[2]
+    for word in ("Gres=gpu:l40:4", "State=MIXED", "Partitions=cuda,scavenge"):
+        rest = rest.replace(word, "")
+    lines = []
     for at in range(NODES):
-        used = drawn.randint(0, GPUS)
-        nodes.append({
-            **template, "name": f"node{at:05}", "state": ["IDLE" if not used else "MIXED"] + (["DRAIN"] if at % 97 == 0 else []),
-            "reason": "GPU lost" if at % 97 == 0 else "", "gres": f"gpu:h100:{GPUS}", "gres_used": f"gpu:h100:{used}(IDX:0-{used})",
-            "partitions": ["gpu", "scavenge"],
-        })  # fmt: skip
-    (folder / "nodes.json").write_text(json.dumps({"nodes": nodes}))
+        used, drained = drawn.randint(0, GPUS), at % 97 == 0
+        lines.append(
+            f"NodeName=node{at:05} {rest} Gres=gpu:h100:{GPUS} GresUsed=gpu:h100:{used}(IDX:0-{used}) Partitions=gpu,scavenge "
+            f"State={'MIXED' if used else 'IDLE'}{'+DRAIN Reason=GPU lost [root@1795200000]' if drained else ''}\n"
+        )
+    (folder / "nodes.txt").write_text("".join(lines))
     rows = [
         f"{at}|gpu|user{at % 300}|lab|normal|{'RUNNING' if at % 2 else 'PENDING'}|Priority|1000|1|8|gres:gpu:h100:4|1795200000|1795200100|1-00:00:00|{at}|N/A|node{at % NODES:05}|job {at}"
         for at in range(JOBS)

@@ -86,7 +86,9 @@ PriorityType=priority/multifactor
 SlurmdParameters=config_overrides
 ReturnToService=2
 SlurmctldTimeout=30
-SlurmdTimeout=30
+# on a busy machine a daemon may answer late: a node that is called down for it would lose its jobs
+SlurmdTimeout=300
+MessageTimeout=60
 KillWait=5
 MinJobAge=86400
 FirstJobId={first_job}
@@ -260,6 +262,15 @@ class Cluster:
 def names(kind: Kind) -> str:
     """The nodes of a kind as Slurm writes them."""
     return f"{kind.partition}[01-{kind.nodes:02}]"
+
+
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give collecting scripts of many nodes, which share this machine, ten minutes in place of two."""
+    from rigup.machine.collect import posix, srun
+
+    monkeypatch.setattr(posix, "SECONDS", 600)
+    monkeypatch.setattr(srun, "SECONDS", 600.0)
+    monkeypatch.setattr(srun, "_MINUTES", 20)
 
 
 def missing() -> str:

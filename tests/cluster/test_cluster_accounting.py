@@ -78,7 +78,7 @@ class Accounted(Cluster):
 
     def accounted(self, job, state):
         """Wait until the accounting tells of a job's end: it lags a moment."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 180
         while time.monotonic() < end:
             if self.run("sacct", "-n", "-X", "-P", "-j", str(job), "-o", "State").stdout.strip() == state:
                 return

@@ -9,6 +9,9 @@ from rigup.cli import run
 from rigup.cluster.grouping import Examined, grouped
 from rigup.machine.collect import srun
 from rigup.machine.fingerprint import Fingerprint
+from rigup.machine.slurm.asking import Slurm
+from rigup.machine.slurm.reading import read_answer
+from rigup.machine.slurm.values import Dump
 
 HERE = ("", "", "", "")
 WHOLE = ("Driver", "Torch", "Platform", "Account", "DeviceNode", "DiskSpace", "KernelParameter")
@@ -123,8 +126,8 @@ def test_one_srun_asks_every_node_and_a_hung_one_costs_itself(slurm, monkeypatch
     for name, value in slurm.environment.items():
         monkeypatch.setenv(name, value)
     names = [f"rocm{at:02}" for at in range(1, 11)]
-    script = 'echo "hello from $SLURMD_NODENAME"; [ "$SLURMD_NODENAME" = rocm04 ] && sleep 100; echo end'
-    replies = srun.asked(names, "rocm", seconds=15, script=script)
+    script = 'echo "hello from $SLURMD_NODENAME"; [ "$SLURMD_NODENAME" = rocm04 ] && exec sleep 300; echo end'
+    replies = srun.asked(names, "rocm", seconds=30, script=script)
     assert set(replies.answers) == set(names), replies.said
     assert replies.answers["rocm02"] == b"hello from rocm02\nend\n"
     assert replies.answers["rocm04"] == b"hello from rocm04\n"
@@ -149,6 +152,33 @@ def test_the_doctor_of_a_real_slurm(slurm, monkeypatch, tmp_path, capsys):
     assert group["nodes"] == ["cuda01"]
     assert {"fact": "GPUs", "value": "0", "usual": "4"} in group["differs"]  # make-believe GPUs are none
     assert [(row["nodes"], "fan" in row["because"]) for row in answer["not_asked"]] == [(["cuda02"], True)]
+
+
+@pytest.mark.slurm
+def test_what_is_asked_for_as_text_is_what_json_tells(slurm):
+    job = slurm.run("sbatch", "--parsable", "-p", "rocm", "--gres=gpu:mi50:3", "-o", "/dev/null", "--wrap", "sleep 600").stdout.strip()  # fmt: skip
+    slurm.wait(job, "RUNNING")
+    asked = Slurm()
+    asked.nodes()
+    data = Dump()
+    assert read_answer(slurm.run("sinfo", "--json").stdout, data) is not None  # 22.05; from 23.02 on it has no nodes
+    texts, rows = ({node.name: node for node in dump.nodes or []} for dump in (asked.dump, data))
+    assert len(texts) == 12
+    assert sum(gpus.allocated or 0 for node in texts.values() for gpus in node.gpus) == 3
+    assert asked.asked[0].command[:1] == ("scontrol",)
+    for name, node in texts.items():
+        for field in (
+            "states",
+            "partitions",
+            "cpus",
+            "cpus_allocated",
+            "memory",
+            "memory_allocated",
+            "gpus",
+            "features",
+            "weight",
+        ):
+            assert getattr(node, field) == getattr(rows[name], field), (name, field)
 
 
 def test_no_slurm(monkeypatch, tmp_path):

@@ -156,7 +156,9 @@ def _question(host: Any, wish: dict[str, Any]) -> "Question":
     )  # fmt: skip
     all_rates = live.with_catalogue(measured, known, live.benched({*known, *(rate.device for rate in measured)}))
     rated = {rate.device for rate in all_rates}
-    candidates = asked or [option for option in live.candidates(state, work) if option.device in rated]
+    candidates, more = (asked, 0) if asked else live.candidates(state, work, rated)
+    if more:
+        assumed.append(_("{count} more allocations are not judged: name those that matter with --on.").format(count=more))  # fmt: skip
     return Question(work, candidates, known, all_rates, state, assumed=assumed)
 
 

@@ -2,22 +2,33 @@
 
 from collections.abc import Iterator
 
-from rigup.cli.layout import columns, width
+from rigup.cli.layout import columns, width, wrapped
 from rigup.language import _
 from rigup.schemas.advise import Advise, Advised, Span
 from rigup.sizes import duration
 from rigup.visible import visible
 
 MOST = 12
-"""Allocations that are shown."""
+"""Allocations that are shown, beside those that are named."""
 
 
 def shown(answer: Advise) -> str:
-    """The whole answer."""
-    return "\n".join(_lines(answer))
+    """The whole answer: sentences are wrapped, the tables stand as they are."""
+    lines = [line for text in _head(answer) for line in wrapped(text, "", "  ")]
+    if answer.allocations:
+        rows = _chosen(answer)
+        lines += ["", *_table(rows), "", _("Done in, from 10 to 90 %:"), *_bars(rows)]
+    remarks = [line for text in _remarks(answer) for line in wrapped(text, "", "  ")]
+    return "\n".join([*lines, *([""] if remarks else []), *remarks])
 
 
-def _lines(answer: Advise) -> Iterator[str]:
+def _chosen(answer: Advise) -> list[Advised]:
+    """The best, with the cheapest and the best of another kind wherever they stand."""
+    named = {answer.cheapest, answer.flip.other if answer.flip else None}
+    return [row for place, row in enumerate(answer.allocations) if place < MOST or row.allocation in named]
+
+
+def _head(answer: Advise) -> Iterator[str]:
     if answer.best:
         first = answer.allocations[0]
         yield _("Soonest: {allocation}, done in {likely} ({low} to {high}).").format(
@@ -30,19 +41,13 @@ def _lines(answer: Advise) -> Iterator[str]:
         yield _("No allocation is advised.")
     if answer.cheapest:
         yield _("Cheapest: {allocation}.").format(allocation=visible(answer.cheapest))
-    if answer.allocations:
-        yield ""
-        yield from _table(answer.allocations[:MOST])
-        yield ""
-        yield _("Done in, from 10 to 90 %:")
-        yield from _bars(answer.allocations[:MOST])
-    yield from _remarks(answer)
 
 
 def _table(rows: list[Advised]) -> Iterator[str]:
     head = (_("allocation"), _("epoch"), _("wait"), _("run"), _("done in"), _("GPU hours"), _("cost"), _("mind"))
     cells = [head, *(_row(row) for row in rows)]
-    widths = [max(columns(line[place]) for line in cells) for place in range(len(head))]
+    cells = cells if any(line[-1] for line in cells[1:]) else [line[:-1] for line in cells]
+    widths = [max(columns(line[place]) for line in cells) for place in range(len(cells[0]))]
     for line in cells:
         padded = [text + " " * (wide - columns(text)) for text, wide in zip(line, widths, strict=True)]
         yield "  ".join(padded).rstrip()
@@ -81,7 +86,6 @@ def _bar(span: Span, most: float, room: int) -> str:
 
 
 def _remarks(answer: Advise) -> Iterator[str]:
-    yield ""
     alike: dict[tuple[str, str, str], list[str]] = {}
     for gone in answer.never:
         kind, _colon, shape = gone.allocation.rpartition(":")

@@ -88,7 +88,7 @@ def doctor(
     """
     if as_json:
         choose("en")
-    from rigup.cli.cluster_report import doctor_text
+    from rigup.cli.cluster_doctor_report import doctor_text
     from rigup.cli.data import data_text
     from rigup.cli.hosts import error as failure_told
     from rigup.workflows.cluster_doctor import of_hosts, of_slurm

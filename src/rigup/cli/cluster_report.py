@@ -8,10 +8,9 @@ from msgspec import UNSET
 
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.language import N_, _, current
-from rigup.machine.slurm.hostlist import expand, fold
-from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, GpuCount, Idle, Worth
-from rigup.schemas.doctor import Deep, Doctor, NodeGroup
-from rigup.sizes import size
+from rigup.machine.slurm.hostlist import fold
+from rigup.schemas.cluster import Cluster, ClusterNode, ClusterPartition, GpuCount, Idle, Worth, YourJob
+from rigup.sizes import duration, size
 from rigup.visible import visible
 
 _LETTERS = {
@@ -26,12 +25,14 @@ _LETTERS = {
     N_("unknown"): "?",
 }
 _MOST_REASONS = 6
+_MOST_JOBS = 20
+_NARROW = 20  # columns that a last cell must have to be wrapped below itself
 _TENTH_TERA = 1e11
 
 
 def table_text(answer: Cluster) -> str:
     """Idle GPUs first, then who may use what, the queue, limits, and what is wrong."""
-    parts = [_head(answer), _idle_lines(answer), _partition_lines(answer), _queue_lines(answer), _limit_lines(answer), _finding_lines(answer),
+    parts = [_head(answer), _idle_lines(answer), _partition_lines(answer), _queue_lines(answer), _your_lines(answer), _limit_lines(answer), _finding_lines(answer),
              _source_lines(answer)]  # fmt: skip
     return "\n\n".join("\n".join(part) for part in parts if part)
 
@@ -62,7 +63,9 @@ def grid(heads: list[str], rows: Iterable[list[str]]) -> list[str]:
     lines = []
     for row in [heads, *rows]:
         first = "".join(padded(cell, room) + "  " for cell, room in zip(row, rooms, strict=False))
-        lines += wrapped(row[-1], first, " " * min(columns(first), width() // 2)) or [first.rstrip()]
+        lines += wrapped(
+            row[-1], first, " " * (columns(first) if width() - columns(first) > _NARROW else width() // 2)
+        ) or [first.rstrip()]
     return lines
 
 
@@ -90,7 +93,7 @@ def _worth(worth: Worth) -> str:
     if isinstance(worth.memory, int):
         parts.append(size(worth.memory))
     if isinstance(worth.bandwidth, float):
-        parts.append(size(int(worth.bandwidth)) + "/s")
+        parts.append(_("{size}/s").format(size=size(int(worth.bandwidth))))
     if isinstance(worth.arithmetic, float) and worth.arithmetic > _TENTH_TERA:
         parts.append(f"{worth.arithmetic / 1e12:.0f} TFLOP/s")
     if isinstance(worth.stack, str):
@@ -142,15 +145,34 @@ def _queue_lines(answer: Cluster) -> list[str]:
     if answer.queue is None:
         return [_("The queue was not read.")]
     reasons = ", ".join(f"{reason} {count}" for reason, count in list(answer.queue.by_reason.items())[:_MOST_REASONS])
-    lines = wrapped(
-        _("Queue: {running} run, {pending} wait.").format(running=answer.queue.running, pending=answer.queue.pending)
-        + (f" ({visible(reasons)})" if reasons else "")
-    )
+    template = _("Queue: {running} run, {pending} wait ({reasons}).") if reasons else _("Queue: {running} run, {pending} wait.")  # fmt: skip
+    queue = answer.queue
+    lines = wrapped(template.format(running=queue.running, pending=queue.pending, reasons=visible(reasons)))
     if answer.poison:
         jobs = ", ".join(f"{row.job} ({visible(row.reason)})" for row in answer.poison[:_MOST_REASONS])
         template = _("Waiting jobs that can never run and spoil the estimates of Slurm: {jobs}.")
         lines += wrapped(template.format(jobs=jobs))
     return lines
+
+
+def _your_lines(answer: Cluster) -> list[str]:
+    """Your own jobs, the first of many."""
+    heads = [_("your job"), _("partition"), "GPU", _("since"), _("why it waits, or how long it may run")]
+    lines = grid(heads, (_your_row(job, answer.now) for job in answer.yours[:_MOST_JOBS]))
+    more = len(answer.yours) - _MOST_JOBS
+    return [*lines, _("… and {count} more").format(count=more)] if more > 0 else lines
+
+
+def _your_row(job: YourJob, now: int) -> list[str]:
+    name = f"{job.job} {job.name}" + (f" ({job.tasks})" if job.tasks > 1 else "")
+    since = duration(max(0, now - job.since)) if isinstance(job.since, int) else "-"
+    left = duration(max(0, job.until - now)) if isinstance(job.until, int) else ""
+    if job.running:
+        text = _("runs, {time} left at most").format(time=left) if left else _("runs")
+    else:
+        text = " ".join(filter(None, (f"{job.reason or ''}:", job.because or "")))
+        text += " " + _("Slurm expects its start in {time}.").format(time=left) if left else ""
+    return [name, ",".join(job.partitions), str(job.gpus), since, text]
 
 
 def _limit_lines(answer: Cluster) -> list[str]:
@@ -193,20 +215,23 @@ def _time(stamp: int | None) -> str:
 
 
 def _source_lines(answer: Cluster) -> list[str]:
-    lines = []
+    """Commands that did not answer, those together that said the same."""
+    commands: dict[str, list[str]] = {}
     for source in answer.sources:
         if not source.whole:
-            words = (
-                source.said.splitlines()[-1]
-                if isinstance(source.said, str) and source.said
-                else _("no answer that is known")
-            )
-            lines += wrapped(
-                _("Not read: {command} ({said})").format(
-                    command=visible(source.command.partition(" -o ")[0]), said=visible(words)
-                )
-            )
-    return lines
+            last = source.said.splitlines()[-1:] if isinstance(source.said, str) else []
+            commands.setdefault("".join(last) or _("no answer that is known"), []).append(_short(source.command))
+    template = _("Not read: {command} ({said})")
+    return [
+        line
+        for said, names in commands.items()
+        for line in wrapped(template.format(command=visible(", ".join(names)), said=visible(said.rstrip("."))))
+    ]
+
+
+def _short(command: str) -> str:
+    """A command without its options: `scontrol show nodes`."""
+    return " ".join(word for word in command.split() if not set(word) & set("=%|,") and word[:1] != "-" and word != "where")  # fmt: skip
 
 
 def map_text(answer: Cluster) -> str:
@@ -219,79 +244,6 @@ def map_text(answer: Cluster) -> str:
         room = max(width() - 2, 10)
         lines += ["  " + letters[start : start + room] for start in range(0, len(letters), room)]
     return "\n".join(lines)
-
-
-def doctor_text(answer: Doctor) -> str:
-    """A group a paragraph: `8 nodes well`, then whom something is to be said of."""
-    lines: list[str] = []
-    titles: dict[str, list[str]] = {}
-    for finding in answer.findings:
-        titles.setdefault(finding.place, []).append(finding.title)
-    for group in answer.groups or ():
-        lines += _group_lines(group, titles.get(expand(group.nodes[0])[0], []))
-    for silent in answer.not_asked or ():
-        lines += wrapped(
-            _("Not examined: {nodes}. {because}").format(
-                nodes=visible(", ".join(silent.nodes)), because=visible(silent.because)
-            ),
-            "",
-            "  ",
-        )
-    if answer.deep is not UNSET:
-        lines += _deep_lines(answer.deep)
-    return "\n".join(lines) or _("There is no node to examine.")
-
-
-def _deep_lines(deep: Deep) -> list[str]:
-    """What was verified, the medians, and links that are bad by themselves."""
-    lines: list[str] = []
-    for row in deep.verified:
-        names, because = visible(", ".join(row.nodes)), visible(row.because or "")
-        if row.state == "verified":
-            template = _("Verified: {nodes} ({framework} on {devices})")
-            lines += wrapped(
-                template.format(
-                    nodes=names, framework=visible(row.framework or ""), devices=visible(", ".join(row.devices))
-                ),
-                "",
-                "  ",
-            )
-        elif row.state == "unknown":
-            lines += wrapped(_("Not verified: {nodes}. {because}").format(nodes=names, because=because), "", "  ")
-    for usual in deep.usual:
-        lines += wrapped(_("Median of {what}: {rate}/s").format(what=visible(usual.of), rate=size(usual.rate)))
-    for link in deep.links:
-        if link.alone:
-            rate = f"{size(link.rate)}/s" if isinstance(link.rate, int) else visible(link.because or "")
-            template = _("Link {first} to {second}: {rate}. Both are well with others, or met nobody else.")
-            lines += wrapped(
-                template.format(first=visible(link.nodes[0]), second=visible(link.nodes[1]), rate=rate), "", "  "
-            )
-    if deep.usual:
-        lines += wrapped(
-            _("What is more than {margin:.0f} times below its median is called slow.").format(margin=deep.margin)
-        )
-    return lines
-
-
-def _group_lines(group: NodeGroup, titles: list[str]) -> list[str]:
-    names = visible(", ".join(group.nodes))
-    remarks = list(titles)
-    for row in group.differs:
-        if row.fact == "GPUs":
-            remarks.append(_("{seen} of {expected} GPUs").format(seen=row.value, expected=row.usual))
-        elif row.value is None:
-            remarks.append(_("no {fact}, others have it").format(fact=row.fact))
-        else:
-            remarks.append(_("{fact} {value}, others {usual}").format(fact=row.fact, value=row.value, usual=row.usual))
-    if not remarks:
-        return wrapped(_("Well: {nodes} ({count} in all)").format(nodes=names, count=group.count), "", "  ")
-    if len(remarks) == 1:
-        return wrapped(_("{nodes}: {text}").format(nodes=names, text=visible(remarks[0])), "", "  ")
-    return [
-        *wrapped(_("{nodes}:").format(nodes=names), "", "  "),
-        *(line for text in remarks for line in wrapped(visible(text), "  - ", "    ")),
-    ]
 
 
 _STYLE = """

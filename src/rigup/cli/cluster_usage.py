@@ -75,7 +75,7 @@ def _tables(answer: ClusterReport) -> Iterator[Table]:
         heads = [_("account"), _("jobs"), _("GPU-hours"), _("GPU-hours not used"), _("memory not used")]
         yield _("Accounts"), heads, [[row.account or "-", *_sums_row(row.sums)] for row in answer.accounts]
     if answer.waits:
-        heads = [_("partition"), _("jobs"), _("half waited less than"), _("nine of ten less than"), _("longest")]
+        heads = [_("partition"), _("jobs"), _("half waited less than"), _("nine of ten less than"), _("longest wait")]
         rows = [
             [row.partition, str(row.jobs), *map(span, (row.median, row.ninth, row.longest))] for row in answer.waits
         ]

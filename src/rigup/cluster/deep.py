@@ -81,6 +81,7 @@ class Proof(msgspec.Struct):
     failed: tuple[str, ...] = ()
     because: str = ""
     family: str = ""  # which nodes can meet in an all-reduce: gloo, nccl, rccl
+    imported: float = 0.0  # seconds in which torch was imported
 
 
 class Measured(msgspec.Struct):
@@ -117,7 +118,9 @@ def proof(answer: Verified) -> Proof:
         except (msgspec.ValidationError, TypeError, KeyError, ValueError):
             return Proof("failed", because="the probe's answer cannot be read")
     if seen.about is None:
-        return Proof("failed", because=(answer.said.strip().splitlines() or ["torch could not be imported"])[-1][:300])
+        late = any(event.get("why") in ("over", "hung") for event in answer.events)
+        words = "torch was not imported in time" if late else "torch could not be imported"
+        return Proof("failed", because=(answer.said.strip().splitlines() or [words])[-1][:300])
     checks = [(device, judge(name, record)) for (device, name), record in seen.records.items()]
     failed = tuple(f"{device}: {check.name}" for device, check in checks if check.passed is False)
     because = next((str(check.because) for _device, check in checks if check.passed is False and check.because), "")
@@ -125,7 +128,7 @@ def proof(answer: Verified) -> Proof:
     build = seen.about.build if isinstance(seen.about.build, dict) else {}
     on_gpu = any(device.id.startswith("cuda") for device in seen.devices)
     state = "failed" if failed else "verified" if any(check.passed is True for _device, check in checks) else "unknown"
-    return Proof(state, f"torch {seen.about.version}", devices, failed, because, ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo")  # fmt: skip
+    return Proof(state, f"torch {seen.about.version}", devices, failed, because, ("rccl" if build.get("hip") else "nccl") if on_gpu else "gloo", seen.about.seconds)  # fmt: skip
 
 
 def _take_event(seen: Seen, event: dict[str, Any]) -> None:

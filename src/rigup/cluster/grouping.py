@@ -6,13 +6,16 @@ address, a serial number) is nobody's difference. Equal rows are taken apart onc
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from rigup.machine.difference import subject_of
 from rigup.machine.fingerprint import Fingerprint, Row
 from rigup.schemas.shared import Finding
+
+if TYPE_CHECKING:
+    from rigup.cluster.links import NodeLinks
 
 # What follows from a difference that is told by itself: files of a driver, lists that a card stands in, names and addresses.
 _ECHOES = frozenset((
@@ -47,7 +50,7 @@ Part = dict[Fact, str]  # facts of one kind, with their values as text
 class Examined(NamedTuple):
     """A node that answered: what lasts of it, what is wrong (cause, title), its GPUs by name, how many Slurm expects of it, the findings whole.
 
-    `measured` is what was measured there and is not as elsewhere.
+    `measured` is what was measured there and is not as elsewhere; `links` by what others reach it.
     """
 
     fingerprint: Fingerprint
@@ -56,6 +59,7 @@ class Examined(NamedTuple):
     expected: int | None = None
     whole: tuple[Finding, ...] = ()
     measured: tuple["Differs", ...] = ()
+    links: "NodeLinks | None" = None
 
 
 class Differs(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from rigup.cluster.reasons import because
 from rigup.cluster.states import UP, reserved_nodes, state_of
 from rigup.cluster.worth import worths
 from rigup.language import _
@@ -29,6 +30,7 @@ from rigup.schemas.cluster import (
     Share,
     SlurmRelease,
     Worth,
+    YourJob,
     YourLimit,
 )
 from rigup.schemas.shared import Evidence, Finding
@@ -77,6 +79,7 @@ def overview(dump: Dump, sources: list[AskedCommand], now: int, you: You) -> Clu
         nodes=[_node(row, worth) for row in seen.values()],
         idle=[row for partition in partitions for row in _idle(partition.name, members[partition.name], worth)],
         queue=None if jobs is None else _queue(jobs), poison=[_poison(job, you) for job in jobs or [] if job.pending and job.reason in NEVER],
+        yours=[_yours(job) for job in jobs or [] if you.user and job.user == you.user and (job.pending or job.running)],
         reservations=[_reservation(reservation, you) for reservation in dump.reservations or []],
         limits=[yours for limit in limits if (yours := _limit(limit, limits))], findings=_findings(seen.values()),
     )  # fmt: skip
@@ -228,6 +231,16 @@ def _poison(job: Job, you: You) -> Poison:
         user=_known(job.user) if yours else UNSET,
         reason=job.reason,
     )
+
+
+def _yours(job: Job) -> YourJob:
+    ends = job.start + job.time_limit if job.running and job.start and job.time_limit else None
+    return YourJob(
+        job=job.array_job or job.id, tasks=job.array_count, name=job.name, partitions=list(job.partitions), running=job.running,
+        gpus=sum(asked.count for asked in job.gpus), since=_known(job.start if job.running else job.submit),
+        until=_known(ends if job.running else job.start), reason=UNSET if job.running else _known(job.reason),
+        because=UNSET if job.running else _known(because(job.reason)),
+    )  # fmt: skip
 
 
 def _reservation(reservation: Reservation, you: You) -> ClusterReservation:

@@ -21,7 +21,7 @@ from rigup.machine.store import Facts
 # What programs said, what is counted from other facts, and what the kernel numbers anew at each start.
 _ASIDE = frozenset((
     "Symptom", "JobRequest", "Launch", "Mask", "CardCount", "UnlistedVendor", "UnloadedModule", "HomeFolder",
-    "DrmCard", "NetInterface", "Proof", "ProvenPackage", "StateFolder", "JupyterFolder",
+    "DrmCard", "NetInterface", "RdmaPort", "PeerMemory", "Proof", "ProvenPackage", "StateFolder", "JupyterFolder",
 ))  # fmt: skip
 _VOLATILE = frozenset((
     "Gpu.memory_used", "Gpu.power", "Gpu.seen_by", "Gpu.ecc_errors", "Gpu.nvml_index",

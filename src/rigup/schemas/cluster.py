@@ -218,6 +218,35 @@ class Poison(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class YourJob(Struct, frozen=True, kw_only=True):
+    """A job of who asks.
+
+    Attributes:
+        job: its number; of an array the array's.
+        tasks: of an array that wait together; 1 for a job.
+        name: of the job.
+        partitions: where it runs, or may run.
+        running: whether it runs; else it waits.
+        gpus: of the whole job.
+        since: unix seconds since which it runs, or waits.
+        until: unix seconds at which its time limit ends, of one that runs; when Slurm expects it to start, of one that waits.
+        reason: why it waits, in the word of Slurm.
+        because: the same as a sentence.
+
+    """
+
+    job: int
+    tasks: int
+    name: str
+    partitions: list[str]
+    running: bool
+    gpus: int
+    since: int | UnsetType = UNSET
+    until: int | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    because: str | UnsetType = UNSET
+
+
 class ClusterReservation(Struct, frozen=True, kw_only=True):
     """A reservation.
 
@@ -278,6 +307,7 @@ class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.
         idle: GPUs that stand idle and can be used, by partition and type.
         queue: None where it was not read.
         poison: waiting jobs that can never run.
+        yours: jobs of who asks, in the order of Slurm; of dumps none, for nobody knows whose they are.
         reservations: in force and to come.
         limits: that hold for you.
         findings: nodes that are away, one a node, in the form of `rigup.doctor/1`; `place` is the node.
@@ -292,6 +322,7 @@ class Cluster(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.
     idle: list[Idle]
     queue: Queue | None
     poison: list[Poison]
+    yours: list[YourJob]
     reservations: list[ClusterReservation]
     limits: list[YourLimit]
     findings: list[Finding]

@@ -232,6 +232,44 @@ class UsualSpeed(Struct, frozen=True, kw_only=True):
     rate: int
 
 
+class SharedLink(Struct, frozen=True, kw_only=True):
+    """An interface, or a port of an RDMA adapter, that is up under this name on every one of several nodes.
+
+    Attributes:
+        name: `ib0`, or `mlx5_0:1` for port 1 of an adapter.
+        link: ethernet or infiniband; an Ethernet port of an RDMA adapter is RoCE.
+        rate: as the kernel writes it; of a rate that differs the lowest.
+
+    """
+
+    name: str
+    link: str
+    rate: str | UnsetType = UNSET
+
+
+class SharedLinks(Struct, frozen=True, kw_only=True):
+    """By what nodes of a cluster that should be alike reach each other.
+
+    Attributes:
+        nodes: ranges of names.
+        count: how many they are.
+        interfaces: that are up on all of them; bridges and the like are left out.
+        ports: of RDMA adapters, that are up on all of them.
+        memory_of: whose memory those adapters read without the processor, on all of them (nvidia-peermem, amdkfd).
+        socket: a value of NCCL_SOCKET_IFNAME that leads to the quickest of the interfaces on each node.
+        hca: a value of NCCL_IB_HCA that leads to the quickest ports of one kind on each node.
+
+    """
+
+    nodes: list[str]
+    count: int
+    interfaces: list[SharedLink]
+    ports: list[SharedLink]
+    memory_of: list[str]
+    socket: str | UnsetType = UNSET
+    hca: str | UnsetType = UNSET
+
+
 class Deep(Struct, frozen=True, kw_only=True):
     """What was measured on nodes and between them.
 
@@ -269,6 +307,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         since_ok: what has changed since all was well, where that was asked for.
         groups: of a cluster alone: its nodes by what is to be said of them, the largest group first; then `place` of a finding is its node.
         not_asked: of a cluster alone: nodes that gave no answer, by why.
+        links: of a cluster alone: by what nodes that should be alike reach each other.
         deep: of a cluster alone: devices verified, disks and links measured, where that was asked for.
 
     """
@@ -287,6 +326,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     since_ok: SinceOk | UnsetType = UNSET
     groups: list[NodeGroup] | UnsetType = UNSET
     not_asked: list[NodeNotAsked] | UnsetType = UNSET
+    links: list[SharedLinks] | UnsetType = UNSET
     deep: Deep | UnsetType = UNSET
 
 

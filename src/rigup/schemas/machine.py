@@ -114,10 +114,12 @@ class Machine(Struct, frozen=True, kw_only=True):
         package_sources: where pip, uv or conda were told to take packages from, and through what.
         packages: an installed distribution of a Python environment.
         path_libraries: a library that lies in a folder of a search path, or among a toolkit's stubs or compatibility libraries.
+        peer_memories: whose memory RDMA adapters read without the processor.
         platforms: the running kernel and what it runs on.
         proofs: a device that computed right with a framework of an environment, or failed to, and what that was found under.
         proven_packages: a package that lies in an environment now of which a proof is on record.
         python_envs: a Python environment.
+        rdma_ports: a port of an adapter that reads and writes the memory of other machines: InfiniBand, Omni-Path or RoCE.
         search_paths: a folder in which a process's loader looks before all others.
         services: a system service.
         shared_memories: /dev/shm of a world.
@@ -182,10 +184,12 @@ class Machine(Struct, frozen=True, kw_only=True):
     package_sources: Facts | UnsetType = UNSET
     packages: Facts | UnsetType = UNSET
     path_libraries: Facts | UnsetType = UNSET
+    peer_memories: Facts | UnsetType = UNSET
     platforms: Facts | UnsetType = UNSET
     proofs: Facts | UnsetType = UNSET
     proven_packages: Facts | UnsetType = UNSET
     python_envs: Facts | UnsetType = UNSET
+    rdma_ports: Facts | UnsetType = UNSET
     search_paths: Facts | UnsetType = UNSET
     services: Facts | UnsetType = UNSET
     shared_memories: Facts | UnsetType = UNSET

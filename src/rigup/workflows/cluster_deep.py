@@ -25,9 +25,11 @@ from rigup.workflows.cluster_talk import Talk
 
 MOST_NODES = 1024
 _FACTS = 180.0  # seconds for the collecting script
-_HELLO, _START = 90.0, 150.0
+_HELLO = 90.0
+_START = 270.0  # beyond the seconds of verification: what a node takes at most to import torch and to end children
 _DISK, _DISK_MORE = 4.0, 40.0  # seconds of a folder, and what it may take beyond
-_LINK, _LINK_LIMIT, _LINK_MORE = 1.0, 45.0, 30.0
+_LINK, _LINK_LIMIT, _LINK_MOST, _LINK_MORE = 1.0, 45.0, 120.0, 45.0
+_IMPORTS = 4.0  # a link may take that many times the slowest import of torch beyond its limit, up to the most
 _BYTES = {"gloo": 8 << 20, "nccl": 64 << 20, "rccl": 64 << 20}
 Progress = Callable[[str], None]
 
@@ -35,7 +37,7 @@ Progress = Callable[[str], None]
 def minutes(seconds: float, folders: int) -> int:
     """The longest that all of it takes, as a job's limit."""
     whole = (
-        _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + 4 * (_LINK_LIMIT + _LINK_MORE)
+        _FACTS + _HELLO + seconds + _START + 2 * max(1, folders) * (_DISK + _DISK_MORE) + 4 * (_LINK_MOST + _LINK_MORE)
     )
     return round(whole / 60) + 1
 
@@ -158,15 +160,17 @@ def _round(talk: Talk, found: Measured, hello: dict[str, Hello], asked: dict[str
     """Every pair at once; a pair of which one answers and one does not is told by the one that did."""
     word = secrets.token_hex(8)
     everybody = [name for chosen in asked.values() for pair in chosen for name in pair]
+    slowest = max((found.proofs[name].imported for name in everybody), default=0.0)
+    limit = min(_LINK_MOST, _LINK_LIMIT + _IMPORTS * slowest)
     for family, chosen in asked.items():
         peers = {
             first: {"addresses": _sound(hello[first].addresses), "port": hello[first].port} for first, _second in chosen
         }
         talk.say(
-            do="link", only=[name for pair in chosen for name in pair], pairs=chosen, peers=peers, word=word, round=round_, seconds=_LINK, limit=_LINK_LIMIT,
+            do="link", only=[name for pair in chosen for name in pair], pairs=chosen, peers=peers, word=word, round=round_, seconds=_LINK, limit=limit,
             backend="gloo" if family == "gloo" else "nccl", bytes=_BYTES[family],
         )  # fmt: skip
-    answers = talk.hear(Link, everybody, _LINK_LIMIT + _LINK_MORE)
+    answers = talk.hear(Link, everybody, limit + _LINK_MORE)
     for pair in (pair for chosen in asked.values() for pair in chosen):
         links = [answers[name] for name in pair if name in answers and answers[name].peer in ("", *pair)]
         sound = [link for link in links if link.rate > 0 and not link.error]

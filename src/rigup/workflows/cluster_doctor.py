@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from rigup.cluster.asking import NoCluster
-from rigup.cluster.grouping import Examined, Group, grouped
+from rigup.cluster.grouping import Differs, Examined, Group, grouped
 from rigup.cluster.states import UP, state_of
 from rigup.language import _
 from rigup.machine.collect.ssh import Failure
@@ -180,7 +180,7 @@ def _barred(node: Node) -> str:
     """Why a node cannot be asked; "" where it can."""
     if state_of(node) not in UP:
         return _("Slurm gives it no jobs: {state}.").format(
-            state=" ".join(filter(None, (state_of(node) + ",", node.reason))).rstrip(",. ")
+            state=" ".join(filter(None, (_(state_of(node)) + ",", node.reason))).rstrip(",. ")
         )
     if node.cpus is not None and node.cpus_allocated is not None and node.cpus_allocated >= node.cpus:
         return _("No processor is free.")
@@ -202,7 +202,7 @@ def _by_srun(names: list[str], partition: str) -> tuple[dict[str, Facts], str]:
     from rigup.machine.collect.ssh import cleaned
 
     try:
-        reply = srun.asked(names, partition)
+        reply = srun.asked(names, partition, srun.SECONDS)
     except OSError as error:
         raise NoCluster(_("srun could not be started: {error}.").format(error=error.strerror)) from error
     return _seen(reply.answers), (cleaned(reply.said).splitlines() or [""])[-1]
@@ -225,6 +225,7 @@ def _seen(answers: Mapping[str, bytes]) -> dict[str, Facts]:
 
 def _examined(facts: Facts, expected: int | None) -> Examined:
     """What a node's facts say: findings louder than a note, what lasts, its GPUs."""
+    from rigup.cluster.links import links_of
     from rigup.diagnosis.answer import Diagnosis, answer
     from rigup.diagnosis.judge import judged
     from rigup.machine.fingerprint import fingerprint
@@ -234,7 +235,7 @@ def _examined(facts: Facts, expected: int | None) -> Examined:
     whole = tuple(finding for finding in doctor.findings if finding.severity != "note")
     findings = tuple((finding.cause, finding.title) for finding in whole)
     gpus = tuple(str(gpu.get("name") or "GPU") for gpu in facts.of(Gpu))
-    return Examined(fingerprint(facts), findings, gpus, expected, whole)
+    return Examined(fingerprint(facts), findings, gpus, expected, whole, links=links_of(facts))
 
 
 def _answer(
@@ -243,13 +244,19 @@ def _answer(
     away: Mapping[str, str],
     found: "Measured | None" = None,
 ) -> Doctor:
+    from rigup.cluster import links
+
     silent: dict[str, list[str]] = defaultdict(list)
     deep: Deep | None = None
+    alike = [list(names) for names in alike]
+    reached = {name: node.links for name, node in examined.items() if node.links}
+    rows: Mapping[str, tuple[Differs, ...]] = links.differences(reached, alike)
     if found is not None:
         from rigup.cluster.deep import differences
 
-        rows, deep = differences(found)
-        examined = {name: node._replace(measured=tuple(rows.get(name, ()))) for name, node in examined.items()}
+        more, deep = differences(found)
+        rows = {name: (*rows.get(name, ()), *more.get(name, ())) for name in examined}
+    examined = {name: node._replace(measured=rows.get(name, ())) for name, node in examined.items()}
     for name, because in away.items():
         silent[because].append(name)
     groups = grouped(examined, alike)
@@ -265,7 +272,7 @@ def _answer(
             for group in groups
         ],
         not_asked=[NodeNotAsked(nodes=fold(names), because=because) for because, names in silent.items()],
-        deep=UNSET if deep is None else deep,
+        links=links.shared(reached, alike), deep=UNSET if deep is None else deep,
     )  # fmt: skip
 
 

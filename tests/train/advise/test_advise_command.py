@@ -274,3 +274,17 @@ def test_what_never_runs_for_one_reason_is_told_in_one_line():
     )  # fmt: skip
     lines = [line for line in shown(answer).splitlines() if line.startswith("never")]
     assert lines == ["never p/a:1x1, 2x1 (gpu-memory): Too small.", "never q/a:1x1 (gpu-memory): Too small."]
+
+
+def test_the_cheapest_is_in_the_table_wherever_it_stands(folder, monkeypatch):
+    from rigup.cli.advise_report import MOST, shown
+
+    monkeypatch.setenv("COLUMNS", "80")
+    wanted = [f"rocm/mi50:{count}x1" for count in range(1, MOST + 4)]
+    answer = asked(folder(wanted, [node(f"r{at:02}", ["rocm"], "mi50", 1) for at in range(MOST + 3)]))
+    assert [row.allocation for row in answer.allocations] == wanted[::-1]
+    assert answer.cheapest == "rocm/mi50:1x1"
+    text = shown(answer)
+    assert sum(line.startswith("rocm/mi50:1x1 ") for line in text.splitlines()) == 2  # its row and its bar
+    assert "rocm/mi50:2x1 " not in text
+    assert max(map(len, text.splitlines())) <= 80

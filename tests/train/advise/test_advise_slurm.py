@@ -49,28 +49,27 @@ def submit(slurm, *words, seconds):
 def test_a_wait_that_was_foretold_is_seen(slurm, asked):
     """Both L40 nodes are taken for their whole limit of a minute, a job waits before us; MI50 are idle."""
     full = [submit(slurm, "-p", "cuda", "-N1", "--gres=gpu:l40:4", "-t", "1", seconds=120) for _ in range(2)]
-    for number in full:
-        slurm.wait(number, "RUNNING")
+    zone = live.datetime.now().astimezone().tzinfo
+    first, last = sorted(moment(slurm.wait(number, "RUNNING")["StartTime"], zone) + 60 for number in full)
     before = submit(slurm, "-p", "cuda", "-N1", "--gres=gpu:l40:4", "-t", "1", seconds=20)
     slurm.wait(before, "PENDING")
     answer = asked("cuda/l40:1x4", "cuda/l40:2x4", "rocm/mi50:1x1")
     foretold = {row.allocation: row for row in answer.allocations}
     assert foretold["rocm/mi50:1x1"].wait.high == 0
     assert foretold["cuda/l40:1x4"].wait.bound
-    assert 30 <= foretold["cuda/l40:1x4"].wait.high <= 62
-    assert foretold["cuda/l40:2x4"].wait.high >= foretold["cuda/l40:1x4"].wait.high + 55
+    assert foretold["cuda/l40:1x4"].wait.high == pytest.approx(max(1, last - answer.now), abs=2)
+    assert foretold["cuda/l40:2x4"].wait.high == pytest.approx(max(1, first - answer.now) + 60, abs=2)
 
     mine = submit(slurm, "-p", "cuda", "-N1", "--gres=gpu:l40:4", "-t", "1", seconds=1)
-    facts = slurm.wait(mine, "RUNNING", "COMPLETED", seconds=200)
-    zone = live.datetime.now().astimezone().tzinfo
+    facts = slurm.wait(mine, "RUNNING", "COMPLETED", seconds=300)
     start = moment(facts["StartTime"], zone)
     # Slurm ends a job at its limit within a minute of it, and looks for the next every two seconds
-    assert foretold["cuda/l40:1x4"].wait.low - 5 <= start - answer.now <= foretold["cuda/l40:1x4"].wait.high + 65
+    assert foretold["cuda/l40:1x4"].wait.low - 5 <= start - answer.now <= foretold["cuda/l40:1x4"].wait.high + 120
 
 
 def test_a_job_that_can_never_run_spoils_slurm_s_estimate_and_not_ours(slurm, asked):
     poison = submit(slurm, "-p", "rocm", "-N1", "--gres=gpu:mi50:1", "-t", "5-00:00:00", seconds=1)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while slurm.job(poison).get("Reason") != "PartitionTimeLimit" and time.monotonic() < end:
         time.sleep(0.2)
     answer = asked("rocm/mi50:3x1", more=["--test-only"])
@@ -78,7 +77,7 @@ def test_a_job_that_can_never_run_spoils_slurm_s_estimate_and_not_ours(slurm, as
     assert answer.allocations[0].wait.high == 0
     assert answer.second_opinion[0].says is not None
     mine = submit(slurm, "-p", "rocm", "-N3", "--gres=gpu:mi50:1", "-t", "1", seconds=1)
-    facts = slurm.wait(mine, "RUNNING", "COMPLETED", seconds=30)
+    facts = slurm.wait(mine, "RUNNING", "COMPLETED")
     assert facts["NumNodes"] == "3"
 
 
@@ -109,7 +108,7 @@ def test_the_choice_is_launched(slurm, tmp_path, monkeypatch):
     words = ["--rates", str(rates), "--work", "2", "--on", "rocm/mi50:2x1", "--launch", str(program)]
     done = subprocess.run(
         [sys.executable, "-m", "rigup", "advise", *words, "--", "--python", sys.executable, "--no-preflight", "7"],
-        cwd=tmp_path, env={**slurm.environment, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=200,
+        cwd=tmp_path, env={**slurm.environment, "XDG_CACHE_HOME": str(tmp_path)}, capture_output=True, text=True, check=False, timeout=400,
     )  # fmt: skip
     assert done.returncode == 7, done.stdout + done.stderr
     assert "Soonest: rocm/mi50:2x1" in done.stdout, done.stdout + done.stderr

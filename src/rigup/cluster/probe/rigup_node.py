@@ -29,9 +29,9 @@ from typing import Any, Dict, Iterator
 HERE = os.path.dirname(os.path.abspath(__file__))
 NAME = os.environ.get("RIGUP_NODE") or socket.gethostname()
 _PIECE = 900  # bytes of a line
-_START = 60.0  # seconds until a framework is imported
+_START = 180.0  # seconds until a framework is imported: from a file server that is busy
 _CHECK = 45.0  # seconds of one check
-_MEET = 15.0  # seconds in which the other node of a link has to come
+_MEET = 30.0  # seconds in which the other node of a link has to come
 _LINES = 5000  # of a child that are listened to
 _SAID = 600  # characters of a child's last words
 Order = Dict[str, Any]
@@ -267,7 +267,7 @@ def link(order: Order) -> None:
         return
     name = next((name for where, name in interfaces() if where == own), "")
     more = {"GLOO_SOCKET_IFNAME": name, "NCCL_SOCKET_IFNAME": "=" + name} if name else {}
-    request = {"address": address, "port": port, "rank": 0 if first else 1, "seconds": order["seconds"], "backend": order["backend"], "bytes": order["bytes"]}  # fmt: skip
+    request = {"address": address, "port": port, "rank": 0 if first else 1, "seconds": order["seconds"], "backend": order["backend"], "bytes": order["bytes"], "limit": order["limit"]}  # fmt: skip
     lines: list[bytes] = []
     ended = run(
         [sys.executable, os.path.join(HERE, "rigup_node_link.py"), json.dumps(request)], lines.append, order["limit"], order["limit"],

@@ -87,8 +87,27 @@ class NetInterface(Fact, keys=("name",), scope=MACHINE):
 
     name: str
     up: bool
+    hardware: bool  # a card, or a bond of cards
+    link: str  # ethernet, infiniband
+    speed: int  # Mbit/s
     constraint: str | None  # what a node must have, in the cluster's own words
     partition: str | None
+
+
+class RdmaPort(Fact, keys=("device", "port"), scope=MACHINE):
+    """A port of an adapter that reads and writes the memory of other machines: InfiniBand, Omni-Path or RoCE."""
+
+    device: str  # mlx5_0
+    port: int
+    link: str  # InfiniBand, Ethernet
+    state: str  # ACTIVE, INIT, DOWN
+    rate: str  # 400 Gb/sec (4X NDR)
+
+
+class PeerMemory(Fact, keys=("client",), scope=MACHINE):
+    """Whose memory RDMA adapters read without the processor: nvidia-peermem, nv_mem, amdkfd."""
+
+    client: str
 
 
 class GraphicsSwitch(Fact, keys=("tool",), scope=MACHINE):

@@ -1,8 +1,14 @@
 """Network interfaces: what a rank may speak through."""
 
-from rigup.machine.kinds import NetInterface, Variable
-from rigup.machine.reader import Listing, Statements, reads
+import re
+
+from rigup.machine.kinds import FileVariable, NetInterface, PeerMemory, RdmaPort, Variable
+from rigup.machine.reader import File, Listing, Statements, reads
+from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
+
+_NET = "/sys/class/net/*/"
+_LINKS = {"1": "ethernet", "32": "infiniband"}  # ARPHRD_ETHER and ARPHRD_INFINIBAND of include/uapi/linux/if_arp.h
 
 
 @reads(NetInterface, inputs=[Listing("/sys/class/net/*")])
@@ -11,6 +17,52 @@ def interfaces(text: Text) -> Statements:
     for hit in text.each(r"/sys/class/net/(?P<name>[\w.:@-]{1,40})(?: -> \S{1,300})?$"):
         if hit["name"] != "bonding_masters":
             yield hit.states(NetInterface, name=hit["name"])
+
+
+@reads(inputs=[Listing(_NET + "{device,bonding}")], adds=(NetInterface,))
+def hardware_interfaces(text: Text) -> Statements:
+    """A card's interface has a link to its device, a bond a folder; what programs made has neither."""
+    for hit in text.each(r"/sys/class/net/(?P<name>[\w.:@-]{1,40})/(?:device|bonding)(?: -> \S{1,300})?$"):
+        yield hit.states(NetInterface, name=hit["name"], hardware=True)
+
+
+@reads(inputs=[File(_NET + "{operstate,speed,type}", most=40)], adds=(NetInterface,))
+def interface_states(text: Text) -> Statements:
+    """`up`, Mbit/s (-1, or an error, where there is no link), and what kind of link: one value a file."""
+    if not (path := re.search(r"/class/net/([\w.:@-]{1,40})/(\w{4,9})\Z", text.source)):
+        return
+    (name, file), value = path.groups(), text.body.strip()
+    if file == "operstate" and value in ("up", "down", "lowerlayerdown"):
+        yield from says(text, NetInterface, 0, name=name, up=value == "up")
+    elif file == "speed" and value.isdecimal() and 0 < int(value) < 1 << 31:
+        yield from says(text, NetInterface, 0, name=name, speed=int(value))
+    elif file == "type" and value in _LINKS:
+        yield from says(text, NetInterface, 0, name=name, link=_LINKS[value])
+
+
+@reads(RdmaPort, inputs=[File("/sys/class/infiniband/*/ports/*/{link_layer,rate,state}", most=80)])
+def rdma_ports(text: Text) -> Statements:
+    """`InfiniBand`, `400 Gb/sec (4X NDR)`, `4: ACTIVE`: one value a file."""
+    path = re.search(r"/class/infiniband/([\w.-]{1,40})/ports/(\d{1,3})/(\w{4,10})\Z", text.source)
+    value = text.body.strip().rpartition(": ")[2]
+    if path and value and value.isprintable():
+        yield from says(text, RdmaPort, 0, device=path[1], port=int(path[2]), **{path[3].removesuffix("_layer"): value})
+
+
+@reads(inputs=[File("/etc/nccl.conf", most=20_000), File("{HomeFolder.path}/.nccl.conf", most=20_000)], adds=(FileVariable,))  # fmt: skip
+def nccl_settings(text: Text) -> Statements:
+    """`NCCL_IB_HCA=mlx5_0`: NCCL takes it where the environment does not set the variable, the person's own file first."""
+    for hit in text.each(r"^[ \t]{0,8}(?P<name>NCCL_\w{1,60})[ \t]{0,8}=(?P<value>[^\n#]{1,300})"):
+        yield hit.states(FileVariable, path=text.source, name=hit["name"], value=hit["value"].strip())
+
+
+@reads(
+    PeerMemory, inputs=[Listing("/sys/kernel/mm/memory_peers/*/version"), Listing("/sys/module/nvidia_peermem/version")]
+)
+def peer_memories(text: Text) -> Statements:
+    """What NCCL (src/transport/net_ib.cc) and RCCL (src/transport/net_ib.cc of ROCm) look for before they copy from a GPU to the network."""
+    for hit in text.each(r"/sys/(?:kernel/mm/memory_peers|module)/(?P<client>[\w-]{1,40})/version$"):
+        yield hit.states(PeerMemory, client=hit["client"].replace("_", "-"))
 
 
 @reads(NetInterface, marks=("<LOOPBACK", "LOOPBACK,"), whole=r"^(?:1: lo:|lo: flags=|lo {8})")

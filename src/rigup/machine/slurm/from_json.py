@@ -143,7 +143,7 @@ def _job(raw: forms.RawJob) -> Job:
     gpus, gpus_each, memory = worked_out(asked)
     return Job(
         id=number(raw.job_id) or 0, array_job=array, array_task=task if array else None, array_tasks=raw.array_task_string or "",
-        array_count=count if array and task is None else 1, throttle=bound or _limit(raw.array_max_tasks), het_job=stamp(raw.het_job_id),
+        array_count=count if array and (task is None or count > 1) else 1, throttle=bound or _limit(raw.array_max_tasks), het_job=stamp(raw.het_job_id),
         name=raw.name or "", user=text(raw.user_name), account=text(raw.account), qos=text(raw.qos), partitions=words(raw.partition),
         state=states[0] if states else "", flags=states[1:], reason=text(raw.state_reason), priority=number(raw.priority),
         nodes=nodes, node_count=asked.node_count, tasks=asked.tasks, cpus=asked.cpus,

@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
+from itertools import zip_longest
 
 from rigup.cluster.worth import worths
 from rigup.knowledge.gpus import gpu_by_name
@@ -113,23 +114,34 @@ def _bandwidth(name: str) -> float | None:
     return worth.bandwidth or None if worth else None
 
 
-def candidates(state: Cluster, work: Work) -> list[Allocation]:
-    """Allocations worth judging: of every partition and type some numbers of nodes and GPUs that nodes that are up have."""
-    found = []
+def candidates(state: Cluster, work: Work, rated: Collection[str]) -> tuple[list[Allocation], int]:
+    """Allocations worth judging, of types that have a rate, and how many more there are: of every partition and type some numbers of nodes and GPUs.
+
+    Where they are too many, every partition and type keeps some: whole nodes first.
+    """
     kinds = sorted({(name, kind) for node in state.nodes for name in node.partitions for kind in node.gpus})
-    for partition, device in kinds:
-        if partition not in state.partitions or state.partitions[partition].barred:
-            continue
-        most = max((node.gpus.get(device, 0) for node in state.nodes if partition in node.partitions), default=0)
-        for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):
-            node_count = len(usable(state, Allocation(partition, device, 1, gpus), work))
-            limit = min(node_count, state.partitions[partition].max_nodes or node_count)
-            found += [
-                Allocation(partition, device, nodes, gpus)
-                for nodes in _NODES
-                if nodes <= limit and (nodes == 1 or gpus in {1, most})
-            ]
-    return found[:MOST_CANDIDATES]
+    shapes = [
+        _shapes(state, work, partition, device)
+        for partition, device in kinds
+        if device in rated and partition in state.partitions and not state.partitions[partition].barred
+    ]
+    found = [option for options in zip_longest(*shapes) for option in options if option]
+    return found[:MOST_CANDIDATES], len(found[MOST_CANDIDATES:])
+
+
+def _shapes(state: Cluster, work: Work, partition: str, device: str) -> list[Allocation]:
+    """A single GPU, then whole nodes, then parts of nodes, as far as nodes are up that have them."""
+    most = max((node.gpus.get(device, 0) for node in state.nodes if partition in node.partitions), default=0)
+    found = []
+    for gpus in sorted({count for count in _PER_NODE if count < most} | ({most} if most else set())):
+        node_count = len(usable(state, Allocation(partition, device, 1, gpus), work))
+        limit = min(node_count, state.partitions[partition].max_nodes or node_count)
+        found += [
+            Allocation(partition, device, nodes, gpus)
+            for nodes in _NODES
+            if nodes <= limit and (nodes == 1 or gpus in {1, most})
+        ]
+    return sorted(found, key=lambda option: (option.total > 1, option.gpus < most, option.nodes))
 
 
 def trial(host: Host, question: Question, asked: Allocation, limit: float) -> Second:
