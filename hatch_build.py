@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import lzma
+import struct
 import subprocess  # noqa: TID251  (runs our own code, and learns nothing of the machine)
 import sys
 import tarfile
@@ -33,25 +35,35 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["force_include"][str(_indexed(root, folder))] = INDEX
         knowledge = root / KNOWLEDGE
         tables = knowledge / "compiled.msgpack" if editable else folder / "compiled.msgpack"
-        _compiling(root).compile_tables(knowledge / "data", tables, shipped=not editable)
+        _own(root, "rigup.knowledge.compile").compile_tables(knowledge / "data", tables, shipped=not editable)
         catalogues = [_catalogue(path) for path in sorted((root / LOCALES).glob("*/LC_MESSAGES/*.po"))]
         if not editable:
             weights = "knowledge/text_classifier.bin"
-            files = {tables: "knowledge/compiled.msgpack", knowledge.parent / weights: weights} | {
-                path: path.relative_to(root / LOCALES.parent).as_posix() for path in catalogues
+            joined = folder / "catalogues"
+            joined.write_bytes(_joined(root, catalogues))
+            files = {
+                tables: "knowledge/compiled.msgpack",
+                knowledge.parent / weights: weights,
+                joined: "locales/catalogues",
             }
             build_data["force_include"][str(_packed(files, folder))] = PACKED
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Take away what stands in the wheel now."""
-        for name in (INDEX, PACKED, "compiled.msgpack"):
+        for name in (INDEX, PACKED, "compiled.msgpack", "catalogues"):
             Path(self.directory, Path(name).name).unlink(missing_ok=True)
 
 
 def _packed(files: dict[Path, str], folder: Path) -> Path:
     """One archive of files under their names below the package, the same bytes for the same files."""
     target = folder / Path(PACKED).name
-    with tarfile.open(target, "w:xz", preset=9) as archive:
+    packer = {
+        "id": lzma.FILTER_LZMA2,
+        "preset": 9 | lzma.PRESET_EXTREME,
+        "lc": 4,
+        "pb": 0,
+    }  # for text, not for numbers of 4 bytes
+    with lzma.open(target, "wb", filters=[packer]) as stream, tarfile.open(fileobj=stream, mode="w|") as archive:
         for path, name in files.items():
             member = tarfile.TarInfo(name)
             member.size = path.stat().st_size
@@ -83,10 +95,31 @@ def _catalogue(path: Path) -> Path:
     return path.with_suffix(".mo")
 
 
-def _compiling(root: Path) -> ModuleType:
-    """What compiles the tables: this checkout's, and not that of a rigup which may be installed beside the build."""
+def _joined(root: Path, catalogues: list[Path]) -> bytes:
+    """Compiled catalogues as one file, which is unpacked to the same."""
+    shipped = _own(root, "rigup.shipped")
+    by_language = {path.parent.parent.name: _messages(path.read_bytes()) for path in catalogues}
+    joined: bytes = shipped.pack_catalogues(by_language)
+    if shipped.unpack_catalogues(joined) != by_language:
+        raise ValueError("the catalogues do not come back as they were")
+    return joined
+
+
+def _messages(compiled: bytes) -> dict[bytes, bytes]:
+    """The texts of a compiled catalogue by their messages."""
+    count, *starts = struct.unpack_from("<3I", compiled, 8)
+
+    def text(start: int, number: int) -> bytes:
+        length, at = struct.unpack_from("<2I", compiled, start + 8 * number)
+        return compiled[at : at + length]
+
+    return {text(starts[0], number): text(starts[1], number) for number in range(count)}
+
+
+def _own(root: Path, name: str) -> ModuleType:
+    """A module of this checkout, and not of a rigup which may be installed beside the build."""
     sys.path.insert(0, str(root / "src"))
     try:
-        return importlib.import_module("rigup.knowledge.compile")
+        return importlib.import_module(name)
     finally:
         sys.path.remove(str(root / "src"))

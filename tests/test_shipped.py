@@ -1,10 +1,13 @@
 """What a wheel has packed is unpacked once, whole, and only where it is the account's own."""
 
+import gettext
 import io
 import os
 import tarfile
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rigup import language, shipped
 from rigup.knowledge import tables
@@ -65,3 +68,38 @@ def test_where_it_can_be_unpacked_nowhere_the_tables_say_so_and_words_are_englis
         tables.default_store()
     tables.forget()
     assert language.spoken_in("ru")("Nothing is wrong here.") == "Nothing is wrong here."
+
+
+_MESSAGE = st.text(st.characters(exclude_characters="\1\2", exclude_categories=["Cs"]), min_size=1, max_size=20).map(
+    str.encode
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["ru", "zh_CN", "zh_TW"]), st.dictionaries(_MESSAGE, _MESSAGE, min_size=1), min_size=1
+    )
+)
+def test_packed_catalogues_come_back_as_they_were(catalogues):
+    assert shipped.unpack_catalogues(shipped.pack_catalogues(catalogues)) == catalogues
+
+
+def test_a_message_that_separates_is_not_packed():
+    with pytest.raises(ValueError, match="control character"):
+        shipped.pack_catalogues({"ru": {b"a\1b": b"c"}})
+
+
+def test_unpacked_catalogues_speak(packed):
+    header = b"Content-Type: text/plain; charset=UTF-8\nPlural-Forms: nplurals=2; plural=n != 1;\n"
+    russian = {b"": header, b"yes": "да".encode(), b"%d GPU\0%d GPUs": "%d карта\0%d карты".encode()}
+    content = shipped.pack_catalogues({"ru": russian, "zh_CN": {b"": header, b"yes": "是".encode()}})
+    with tarfile.open(shipped.ARCHIVE, "w:xz") as file:
+        member = tarfile.TarInfo(shipped.CATALOGUES)
+        member.size = len(content)
+        file.addfile(member, io.BytesIO(content))
+    folder = shipped.path("locales")
+    spoken = {name: gettext.translation("rigup", folder, [name]) for name in ("ru", "zh_CN")}
+    assert [catalogue.gettext("yes") for catalogue in spoken.values()] == ["да", "是"]
+    assert spoken["ru"].ngettext("%d GPU", "%d GPUs", 2) == "%d карты"
+    assert spoken["zh_CN"].gettext("no") == "no"
+    assert not (folder / "catalogues").exists()

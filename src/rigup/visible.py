@@ -7,7 +7,8 @@ Styles of our own are told from foreign ones by a number that is drawn anew in e
 """
 
 import os
-import re
+
+from rigup.knowledge.patterns import lazy_regex
 
 # Controls but tab and line feed, soft and zero-width blanks, marks of direction, separators of lines and paragraphs,
 # invisible operators, halves of pairs, tags. The joiners of emoji and of Indic and Arabic scripts stay.
@@ -15,23 +16,28 @@ UNFIT = (
     r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     r"\ud800-\udfff\U000e0000-\U000e007f"
 )
-_OURS = str(int.from_bytes(os.urandom(6)) + 10**15)
-_FOREIGN = re.compile(rf"\x1b\[{_OURS};(?P<style>[\d;]{{1,20}}m)|[{UNFIT}]")
+_OURS = str(int.from_bytes(os.urandom(6)) + 10**15)  # of 16 digits
+_UNFIT = lazy_regex(rf"\x1b\[(?P<mark>[0-9]{{16}});(?P<style>[0-9;]{{1,20}}m)|[{UNFIT}]")
 
 
 def visible(text: str) -> str:
     """The text with every such character written out; styles of our own stay. Idempotent."""
-    return _FOREIGN.sub(lambda found: found[0] if found["style"] else _written(found[0]), text)
+    return _UNFIT.sub(lambda found: found[0] if found["mark"] == _OURS else _escaped(found[0]), text)
 
 
 def for_terminal(text: str) -> str:
     """The same, with our own styles as a terminal understands them: the last thing that is done to a text."""
-    return _FOREIGN.sub(lambda found: "\x1b[" + found["style"] if found["style"] else _written(found[0]), text)
+    return _UNFIT.sub(lambda found: "\x1b[" + found["style"] if found["mark"] == _OURS else _escaped(found[0]), text)
 
 
 def ours(styled: str) -> str:
     r"""Mark a sequence of styles, `\x1b[1m`, as our own."""
     return styled.replace("\x1b[", f"\x1b[{_OURS};")
+
+
+def _escaped(found: str) -> str:
+    """What was found with its first character written out: what follows it in a style that is not ours is plain."""
+    return _written(found[0]) + found[1:]
 
 
 def _written(letter: str) -> str:

@@ -29,6 +29,8 @@ from rigup.cluster.deep import (
     slow,
 )
 from rigup.machine.collect.srun import Labelled
+from rigup.verify.child import PROBE
+from rigup.workflows import cluster_talk
 from rigup.workflows.cluster_deep import measured
 from rigup.workflows.cluster_talk import Talk, by_ssh
 
@@ -261,3 +263,10 @@ def test_an_error_that_is_no_number_is_still_heard():
         assert talk.begun(["n1"], 20) == {"n1"}
         answer = talk.hear(Verified, ["n1"], 20)["n1"]
     assert str(answer.events[-2]["measured"]["error"]) == "nan"
+
+
+def test_a_node_is_handed_every_file_of_the_probe():
+    files = json.loads(zlib.decompress(base64.b64decode(cluster_talk.payload())))
+    probe = {path.relative_to(PROBE).as_posix() for path in PROBE.rglob("*.py")}
+    assert {name.removeprefix("verify/") for name in files if name.startswith("verify/")} == probe
+    assert any("/" in name for name in probe)

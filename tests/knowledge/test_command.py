@@ -1,5 +1,7 @@
 """`rigup knowledge` as a person and a program use it; and what it costs to import the package."""
 
+import gettext
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +12,8 @@ from click.testing import CliRunner
 
 from rigup.cli.knowledge import command
 from rigup.knowledge import tables
+from rigup.knowledge.tables import Store
+from rigup.shipped import CATALOGUES, compiled_catalogue, unpack_catalogues
 
 ROOT = Path(__file__).parents[2]
 
@@ -105,11 +109,18 @@ def test_the_build_hook_compiles_and_ships(tmp_path):
     assert included.keys() == {"rigup/shipped.tar.xz", "rigup/diagnosis/files.msgpack"}
     with tarfile.open(included["rigup/shipped.tar.xz"]) as archive:
         sizes = {member.name: member.size for member in archive}
-    assert {
-        "knowledge/compiled.msgpack",
-        "knowledge/text_classifier.bin",
-        "locales/ru/LC_MESSAGES/rigup.mo",
-    } <= sizes.keys()
+        catalogues = unpack_catalogues(archive.extractfile(CATALOGUES).read())
+        (tmp_path / "compiled.msgpack").write_bytes(archive.extractfile("knowledge/compiled.msgpack").read())
+    assert sizes.keys() == {"knowledge/compiled.msgpack", "knowledge/text_classifier.bin", CATALOGUES}
     assert min(sizes.values()) > 10_000
+    for language, catalogue in catalogues.items():
+        source = tmp_path / "src" / "rigup" / "locales" / language / "LC_MESSAGES" / "rigup.mo"
+        with io.BytesIO(compiled_catalogue(catalogue)) as ours, source.open("rb") as theirs:
+            assert gettext.GNUTranslations(ours)._catalog == gettext.GNUTranslations(theirs)._catalog
+    unpacked = Store(tmp_path / "none", tmp_path / "compiled.msgpack")
+    whole = tables.default_store()
+    for name in whole.names("causes/"):
+        assert unpacked.table(name) == whole.table(name)
+    assert unpacked.tags() == whole.tags()
     hook.finalize("standard", build_data, "")
     assert not list((tmp_path / "dist").iterdir())

@@ -9,6 +9,7 @@ import pytest
 
 from rigup.knowledge import compile as compiling
 from rigup.knowledge import tables
+from rigup.knowledge.doctor_tables import Wording
 from rigup.knowledge.tables import KnowledgeError, Store
 
 SHIPPED = """
@@ -296,6 +297,33 @@ def test_a_wheels_tables_lack_what_tests_read_and_a_checkout_does_not_use_them(p
     (place / "data").rename(place / "elsewhere")
     (held,) = store(place).table("signatures/x")["signature"]
     assert (held["regex"], "example" in held, "near_miss" in held) == ("b", False, False)
+
+
+def test_a_wheels_tables_are_indexed_where_they_are_first_read(place):
+    rows = "".join(
+        f'[[signature]]\nid = "{id_}"\nprogram = "{program}"\nliteral = "{id_}"\nregex = "{id_}"\ntags = ["both"]\n{more}'
+        for id_, program, more in (("first", "kernel", "beside = ['x']\n"), ("second", "pip", "means = ''\n"))
+    )
+    (place / "data" / "signatures").mkdir()
+    (place / "data" / "signatures" / "x.toml").write_text('[meta]\nas_of = "2026-01-01"\n' + rows)
+    whole = store(place)
+    expected = (
+        [(word.id, word.beside, word.may_say) for word in whole.wordings(Wording)],
+        whole.tags(),
+        whole.table("signatures/x"),
+    )
+    assert [wording[0] for wording in expected[0]] == ["first", "second"]
+    assert expected[1] == {"both": ["first", "second"]}
+    compiling.compile_tables(place / "data", place / "compiled.msgpack", shipped=True)
+    (place / "data").rename(place / "elsewhere")
+    small = (place / "compiled.msgpack").stat().st_size
+    for _read in range(2):
+        read = store(place)
+        wordings = [(word.id, word.beside, word.may_say) for word in read.wordings(Wording)]
+        assert (wordings, read.tags(), read.table("signatures/x")) == expected
+        assert (place / "compiled.msgpack").stat().st_size > small
+        for wording in read.wordings(Wording):
+            assert read.packed_row(wording.table, wording.start, wording.end, dict)[1]["id"] == wording.id
 
 
 def test_an_empty_compiled_file_is_written_anew(place):

@@ -101,7 +101,7 @@ def test_whatever_a_line_holds_is_an_event_or_nothing(line):
     assert all(isinstance(event["say"], str) for event in child._event(line))
 
 
-PROBES = sorted((Path(child.__file__).parent / "probe").glob("*.py"))
+PROBES = sorted((Path(child.__file__).parent / "probe").rglob("*.py"))
 
 
 @pytest.mark.parametrize("path", PROBES, ids=lambda path: path.stem)

@@ -1,6 +1,5 @@
 """The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
 
-import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -11,6 +10,7 @@ from msgspec import UNSET, structs, to_builtins
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
+from rigup.knowledge.patterns import lazy_regex
 from rigup.language import N_, _
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step, StepPlace
@@ -235,7 +235,7 @@ def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = Fals
     return [("sudo " if root and not windows else "") + _shell_text(argv, windows) for argv in commands]
 
 
-_WINDOWS_PATH = re.compile(r"(?:[A-Za-z]:|\.{0,2})\\\w")
+_WINDOWS_PATH = lazy_regex(r"(?:[A-Za-z]:|\.{0,2})\\\w")
 
 
 def _shell_text(argv: Sequence[str], windows: bool) -> str:

@@ -8,7 +8,6 @@ Run as ``python -m rigup.knowledge.compile`` it rewrites the compiled file.
 """
 
 import os
-import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.knowledge.needs import with_needs
+from rigup.knowledge.patterns import lazy_regex
 
 if TYPE_CHECKING:
     import tomllib
@@ -26,7 +26,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 9
+FORMAT = 10
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -52,8 +52,10 @@ the number of the table among those of signatures, the first byte, the one after
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
-_AT_LINE = re.compile(r"at line (\d+)")
-_HOLE = re.compile(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
+_SIGNATURES = "signatures/"
+_BETWEEN = "\0"  # texts of a column
+_AT_LINE = lazy_regex(r"at line (\d+)")
+_HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
 _DEEPEST = 6  # parts within parts
 
 
@@ -241,7 +243,7 @@ def wordings(tables: dict[str, Table], packed: dict[str, bytes]) -> list[Wording
     So that of thousands of rows those are decoded whose literal stands in a text. Rows that say what another says
     are said by whom that one is.
     """
-    names = sorted(name for name in tables if name.startswith("signatures/"))
+    names = sorted(name for name in tables if name.startswith(_SIGNATURES))
     rows = [(number, row) for number, name in enumerate(names) for row in tables[name].get("signature", ())]
     scopes = {row["id"]: row.get("scope", "process") for _number, row in rows}
     rows_of_wordings: list[Wording] = []
@@ -285,7 +287,8 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
 
     Args:
         folder: the TOML sources.
-        shipped: leave out what only tests and translators read: examples and near misses of messages, digests of English texts.
+        shipped: leave out what only tests and translators read (examples and near misses of messages, digests of English texts),
+            and what `indexed` adds; and keep the values of each column of a table together, which packs smaller.
 
     Returns:
         The compiled bytes, and the error of each table that is left out of them.
@@ -295,27 +298,69 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
     parsed: dict[str, Table] = {}
     stamps: dict[str, Stamp] = {}
     errors: dict[str, KnowledgeError] = {}
-    tagged: dict[str, list[str]] = {}
     for name, path in sources(folder).items():
         try:
             content = read_bytes(path)
             parsed[name] = with_needs(parse(path, content))
             if shipped:
                 _without_trials(parsed[name])
-            if name.startswith("signatures/"):
-                _add_tags(parsed[name], tagged)
-            tables[name] = msgspec.msgpack.encode(parsed[name])
+            tables[name] = msgspec.msgpack.encode(_by_columns(parsed[name]) if shipped else parsed[name])
             stamps[name] = stamp(content)
         except KnowledgeError as error:
             errors[name] = error
-    try:
-        known: list[Wording] | None = wordings(parsed, tables)
-    except (KeyError, TypeError, AttributeError):  # a malformed row is told where its table is read
-        known = None
-    packed = {
-        "format": FORMAT, "shipped": shipped, "stamps": stamps, "tags": tagged, "wordings": msgspec.msgpack.encode(known), "tables": tables,
-    }  # fmt: skip
+    packed: dict[str, Any] = {"format": FORMAT, "shipped": shipped, "tables": tables}
+    packed |= {} if shipped else {"stamps": stamps, **_index(parsed, tables)}
     return msgspec.msgpack.encode(packed), errors
+
+
+def indexed(packed: Table) -> bytes:
+    """Compiled tables as they came in a wheel, by rows and with their index, which can be told from them."""
+    parsed = {name: _by_rows(msgspec.msgpack.decode(table)) for name, table in packed["tables"].items()}
+    tables = {name: msgspec.msgpack.encode(table) for name, table in parsed.items()}
+    return msgspec.msgpack.encode({**packed, "tables": tables, **_index(parsed, tables)})
+
+
+def _by_columns(table: Table) -> Table:
+    """A table whose rows stand as columns: of each field, in which rows it is, and its values."""
+    arrays = {
+        name: rows for name, rows in table.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)
+    }
+    rest = {name: value for name, value in table.items() if name not in arrays}
+    return {"rest": rest, "arrays": {name: [len(rows), _columns(rows)] for name, rows in arrays.items()}}
+
+
+def _columns(rows: list[Table]) -> Table:
+    columns: Table = {}
+    for field in dict.fromkeys(field for row in rows for field in row):
+        numbers = [number for number, row in enumerate(rows) if field in row]
+        values = [rows[number][field] for number in numbers]
+        joined = all(isinstance(value, str) and _BETWEEN not in value for value in values)
+        columns[field] = [None if len(numbers) == len(rows) else numbers, _BETWEEN.join(values) if joined else values]
+    return columns
+
+
+def _by_rows(packed: Table) -> Table:
+    """The table that `_by_columns` was given."""
+    table: Table = dict(packed["rest"])
+    for name, (count, columns) in packed["arrays"].items():
+        table[name] = [{} for _row in range(count)]
+        for field, (numbers, values) in columns.items():
+            cells = values.split(_BETWEEN) if isinstance(values, str) else values
+            for number, value in zip(range(count) if numbers is None else numbers, cells, strict=True):
+                table[name][number][field] = value
+    return table
+
+
+def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
+    """Which signatures carry which tag, and all wordings; None for these where a row is malformed: that is told where it is read."""
+    tagged: dict[str, list[str]] = {}
+    for name in sorted(name for name in parsed if name.startswith(_SIGNATURES)):
+        _add_tags(parsed[name], tagged)
+    try:
+        known: list[Wording] | None = wordings(parsed, packed)
+    except (KeyError, TypeError, AttributeError):
+        known = None
+    return {"tags": tagged, "wordings": msgspec.msgpack.encode(known)}
 
 
 def write(content: bytes, target: Path) -> None:

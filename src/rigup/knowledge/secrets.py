@@ -5,7 +5,7 @@ import re
 
 import msgspec
 
-from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.patterns import compiled, lazy_regex
 from rigup.knowledge.tables import KnowledgeError, remembered, rows
 
 
@@ -65,7 +65,7 @@ def _kept_names() -> tuple[frozenset[str], tuple[str, ...], re.Pattern[str] | No
     plain = frozenset(name for name in names if not _WILD.intersection(name))
     begin = tuple(sorted(name[:-1] for name in names if name[-1:] == "*" and not _WILD.intersection(name[:-1])))
     other = sorted(name for name in names - plain if name[:-1] not in begin or name[-1] != "*")
-    return plain, begin, re.compile("|".join(map(fnmatch.translate, other))) if other else None
+    return plain, begin, compiled("|".join(map(fnmatch.translate, other))) if other else None
 
 
 _WILD = frozenset("*?[")

@@ -42,7 +42,7 @@ class _Compiled(msgspec.Struct):
     shipped: bool = False  # without what only tests read
     stamps: dict[str, tuple[int, int]] = {}
     tags: dict[str, list[str]] = {}  # the signatures that carry each tag
-    wordings: memoryview = memoryview(b"\xc0")
+    wordings: memoryview = memoryview(b"")  # as a wheel has them: without
     tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
 
@@ -195,8 +195,11 @@ class Store:
     def _compiled(self) -> _Compiled:
         compiled = self._load()
         if compiled is not None and self._fresh(compiled):
-            return compiled
-        content, self._broken = compiling.build(self._data)
+            if compiled.wordings:
+                return compiled
+            content = compiling.indexed(msgspec.structs.asdict(compiled))  # as it came in a wheel
+        else:
+            content, self._broken = compiling.build(self._data)
         if not self._broken:
             # An installation that only root may write works as well, only slower.
             with contextlib.suppress(OSError):

@@ -33,6 +33,9 @@ from rigup.machine.kinds import (
 from rigup.machine.reader import Statements, derives
 from rigup.machine.store import Facts
 
+_USER = lazy_regex(r"[\w.@-]{1,60}")
+_DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
+
 # Who makes what bears a vendor id; the catalogue knows the first few in detail.
 _VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414": "microsoft", "1da3": "habana", "1e3e": "iluvatar",
             "9999": "metax", "0731": "jingjia"}  # fmt: skip
@@ -262,13 +265,13 @@ def service_of_variables(variable: Variable, facts: Facts) -> Statements:
 def folder_of_account(account: Account) -> Statements:
     """The usual home, for a capture that does not tell the variables."""
     user = account.get("user")
-    if user and re.fullmatch(r"[\w.@-]{1,60}", user):
+    if user and _USER.fullmatch(user):
         yield _folder(account, "/root" if user == "root" else "/home/" + user, "home", account.fields["user"].where)
 
 
 def _on_its_drive(path: str) -> str:
     r"""`C:\Users\ada` as readers ask for it: patterns know one kind of stroke, and no drives."""
-    return path[2:].replace("\\", "/") if re.match(r"[A-Za-z]:[\\/]", path) else path
+    return path[2:].replace("\\", "/") if _DRIVE.match(path) else path
 
 
 def _folder(source: Fact, path: str, role: str, where: Where) -> HomeFolder:

@@ -2,10 +2,10 @@
 
 import itertools
 import posixpath
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.globbing import is_pattern
@@ -15,6 +15,9 @@ from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import refused
+
+_BRACES = lazy_regex(r"\{([^{}]*)\}")
+_FILLED_IN = lazy_regex(r"\{(\w+)\.(\w+)\}")
 
 _MOST_FILES = 4000  # of one glob
 _SUSPENDED = ("suspended", "suspending")
@@ -129,7 +132,7 @@ def braced(path: str) -> list[str]:
     """{a,b} names both."""
     if "{" not in path:
         return [path]
-    parts = re.split(r"\{([^{}]*)\}", path)
+    parts = _BRACES.split(path)
     choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
     return ["".join(chosen) for chosen in itertools.product(*choices)]
 
@@ -141,7 +144,7 @@ def named(host: Host, pattern: str) -> list[str]:
 
 def filled(pattern: str, known: list[Fact]) -> list[str]:
     """A pattern with {Kind.field} filled in from each fact that knows the field."""
-    wanted = re.search(r"\{(\w+)\.(\w+)\}", pattern) if "." in pattern and "{" in pattern else None
+    wanted = _FILLED_IN.search(pattern) if "." in pattern and "{" in pattern else None
     if not wanted:
         return [pattern]
     values = {

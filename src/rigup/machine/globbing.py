@@ -13,13 +13,21 @@ def is_pattern(part: str) -> bool:
 
 
 def paths_like(
-    pattern: str, names_in: Callable[[str], list[str]], exists: Callable[[str], bool], base: str = ""
+    pattern: str,
+    names_in: Callable[[str], list[str]],
+    exists: Callable[[str], bool],
+    base: str = "",
+    folders_in: Callable[[str], list[str]] | None = None,
 ) -> list[str]:
-    """Paths below `base` that a pattern names, sorted. `names_in` lists a folder, `exists` asks for one path."""
-    paths = [base]
-    for part in filter(None, pattern.split("/")):
+    """Paths below `base` that a pattern names, sorted. `names_in` lists a folder, `exists` asks for one path.
+
+    `folders_in` lists of a folder at least the folders in it: of all but the last part of a path they are enough.
+    """
+    paths, parts = [base], [part for part in pattern.split("/") if part]
+    for left, part in enumerate(parts, 1 - len(parts)):
         if is_pattern(part):
-            paths = [folder + "/" + name for folder in paths for name in _matching(names_in(folder), part)][:_MOST]
+            listed = folders_in if left and folders_in else names_in
+            paths = [folder + "/" + name for folder in paths for name in _matching(listed(folder), part)][:_MOST]
             if not paths:
                 return paths
         else:
@@ -30,10 +38,26 @@ def paths_like(
 def _matching(names: list[str], part: str) -> list[str]:
     if not names:
         return names
-    head, star, tail = part.partition("*")
-    if star and not is_pattern(head) and not is_pattern(tail) and os.name == "posix":  # no pattern to compile
-        least = len(head) + len(tail)
-        matching = [name for name in names if name.startswith(head) and name.endswith(tail) and len(name) >= least]
-    else:
+    if "?" in part or "[" in part or os.name != "posix":
         matching = fnmatch.filter(names, part)
+    else:  # no pattern to compile
+        head, *middle, tail = part.split("*")
+        ends = [
+            name
+            for name in names
+            if name.startswith(head) and name.endswith(tail) and len(name) >= len(part) - part.count("*")
+        ]
+        matching = (
+            [name for name in ends if _in_turn(name, middle, len(head), len(name) - len(tail))] if middle else ends
+        )
     return matching if part.startswith(".") else [name for name in matching if not name.startswith(".")]
+
+
+def _in_turn(name: str, words: list[str], start: int, end: int) -> bool:
+    """Whether words follow each other in a part of a name."""
+    for word in words:
+        start = name.find(word, start, end)
+        if start < 0:
+            return False
+        start += len(word)
+    return True

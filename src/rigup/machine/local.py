@@ -12,6 +12,7 @@ from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
 from rigup.machine.readable import OddNames, readable
 
+_MANY = 100  # names in a folder: to list it again costs less than to look below each
 _LEAST_PIECE, _PIECE = 1 << 16, 1 << 20  # bytes that are read at once
 SETTLED = {"LC_ALL": "C", "LANG": "C", "LANGUAGE": "C"}
 _READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -31,12 +32,13 @@ class Local:
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
         self._most = most
         self._folders = Folders(self._names_in, still)
+        self._files: dict[str, set[str]] = {}  # of folders with many names
         self._hidden: dict[str, bool] = {}
         self._odd = OddNames()
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._folders.names_in, self._exists)
+        return paths_like(pattern, self._folders.names_in, self._exists, folders_in=self._folders_in)
 
     def _exists(self, path: str) -> bool:
         return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._real_path(path)))
@@ -51,6 +53,15 @@ class Local:
         if not os.access(here, os.X_OK):
             raise PermissionError(here)
         return names
+
+    def _folders_in(self, folder: str) -> list[str]:
+        """The names in a folder below which something may lie: of many, plain files are passed by."""
+        names = self._folders.names_in(folder)
+        if len(names) < _MANY:
+            return names
+        if folder not in self._files:
+            self._files[folder] = _files_in(self._real_path(folder) or "/")
+        return [name for name in names if name not in self._files[folder]]
 
     def read(self, path: str, limit: int = LIMIT) -> Answer:
         """A file's text; a pipe or a device is refused, for reading one could wait for ever."""
@@ -136,6 +147,13 @@ class Local:
     def recorded(self) -> list[Recorded]:
         """A live machine keeps no commands."""
         return []
+
+
+def _files_in(folder: str) -> set[str]:
+    """The plain files in a folder, as it tells itself; none where it is gone meanwhile."""
+    with contextlib.suppress(OSError), os.scandir(folder) as listing:
+        return {entry.name for entry in listing if entry.is_file(follow_symlinks=False)}
+    return set()
 
 
 def _head(handle: int, size: int, limit: int) -> bytes:

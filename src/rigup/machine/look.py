@@ -5,12 +5,12 @@ Programs run side by side, and a reader that fails, hangs or meets nonsense cost
 
 import functools
 import graphlib
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from rigup import plugins
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import feed
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
@@ -22,6 +22,8 @@ from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import hung, spoilt
 from rigup.machine.worker_pool import NO_ANSWER, Done, WorkerPool
+
+_FILLED_IN = lazy_regex(r"\{(\w+)\.\w+\}")
 
 _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
@@ -73,7 +75,7 @@ def _count_again(facts: Facts) -> None:
 def needs(reader: Reader) -> frozenset[str]:
     """Kinds that its inputs are built on."""
     paths = [query.path for query in reader.inputs if isinstance(query, File | Listing)]
-    named = {kind for path in paths if "{" in path for kind in re.findall(r"\{(\w+)\.\w+\}", path)}
+    named = {kind for path in paths if "{" in path for kind in _FILLED_IN.findall(path)}
     asleep = any(isinstance(query, File | Run) and query.wakes for query in reader.inputs)
     return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
 

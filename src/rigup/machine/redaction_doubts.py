@@ -10,6 +10,7 @@ from rigup.knowledge.secrets import is_kept, is_secret
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms, is_pseudonym
 
 _LONG = lazy_regex(r"(?<![A-Za-z0-9_.-])[A-Za-z0-9+/_-]{24,4000}={0,2}(?![A-Za-z0-9_])")
+_SIGNS = lazy_regex(r"[+/_=-]")
 _RUN = lazy_regex(r"[A-Za-z0-9]{16,}")
 _DEVICE = lazy_regex(r"v[0-9A-F]{4,8}[dp][0-9A-F]{4,8}\w{0,80}")  # a modalias: which device a driver is for
 _LEAST = 3  # digits, small and large letters of a string that was drawn by lot
@@ -84,14 +85,14 @@ def _by_lot(run: str) -> bool:
 
 def _base64(value: str) -> bool:
     """With the signs of base64 between: a path has words, this has none."""
-    plain = re.sub(r"[+/_=-]", "", value)
-    words = max((len(word) for word in re.split(r"[+/_=-]", value)), default=0)
+    plain = _SIGNS.sub("", value)
+    words = max((len(word) for word in _SIGNS.split(value)), default=0)
     return len(plain) >= 32 and words >= 8 and value.count("/") <= len(value) // 12 and _by_lot(plain) and _odd(value)
 
 
 def _odd(value: str) -> bool:
     """Few parts of it are words or numbers by themselves."""
-    parts = [part for part in re.split(r"[+/_=-]", value) if part]
+    parts = [part for part in _SIGNS.split(value) if part]
     plain = [part for part in parts if part.isdigit() or part.islower() or part.isupper() or part.istitle()]
     return len(plain) * 3 <= len(parts)
 

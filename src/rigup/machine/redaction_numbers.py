@@ -32,8 +32,8 @@ _LICENCE = lazy_regex(r"(?<![\w-])(?=[A-Z-]{0,28}\d)[A-Z0-9]{5}(?:-[A-Z0-9]{5}){
 _SID = lazy_regex(r"\bS-1-5-21(?P<value>(?:-\d{5,10}){3})")
 _TELEPHONE = lazy_regex(r"(?<![\w+.])\+[1-9]\d{0,2}(?:[ .()/-]{1,2}\d{2,8}){2,6}(?![\w.])")
 _GUID = lazy_regex(r"(?<![0-9A-Za-z:.])[0-9a-f]{4}(?::[0-9a-f]{4}){3}(?![0-9A-Za-z:.])")
-_IPV4 = re.compile(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
-_IPV6 = re.compile(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
+_IPV4 = lazy_regex(r"\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}(?!\.?\d|[A-Za-z_])")
+_IPV6 = lazy_regex(r"(?i)(?<![\w:.])(?=[23f][0-9a-f]{3}:)[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){2,7}(?![\w:])")
 _EMAIL = lazy_regex(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,6}[A-Za-z]{2,24}(?![\w-])")
 _SERVICES = lazy_regex(
     r"(?i)(?:git|hg|svn)@.*|.*\.(?:service|socket|target|slice|mount|timer|device|scope|path|swap|conf)"

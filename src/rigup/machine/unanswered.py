@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.knowledge.patterns import compiled
 from rigup.machine.facts import Silence, Unanswered
 from rigup.machine.host import Answer
 from rigup.machine.kinds import Gpu, KernelModule, PciDevice
@@ -45,7 +46,7 @@ def spoilt(query: Run, text: Text, understood: bool) -> Unanswered | None:
         return None
     if _is_noise(text.body):
         return Unanswered(command, "garbage", status, first_words, query.wakes)
-    answered = not query.says or (re.search(query.says, text.body, re.MULTILINE) and (first_words or not status))
+    answered = not query.says or (compiled(query.says, re.MULTILINE).search(text.body) and (first_words or not status))
     if answered and status != _NOT_STARTED:  # why not, a reader may know; what it would have said, nobody
         return None
     how: Silence = "failed" if first_words and status else "garbage" if first_words else "silent"

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-_NONE = re.compile(r"\bNone\b")
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -134,5 +133,5 @@ def attributes(kind: type[msgspec.Struct]) -> dict[str, str]:
         for line in (base.__doc__ or "").partition("Attributes:")[2].splitlines():
             name, colon, text = line.strip().partition(": ")
             if colon:
-                descriptions[name] = _NONE.sub("null", text)
+                descriptions[name] = re.sub(r"\bNone\b", "null", text)
     return descriptions

@@ -57,7 +57,7 @@ def payload() -> str:
 
     own = Path(probe.__path__[0])
     files = {path.name: path.read_text("utf-8") for path in own.glob("rigup_node*.py")}
-    files |= {f"verify/{path.name}": path.read_text("utf-8") for path in PROBE.glob("*.py")}
+    files |= {f"verify/{path.relative_to(PROBE).as_posix()}": path.read_text("utf-8") for path in PROBE.rglob("*.py")}
     return base64.b64encode(zlib.compress(msgspec.json.encode(files), 9)).decode()
 
 

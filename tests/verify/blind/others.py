@@ -352,12 +352,12 @@ def named(table):
     return lambda: [one for one in table() if word in [name.split(".")[-1] for name in one.names]]
 device = {"id": "cpu", "type": "cpu", "vendor": "", "full": True, "provider": "CPUExecutionProvider"}
 if framework == "onnxruntime":
-    import rigup_probe_onnx_table_bytes as b, rigup_probe_onnx_table_elements as e, rigup_probe_onnx_table_moves as m, rigup_probe_onnx_table_networks as n
+    from rigup_probe_tables import onnx_bytes as b, onnx_elements as e, onnx_moves as m, onnx_networks as n
     from rigup_probe_onnx_rows import rows_check
     checks = [rows_check(*map(named, (e.elements, e.rows, m.turns, m.places, m.pictures, *n.TABLES, b.quantised)))]
 else:
-    import rigup_probe_rows_networks as n
-    from rigup_probe_rows_tables import TABLES
+    from rigup_probe_tables import rows_networks as n
+    from rigup_probe_tables.rows_all import TABLES
     tables = [named(one) for several in TABLES.values() for one in several]
     if framework == "numpy":
         from rigup_probe_numpy_rows import rows_check

@@ -1,6 +1,5 @@
 """What the guard knows of machine, place and text: the surroundings in which a way to mend would be gone."""
 
-import re
 from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
@@ -25,6 +24,9 @@ from rigup.machine.kinds import (
 )
 from rigup.machine.store import Facts
 
+_BRANCH = lazy_regex(r"([2-9]\d\d)\.\d")
+_BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
+
 _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
@@ -38,8 +40,8 @@ _OF_ANY_MAKER = lazy_regex(
 _EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
-_IN_AN_ENVIRONMENT = re.compile(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
-_SYSTEMS = re.compile(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
+_IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
+_SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
     "arch": wordings(tag="family-of-arch"),
@@ -247,7 +249,7 @@ def _branch(finding: Finding, facts: Facts) -> str:
     ]
     version = next((str(known) for known in versions if known), str(finding.params.get("version") or ""))
     lines = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
-    match = re.match(r"([2-9]\d\d)\.\d", version) or re.search(r"\bnvidia/([2-9]\d\d)\.\d", lines)
+    match = _BRANCH.match(version) or _BRANCH_IN_PATH.search(lines)
     return match[1] if match else ""
 
 

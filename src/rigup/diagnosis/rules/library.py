@@ -19,12 +19,14 @@ from rigup.machine.kinds import (
     Variable,
 )
 
+_OF_A_MAJOR = lazy_regex(r"nvidia-[a-z-]{3,40}-cu\d{2}")
+
 _DIGITS = 4  # of a number of cuDNN up to its eighth release: a thousand a major one
 _FOREIGN = lazy_regex(r"cuda|cudnn|nccl|nvidia|conda|tensorrt|/apps/|/sw/|nvhpc|hpc_sdk", re.IGNORECASE)
 
 
 def _is_of_a_major(name: str) -> bool:
-    return re.fullmatch(r"nvidia-[a-z-]{3,40}-cu\d{2}", name) is not None
+    return _OF_A_MAJOR.fullmatch(name) is not None
 
 
 def of_a_night(version: str | None) -> bool:

@@ -1,12 +1,12 @@
 """What an interpreter is built for, from the head of its file: nothing is run."""
 
-import re
-
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import PythonEnv
 from rigup.machine.reader import File, Statements, reads
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Text
+
+_INTERPRETER = lazy_regex(r"(?P<prefix>.{0,300}?)/bin/python3\Z")
 
 _HEAD = 4096  # characters in which a header and the loader's name lie
 _ELF = lazy_regex(r"\A\x7fELF(?P<width>[\x01\x02])[\x01\x02][\s\S]{12}(?P<machine>[\s\S]{2})")
@@ -40,7 +40,7 @@ def machine_of(head: str) -> str | None:
 )
 def interpreter_head(text: Text) -> Statements:
     """The first bytes: an interpreter for another machine runs through a translator, and takes that machine's wheels."""
-    prefix = re.match(r"(?P<prefix>.{0,300}?)/bin/python3\Z", text.source)
+    prefix = _INTERPRETER.match(text.source)
     machine = machine_of(text.body[:_HEAD])
     if prefix and machine:
         yield from says(text, PythonEnv, 0, prefix=prefix["prefix"] or "/", machine=machine)

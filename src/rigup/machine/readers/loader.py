@@ -1,11 +1,11 @@
 """What the loader finds, and what lies on the search paths before it."""
 
-import re
-
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import LoaderEntry, PathLibrary, SearchPath
 from rigup.machine.reader import File, Listing, Run, Statements, reads
 from rigup.machine.texts import Text
+
+_VERSION_OF_FILE = lazy_regex(r"\.so\.(\d{1,4}[\d.]{0,20})\Z")
 
 # Libraries that a GPU build of a framework brings itself, or that belong to the driver.
 _NAMES = (
@@ -45,7 +45,7 @@ def path_libraries(text: Text) -> Statements:
     ):
         if not _LIBRARY.fullmatch(hit["soname"]):
             continue
-        version = re.search(r"\.so\.(\d{1,4}[\d.]{0,20})\Z", hit["target"] or hit["soname"])
+        version = _VERSION_OF_FILE.search(hit["target"] or hit["soname"])
         known = {"version": version[1]} if version else {}
         yield hit.states(
             PathLibrary,

@@ -18,6 +18,8 @@ from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import says
 from rigup.machine.texts import Hit, Text
 
+_WORDS = lazy_regex(r"\S{1,400}")
+
 # Modules that drive a GPU, or stand in the way of one that does.
 _GPU = lazy_regex(
     r"nvidia(?:_\w+)?|nvidiafb|nouveau|nova_core|nova_drm|amdgpu|amdttm|amdkcl|radeon|ttm|i915|xe|amdkfd|kfd|vfio_pci|"
@@ -153,7 +155,7 @@ def boot_loader(text: Text) -> Statements:
 
 
 def _words(text: Text, start: int, words: str, when: str) -> Iterator[KernelParameter | ModuleParameter | KernelModule]:
-    for word in re.finditer(r"\S{1,400}", words):
+    for word in _WORDS.finditer(words):
         at, argument = start + word.start(), word[0].strip("\"'")
         name, _, value = argument.partition("=")
         if name in ("modprobe.blacklist", "module_blacklist", "rd.driver.blacklist"):

@@ -1,10 +1,12 @@
 """What a process is given: variables, account."""
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Account, DeviceNode, Variable
 from rigup.machine.reader import Ask, Listing, Statements, reads
 from rigup.machine.texts import Text
+
+_NAMED_GROUPS = lazy_regex(r"(\d+)(?:\(([^)]+)\))?")
+_GROUP_NUMBERS = lazy_regex(r"(?<![\w(])\d+(?=\(|,|\s|$)")
 
 
 @reads(Variable, inputs=[Ask("variables")], marks=("\nPATH=", "PATH=/"), whole=r"^PATH=", process="shell")
@@ -28,8 +30,8 @@ def account(text: Text) -> Statements:
         }
         yield hit.states(
             Account,
-            groups=[name or number for number, name in re.findall(r"(\d+)(?:\(([^)]+)\))?", hit["groups"])],
-            numbers=re.findall(r"(?<![\w(])\d+(?=\(|,|\s|$)", hit["groups"]),
+            groups=[name or number for number, name in _NAMED_GROUPS.findall(hit["groups"])],
+            numbers=_GROUP_NUMBERS.findall(hit["groups"]),
             **known,
         )
 

@@ -8,6 +8,9 @@ from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Text
 
+_DRIVE = lazy_regex(r"[A-Za-z]:")
+_SIGNS = lazy_regex(r"[_.]+")
+
 # Packages that have to do with what runs on a GPU; all others are nobody's business here.
 _PACKAGE = lazy_regex(
     r"torch(?:-?\w{1,30}){0,2}|pytorch[\w-]{0,40}|triton[\w-]{0,40}|nvidia-[\w.-]{2,60}|cuda-[\w.-]{2,60}|cudatoolkit|cudnn|cupy[\w-]{0,30}|"
@@ -181,7 +184,7 @@ def dist_infos(text: Text) -> Statements:
     for hit in text.each(
         r"(?P<path>/[^\n]{1,400}/)(?P<name>[A-Za-z][\w.]{0,80})-(?P<version>\d[\w.+!]{0,60})\.dist-info$"
     ):
-        name, env = re.sub(r"[_.]+", "-", hit["name"]).lower(), _PREFIX.search(hit["path"])
+        name, env = _SIGNS.sub("-", hit["name"]).lower(), _PREFIX.search(hit["path"])
         if env and _PACKAGE.fullmatch(name):
             yield hit.states(Package, env=_path(env["prefix"]), name=name, version=hit["version"], manager="pip")
 
@@ -211,4 +214,4 @@ def home_folders(text: Text) -> Statements:
 
 def _path(shown: str) -> str:
     """A path at the end of a line of `ls -l`, of which only the start may hold more."""
-    return shown[shown.find("/") :] if not re.match(r"[A-Za-z]:", shown) else shown
+    return shown[shown.find("/") :] if not _DRIVE.match(shown) else shown

@@ -1,6 +1,5 @@
 """Services and what they are given; what login shells are given; groups."""
 
-import re
 from collections.abc import Iterator
 
 from rigup.knowledge.patterns import lazy_regex
@@ -8,6 +7,11 @@ from rigup.machine.kinds import Group, Service, Variable
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, says
 from rigup.machine.texts import Text
+
+_ASSIGNED = lazy_regex(
+    r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})"
+)
+_NAME = lazy_regex(r"[A-Za-z_]\w{0,60}")
 
 # Services that have to do with GPUs, by their units' names.
 _NAMES = (
@@ -73,12 +77,10 @@ def unit_environment(text: Text) -> Statements:
 
 def _assignments(text: Text, start: int, words: str) -> Iterator[Variable]:
     """`"A=b c" D=e`: several to a line, each quoted or not."""
-    for match in re.finditer(
-        r"\"(?P<double>(?:[^\"\\\n]|\\.){1,1000})\"|'(?P<single>[^'\n]{1,1000})'|(?P<bare>[^\s\"']\S{0,1000})", words
-    ):
+    for match in _ASSIGNED.finditer(words):
         assignment = match["double"] or match["single"] or match["bare"]
         name, sign, value = assignment.partition("=")
-        if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name):
+        if sign and _NAME.fullmatch(name):
             yield from says(text, Variable, start + match.start(), name=name, value=value.strip("\"'"))
 
 
@@ -143,7 +145,7 @@ def _exports(words: str) -> Iterator[tuple[str, str]]:
         split_words = words.split()
     for word in split_words:
         name, sign, value = word.partition("=")
-        if sign and re.fullmatch(r"[A-Za-z_]\w{0,60}", name) and "$(" not in value and "`" not in value:
+        if sign and _NAME.fullmatch(name) and "$(" not in value and "`" not in value:
             yield name, value
 
 

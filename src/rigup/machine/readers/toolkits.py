@@ -1,10 +1,11 @@
 """Toolkits beside CUDA and ROCm themselves: cuDNN, oneAPI, and what Windows has of all of them."""
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import LoaderEntry, Toolkit
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.texts import Text
+
+_VERSION_OF_FILE = lazy_regex(r"\.so\.(\d{1,4}(?:\.\d{1,5}){1,3})\Z")
 
 
 @reads(inputs=[Listing("/usr/local/cuda{,-*}/lib64/libcudnn.so.*.*.*")], adds=(Toolkit,))
@@ -64,7 +65,7 @@ def loader_targets(text: Text) -> Statements:
     """`libcudnn.so.8 -> libcudnn.so.8.9.2`: what a name of the loader's cache leads to."""
     form = r"(?P<path>/[^\n]{0,250}/(?P<soname>lib[\w+.-]{2,80}?))(?: -> (?P<target>[^\n]{1,200}))?$"
     for hit in text.each(form):
-        if version := re.search(r"\.so\.(\d{1,4}(?:\.\d{1,5}){1,3})\Z", hit["target"] or hit["soname"]):
+        if version := _VERSION_OF_FILE.search(hit["target"] or hit["soname"]):
             yield hit.states(LoaderEntry, soname=hit["soname"], version=version[1])
             if hit["soname"].startswith("libcudnn.so"):
                 yield hit.states(Toolkit, name="cudnn", version=version[1], path=hit["path"].rpartition("/")[0])

@@ -17,8 +17,8 @@ from rigup_probe_jax_arrays import indexing, repeated, unusual
 from rigup_probe_jax_functions import attention, transforms
 from rigup_probe_jax_places import device_of, elsewhere, host, moved, wide
 from rigup_probe_jax_rows import rows_check
-from rigup_probe_rows_networks import activations, lax
-from rigup_probe_rows_tables import TABLES
+from rigup_probe_tables.rows_all import TABLES
+from rigup_probe_tables.rows_networks import activations, lax
 
 _SIDE = 1024
 _TABLES = {**TABLES, "activations": (activations,), "primitives": (lax,)}

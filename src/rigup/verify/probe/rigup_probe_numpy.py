@@ -11,7 +11,7 @@ from rigup_probe_expected import normal, rounded, turned, whole
 from rigup_probe_numpy_arrays import casts, indexing, small_tensors, sorting, unusual
 from rigup_probe_numpy_functions import elementwise, fourier, linear_algebra, reductions
 from rigup_probe_numpy_rows import rows_check
-from rigup_probe_rows_tables import TABLES
+from rigup_probe_tables.rows_all import TABLES
 
 _FLOATS = ("float64", "float32", "float16")
 _INTEGERS = ("int8", "uint8", "int16", "int32", "int64")

@@ -18,10 +18,10 @@ from rigup_probe_onnx_model import Node
 from rigup_probe_onnx_rows import rows_check
 from rigup_probe_onnx_run import CPU, array, host, ran, session_of
 from rigup_probe_onnx_session import numbers, repeated, sessions
-from rigup_probe_onnx_table_bytes import quantised
-from rigup_probe_onnx_table_elements import elements, rows
-from rigup_probe_onnx_table_moves import pictures, places, turns
-from rigup_probe_onnx_table_networks import TABLES as NETWORKS
+from rigup_probe_tables.onnx_bytes import quantised
+from rigup_probe_tables.onnx_elements import elements, rows
+from rigup_probe_tables.onnx_moves import pictures, places, turns
+from rigup_probe_tables.onnx_networks import TABLES as NETWORKS
 
 _KINDS = {  # providers: what they are called here, and whose chips they serve
     "CUDAExecutionProvider": ("cuda", "nvidia"), "TensorrtExecutionProvider": ("tensorrt", "nvidia"),

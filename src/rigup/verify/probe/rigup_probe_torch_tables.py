@@ -5,41 +5,41 @@ from __future__ import annotations
 import gc
 from typing import Any, Callable, Dict, Iterator
 
-import rigup_probe_torch_table_algebra as algebra
-import rigup_probe_torch_table_arguments as arguments
-import rigup_probe_torch_table_attention as attention
-import rigup_probe_torch_table_casts as casts
-import rigup_probe_torch_table_convolved as convolved
-import rigup_probe_torch_table_counts as counts
-import rigup_probe_torch_table_elements as elements
-import rigup_probe_torch_table_functions as functions
-import rigup_probe_torch_table_goals as goals
-import rigup_probe_torch_table_large as large
-import rigup_probe_torch_table_layers as layers
-import rigup_probe_torch_table_margins as margins
-import rigup_probe_torch_table_matrices as matrices
-import rigup_probe_torch_table_modules as modules
-import rigup_probe_torch_table_moves as moves
-import rigup_probe_torch_table_networks as networks
-import rigup_probe_torch_table_norms as norms
-import rigup_probe_torch_table_orders as orders
-import rigup_probe_torch_table_places as places
-import rigup_probe_torch_table_pooling as pooling
-import rigup_probe_torch_table_ranked as ranked
-import rigup_probe_torch_table_resampling as resampling
-import rigup_probe_torch_table_resizing as resizing
-import rigup_probe_torch_table_rows as rows
-import rigup_probe_torch_table_shapes as shapes
-import rigup_probe_torch_table_sizes as sizes
-import rigup_probe_torch_table_statistics as statistics
-import rigup_probe_torch_table_switches as switches
-import rigup_probe_torch_table_transformers as transformers
-import rigup_probe_torch_table_transforms as transforms
-import rigup_probe_torch_table_two_numbers as two_numbers
-import rigup_probe_torch_table_types as types
-import rigup_probe_torch_table_windows as windows
 import torch
 from rigup_probe_budget import BUDGET
+from rigup_probe_tables import torch_algebra as algebra
+from rigup_probe_tables import torch_arguments as arguments
+from rigup_probe_tables import torch_attention as attention
+from rigup_probe_tables import torch_casts as casts
+from rigup_probe_tables import torch_convolved as convolved
+from rigup_probe_tables import torch_counts as counts
+from rigup_probe_tables import torch_elements as elements
+from rigup_probe_tables import torch_functions as functions
+from rigup_probe_tables import torch_goals as goals
+from rigup_probe_tables import torch_large as large
+from rigup_probe_tables import torch_layers as layers
+from rigup_probe_tables import torch_margins as margins
+from rigup_probe_tables import torch_matrices as matrices
+from rigup_probe_tables import torch_modules as modules
+from rigup_probe_tables import torch_moves as moves
+from rigup_probe_tables import torch_networks as networks
+from rigup_probe_tables import torch_norms as norms
+from rigup_probe_tables import torch_orders as orders
+from rigup_probe_tables import torch_places as places
+from rigup_probe_tables import torch_pooling as pooling
+from rigup_probe_tables import torch_ranked as ranked
+from rigup_probe_tables import torch_resampling as resampling
+from rigup_probe_tables import torch_resizing as resizing
+from rigup_probe_tables import torch_rows as rows
+from rigup_probe_tables import torch_shapes as shapes
+from rigup_probe_tables import torch_sizes as sizes
+from rigup_probe_tables import torch_statistics as statistics
+from rigup_probe_tables import torch_switches as switches
+from rigup_probe_tables import torch_transformers as transformers
+from rigup_probe_tables import torch_transforms as transforms
+from rigup_probe_tables import torch_two_numbers as two_numbers
+from rigup_probe_tables import torch_types as types
+from rigup_probe_tables import torch_windows as windows
 from rigup_probe_torch_cases import FLOATS, Case
 from rigup_probe_torch_measured import measured
 
