@@ -5,14 +5,25 @@ A watch reads hundreds of small files a second, and `gpu_metrics` is binary: so 
 
 import os
 import stat
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rigup.machine.layout import Layout
 from rigup.machine.tree import Tree
 
 MOST = 65_536  # bytes of one file; the largest table of a driver has 4,000
 _MOST_LINK = 512
+_MOST_KEPT = 512  # number of the last file that is kept open; systems give a process 1,024 at least
 _READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Opened(Protocol):
+    """A file that is read again and again."""
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes as they are now. Raises OSError, of a process that has ended, too."""
+
+    def close(self) -> None:
+        """It is read no more."""
 
 
 class Files(Protocol):
@@ -29,6 +40,40 @@ class Files(Protocol):
 
     def real(self, path: str) -> str:
         """Where a path leads in the end. Raises OSError."""
+
+    def opened(self, path: str) -> Opened:
+        """A file that will be read in each sample. Raises OSError."""
+
+
+class _Kept:
+    """A file of the kernel that stays open: each reading from its beginning is made anew, at half the cost of one that opens it."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes. Raises OSError."""
+        return os.pread(self._handle, most, 0)
+
+    def close(self) -> None:
+        """Let it go."""
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = -1
+
+
+class Reopened(NamedTuple):
+    """A file that is opened for each reading."""
+
+    files: Files
+    path: str
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes. Raises OSError."""
+        return self.files.read(self.path, most)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 class LiveFiles:
@@ -61,6 +106,14 @@ class LiveFiles:
     def real(self, path: str) -> str:
         """Where a path leads. Raises OSError."""
         return os.path.realpath(path, strict=True)
+
+    def opened(self, path: str) -> Opened:
+        """A file that stays open, as long as there is room for more. Raises OSError."""
+        handle = os.open(path, _READS)
+        if handle < _MOST_KEPT and hasattr(os, "pread"):
+            return _Kept(handle)
+        os.close(handle)
+        return Reopened(self, path)
 
 
 class TreeFiles:
@@ -106,6 +159,10 @@ class TreeFiles:
         if inner is None or not os.path.lexists(self._layout.on_disk(inner)):
             raise FileNotFoundError(path)
         return self._layout.mount + inner
+
+    def opened(self, path: str) -> Opened:
+        """A file that will be read again."""
+        return Reopened(self, path)
 
 
 class _FlatLinks(Layout):

@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.schemas.watch import ProcessType
 from rigup.watch import fdinfo
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.nvidia import GpuProcess
@@ -120,7 +121,7 @@ class Holders:
         return self._cards
 
 
-def _kind(client: fdinfo.Client) -> str:
+def _kind(client: fdinfo.Client) -> ProcessType:
     """What a client's engines did so far."""
     done = {engine for engine, count in client.busy.items() if count} | {
         engine for engine, pair in client.cycles.items() if pair[0]

@@ -1,5 +1,6 @@
 """One picture from a frame and the view: lines that fill the screen exactly, and what lies where for the mouse."""
 
+import math
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
@@ -118,7 +119,7 @@ def _host_tiles(picture: Picture, frame: Frame, wide: int, room: int) -> None:
     metrics = [
         metric
         for metric in HOST_SERIES
-        if any(value is not None for value in frame.graphs.get(HOST, {}).get(metric, []))
+        if not all(math.isnan(value) for value in frame.graphs.get(HOST, {}).get(metric, []))
     ]
     across = max(1, min(wide // _TILE, len(metrics) or 1))
     down = min(-(-len(metrics) // across), room // _LEAST_TILE)
@@ -145,14 +146,14 @@ def _processes(picture: Picture, frame: Frame, view: View, wide: int, high: int)
     rows, room = shown(frame, view), high - 2 - len(picture.lines)
     if room < 1 or not processes_of(frame.sample, view):
         return
-    with_gpus = bool(frame.sample.gpus)
+    parts = table.columns_at(wide, bool(frame.sample.gpus))
     picture.rows = room
-    picture.add(table.head(view, sort_of(frame.sample, view), wide, with_gpus), ("head", 0))
+    picture.add(table.head(view, sort_of(frame.sample, view), parts), ("head", 0))
     at_chosen = position(rows, view)
     view.first = max(0, min(view.first, len(rows) - room, at_chosen), at_chosen - room + 1)
     for at, (depth, process) in enumerate(rows[view.first : view.first + room], view.first):
         chosen = at == at_chosen and view.chosen is not None
-        picture.add(table.row(process, depth, frame.sample.time, wide, chosen, with_gpus), ("process", at))
+        picture.add(table.row(process, depth, frame.sample.time, parts, chosen), ("process", at))
     if not rows:
         picture.add([Span(_("No process has these words: {words}").format(words=harmless(view.words)), "dim")])
 
