@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rigup.watch import files
-from rigup.watch.files import LiveFiles, TreeFiles
+from rigup.watch.files import LiveFiles
 from rigup.watch.processes import Programs, parse_stat
+from rigup.watch.tree_files import TreeFiles
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 

@@ -5,7 +5,6 @@ Names and numbers are nvml.h's. A call returns its code; buffers are made once f
 
 import contextlib
 import ctypes
-import ctypes.util
 import struct
 import sys
 from typing import Any

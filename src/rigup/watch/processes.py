@@ -6,20 +6,21 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.schemas.watch import InContainer
 from rigup.watch.files import Files, Opened
 
 _CONTAINERS = (
-    (re.compile(r"/docker[-/]([0-9a-f]{64})"), "docker"),
-    (re.compile(r"libpod-([0-9a-f]{64})"), "podman"),
-    (re.compile(r"cri-containerd[-:]([0-9a-f]{64})"), "containerd"),
-    (re.compile(r"crio-([0-9a-f]{64})"), "cri-o"),
-    (re.compile(r"/kubepods[^\n]{0,200}/([0-9a-f]{64})"), "kubernetes"),
-    (re.compile(r"/lxc(?:\.payload)?[./]([\w.-]{1,64})"), "lxc"),
-    (re.compile(r"/machine\.slice/machine-([\w.\\-]{1,64})\.scope"), "nspawn"),
+    (lazy_regex(r"/docker[-/]([0-9a-f]{64})"), "docker"),
+    (lazy_regex(r"libpod-([0-9a-f]{64})"), "podman"),
+    (lazy_regex(r"cri-containerd[-:]([0-9a-f]{64})"), "containerd"),
+    (lazy_regex(r"crio-([0-9a-f]{64})"), "cri-o"),
+    (lazy_regex(r"/kubepods[^\n]{0,200}/([0-9a-f]{64})"), "kubernetes"),
+    (lazy_regex(r"/lxc(?:\.payload)?[./]([\w.-]{1,64})"), "lxc"),
+    (lazy_regex(r"/machine\.slice/machine-([\w.\\-]{1,64})\.scope"), "nspawn"),
 )
-_JOB = re.compile(r"/job_(\d{1,12})(?:/|\Z)", re.MULTILINE)
-_UID = re.compile(r"^Uid:\s+(\d{1,10})", re.MULTILINE)
+_JOB = lazy_regex(r"/job_(\d{1,12})(?:/|\Z)", re.MULTILINE)
+_UID = lazy_regex(r"^Uid:\s+(\d{1,10})", re.MULTILINE)
 _MOST_COMMAND = 1000  # characters of a command that are kept
 
 

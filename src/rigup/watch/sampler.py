@@ -3,24 +3,24 @@
 import time
 from collections.abc import Iterable
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, UnsetType, structs
 
 from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, ReadError, Took, Watch, WatchedProcess
 from rigup.schemas.watch_gpu import WatchedGpu, Xid
-from rigup.watch.amd import AmdGpu
 from rigup.watch.devices import on_the_bus, power_state
-from rigup.watch.files import Files, LiveFiles, TreeFiles
-from rigup.watch.holders import Holders
+from rigup.watch.files import Files, LiveFiles
 from rigup.watch.host import HostSampler
 from rigup.watch.host_processes import HostProcesses
-from rigup.watch.intel import IntelGpu
 from rigup.watch.library import Library
 from rigup.watch.nvidia import GpuProcess, NvidiaGpu
 from rigup.watch.processes import Programs
 from rigup.watch.rounds import Rounds, Task
 from rigup.watch.values import Identity, Values
+
+if TYPE_CHECKING:
+    from rigup.watch.holders import Holders
 
 _LATE = 1.0  # seconds after which a GPU that does not answer is left behind
 _AGAIN = 10.0  # seconds between two looks at the bus
@@ -46,13 +46,14 @@ class Sampler:
     """
 
     def __init__(self, tree: str | None = None, anonymous: bool = False, late: float = _LATE) -> None:
-        self.files: Files = LiveFiles() if tree is None else TreeFiles(tree)
+        self.files: Files = LiveFiles() if tree is None else _of_tree(tree)
         self.live = tree is None
         self.library = Library() if self.live else None
         self.host = HostSampler(self.files, anonymous) if self.live else None
         self.host_processes = HostProcesses(self.files) if self.live else None
         self.all_processes = False
-        self.programs, self.holders = Programs(self.files), Holders(self.files)
+        self.programs = Programs(self.files)
+        self._holders: Holders | None = None
         self.rounds = Rounds(late)
         self.known: dict[str, Identity] = {}
         self._readers: dict[str, Reader] = {}
@@ -172,8 +173,12 @@ class Sampler:
             self._readers[key] = self._mac.reader(key)
         if key not in self._readers and identity.folder and self._is_present(identity):
             if identity.driver == "amdgpu" or identity.vendor == "amd":
+                from rigup.watch.amd import AmdGpu
+
                 self._readers[key] = AmdGpu(self.files, identity)
             elif identity.vendor == "intel":
+                from rigup.watch.intel import IntelGpu
+
                 self._readers[key] = IntelGpu(self.files, identity)
         return self._readers.get(key)
 
@@ -207,7 +212,7 @@ class Sampler:
     def _processes(self, now: float, gpus: list[WatchedGpu], held: list[GpuProcess]) -> list[WatchedProcess]:
         """Processes of all makers' GPUs; one on several GPUs is one process."""
         if any(gpu.vendor in ("amd", "intel") and gpu.state == "active" for gpu in gpus):
-            held = held + self.holders.processes(now)
+            held = held + self._holding(now)
         numbers = {key: index for index, key in enumerate(sorted(self.known))}
         by_pid: dict[int, list[GpuProcess]] = {}
         for row in held:
@@ -216,6 +221,14 @@ class Sampler:
         answer = [self._process(pid, rows, numbers, now) for pid, rows in sorted(by_pid.items())]
         self.programs.next(by_pid)
         return answer
+
+    def _holding(self, now: float) -> list[GpuProcess]:
+        """Processes on GPUs of AMD and Intel."""
+        if self._holders is None:
+            from rigup.watch.holders import Holders
+
+            self._holders = Holders(self.files)
+        return self._holders.processes(now)
 
     def _busiest(self, users: list[WatchedProcess], now: float, has_gpus: bool) -> list[WatchedProcess] | UnsetType:
         """Where somebody asked for them, or there is nothing else to show: a look costs a file for each process."""
@@ -239,6 +252,12 @@ class Sampler:
         self.programs.next(())
         if self.library is not None:
             self.library.close()
+
+
+def _of_tree(folder: str) -> Files:
+    from rigup.watch.tree_files import TreeFiles
+
+    return TreeFiles(folder)
 
 
 def _list_processes(

@@ -1,9 +1,8 @@
 """One picture from a frame and the view: lines that fill the screen exactly, and what lies where for the mouse."""
 
 import math
-from dataclasses import dataclass, field
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from rigup.cli.layout import columns
 from rigup.cli.live import table
@@ -24,8 +23,7 @@ _HIGH = 40  # lines from which on there is room for more of the machine
 _MARKS = {"error": ("✖ ", "bad"), "warning": ("▲ ", "warn"), "note": ("• ", "note")}
 
 
-@dataclass
-class Picture:
+class Picture(Struct):
     """What is on the screen.
 
     Attributes:
@@ -35,8 +33,8 @@ class Picture:
 
     """
 
-    lines: list[Line] = field(default_factory=list)
-    places: dict[int, tuple[str, int]] = field(default_factory=dict)
+    lines: list[Line] = []
+    places: dict[int, tuple[str, int]] = {}
     rows: int = 0
 
     def add(self, line: Line, place: tuple[str, int] | None = None) -> None:

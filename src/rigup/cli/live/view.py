@@ -1,10 +1,9 @@
 """What the person chose, and what is shown: the two things that a picture is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from rigup.schemas.watch import Watch, WatchedProcess
 from rigup.watch.history import History, key_of, mark_of, memory_of
@@ -34,8 +33,7 @@ class Frame(NamedTuple):
     note: str = ""
 
 
-@dataclass
-class View:
+class View(Struct):
     """What the person chose.
 
     Attributes:
