@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from msgspec import UNSET, structs
 
+from rigup.cli.failing import WrongRequest
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 from rigup.schemas.watch import Watch
@@ -156,7 +157,7 @@ def report(path: str, page: str, png: str, as_json: bool) -> int:
         try:
             picture(recording, png)
         except ImportError as error:
-            raise click.ClickException(_("A picture needs matplotlib: pip install 'rigup[plot]'.")) from error
+            raise WrongRequest(_("A picture needs matplotlib: pip install 'rigup[plot]'.")) from error
     click.echo(data_text(recording.report) if as_json else report_text(recording.report))
     for written in filter(None, (page, png)):
         click.echo(_("Written: {path}").format(path=written), err=True)

@@ -1,11 +1,11 @@
 """Intel's GPUs: files of the drivers i915 and xe. Power is the growth of energy, use is time that was not spent idle."""
 
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.throttling import intel_reason
 from rigup.watch.amd import put_link
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.hwmon import Sensors, put_intel
 from rigup.watch.rates import Rates
-from rigup.watch.throttling import intel_reason
 from rigup.watch.values import Identity, Values
 
 _SOURCE = "sysfs"

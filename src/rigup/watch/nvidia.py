@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from rigup.knowledge.pcie import transfers_of
+from rigup.knowledge.throttling import nvml_reasons
 from rigup.schemas.watch import ProcessType
 from rigup.watch.nvml import Device, Nvml, NvmlError
 from rigup.watch.rates import Rates
-from rigup.watch.throttling import nvml_reasons
 from rigup.watch.values import Identity, Values
 
 _SOURCE = "nvml"
@@ -21,7 +22,6 @@ _KEPT = 30.0  # seconds for which what they counters is shown
 _MEMORY_TEMPERATURE, _LINK_TX, _LINK_RX, _PCIE_TX, _PCIE_RX = 82, 138, 139, 197, 198
 _TRAFFIC = ((_MEMORY_TEMPERATURE, 0), (_PCIE_TX, 0), (_PCIE_RX, 0))
 _MOST_LINKS = 24
-_SPEED = (0.0, 2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9, 128e9)
 _CLOCKS = (("graphics", 0), ("memory", 2), ("media", 3))
 _ENGINES = ("gpu", "memory", "encoder", "decoder")  # in the order of nvmlProcessUtilizationSample_t
 _NO_INSTANCE = 0xFFFFFFFF
@@ -99,7 +99,7 @@ class NvidiaGpu:
             values.put("clock." + path, device.number("nvmlDeviceGetClockInfo", number), _SOURCE, 1e6)
         values.put_share("fan.speed", device.number("nvmlDeviceGetFanSpeed"), _SOURCE)
         values.put("pcie.width", device.number("nvmlDeviceGetCurrPcieLinkWidth"), _SOURCE)
-        values.put("pcie.speed", _speed(device.number("nvmlDeviceGetCurrPcieLinkGeneration")), _SOURCE)
+        values.put("pcie.speed", transfers_of(device.number("nvmlDeviceGetCurrPcieLinkGeneration")), _SOURCE)
         bits = device.long("nvmlDeviceGetCurrentClocksEventReasons")
         if bits is None:
             bits = device.long("nvmlDeviceGetCurrentClocksThrottleReasons")
@@ -136,7 +136,7 @@ class NvidiaGpu:
         for path, number in _CLOCKS:
             values.put("clock_max." + path, device.number("nvmlDeviceGetMaxClockInfo", number), _SOURCE, 1e6)
         values.put("pcie.width_max", device.number("nvmlDeviceGetMaxPcieLinkWidth"), _SOURCE)
-        values.put("pcie.speed_max", _speed(device.number("nvmlDeviceGetMaxPcieLinkGeneration")), _SOURCE)
+        values.put("pcie.speed_max", transfers_of(device.number("nvmlDeviceGetMaxPcieLinkGeneration")), _SOURCE)
         values.put("pcie.replays", device.number("nvmlDeviceGetPcieReplayCounter"), _SOURCE)
         values.put("errors.ecc_corrected", device.long("nvmlDeviceGetTotalEccErrors", 0, 0), _SOURCE)
         values.put("errors.ecc_uncorrected", device.long("nvmlDeviceGetTotalEccErrors", 1, 0), _SOURCE)
@@ -233,10 +233,6 @@ class NvidiaGpu:
             if percent <= 100:
                 shares[word] = percent / 100
         return GpuProcess(row[0], self.who.key, kind, memory, part, shares)
-
-
-def _speed(generation: int | None) -> float | None:
-    return _SPEED[generation] if generation is not None and 0 < generation < len(_SPEED) else None
 
 
 def open_gpus(nvml: Nvml, awake: list[Identity] | None) -> list[tuple[Identity, ctypes.c_void_p]]:

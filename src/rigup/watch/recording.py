@@ -27,7 +27,7 @@ from rigup.schemas.watch_gpu import (
     Utilisation,
     WatchedGpu,
 )
-from rigup.watch.history import key_of, mark_of, memory_used
+from rigup.watch.history import History, key_of, mark_of, memory_used
 from rigup.watch.ways import first_way
 
 FORM = 1
@@ -264,6 +264,15 @@ class Recording:
         way = "way" if _has_ways(self.base) else "NULL"
         query = f"SELECT time, cause, severity, title, {way} FROM finding JOIN sample ON sample.id = finding.sample ORDER BY time"  # noqa: S608  # words of ours
         return list(self.base.execute(query))
+
+    def history_at(self, at: int, length: int) -> History:
+        """The sample at a position with as many before it as graphs and findings look back on. Raises NoRecording."""
+        history, begin = History(length), max(0, at - length)
+        for sample in self.samples(begin, at - begin + 1):
+            history.add(sample)
+        if history.last is None:
+            raise NoRecording(f"{self.path}: it holds no sample")
+        return history
 
     def samples(self, first: int = 0, most: int = -1) -> Iterator[Watch]:
         """Each sample as it was, as far as it is kept: from a position on, so many (-1: all). Raises NoRecording where a row is none."""
