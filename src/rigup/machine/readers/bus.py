@@ -109,7 +109,10 @@ def pci_driver(text: Text) -> Statements:
             yield hit.states(PciDevice, address=where, driver=hit["driver"])
 
 
-@reads(CardState, inputs=[File(_MINE + "{current,max}_link_width"), File(_MINE + "../max_link_width")])
+@reads(
+    CardState,
+    inputs=[File(_MINE + "{current,max}_link_width", wakes="any"), File(_MINE + "../max_link_width", wakes="any")],
+)
 def card_link(text: Text) -> Statements:
     """`16`: the lanes in use, those of the card, or those of the port above it."""
     where, match = address(text.source), re.match(r"(\d{1,2})\s*\Z", text.body)
