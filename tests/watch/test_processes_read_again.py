@@ -86,6 +86,17 @@ def test_a_process_that_ended_is_gone_and_its_file_closed(monkeypatch: pytest.Mo
 
 
 @on_linux
+def test_a_process_that_ends_between_opening_and_reading_leaves_no_file_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(*_words: object) -> bytes:
+        raise ProcessLookupError
+
+    before = open_files()
+    monkeypatch.setattr(files._Kept, "read", gone)
+    assert Programs(LiveFiles()).now(os.getpid(), 1.0) is None
+    assert open_files() == before
+
+
+@on_linux
 def test_files_of_processes_that_are_no_more_asked_for_are_closed() -> None:
     before, programs = open_files(), Programs(LiveFiles())
     assert programs.now(os.getpid(), 1.0) is not None

@@ -65,13 +65,14 @@ class Running(NamedTuple):
 
 
 class _Known:
-    """A process that was seen: the file that tells of it, what does not change, and what it had used when."""
+    """A process that was seen: the file that tells of it, what that held last, what does not change, and what it had used when."""
 
-    __slots__ = ("at", "began", "stat", "used", "words")
+    __slots__ = ("at", "content", "file", "stat", "used", "words")
 
-    def __init__(self, stat: Opened, began: int, words: dict[str, Any]) -> None:
-        self.stat, self.began, self.words = stat, began, words
+    def __init__(self, file: Opened, words: dict[str, Any]) -> None:
+        self.file, self.words = file, words
         self.used, self.at = 0, -1.0
+        self.content, self.stat = b"", Stat(0, 0, 0, 0, b"")
 
 
 class Programs:
@@ -94,26 +95,34 @@ class Programs:
 
     def now(self, pid: int, now: float) -> Running | None:
         """The process, None where it is none of those that we can see."""
-        known, stat = self._seen(pid) or self._seen(pid) or (None, None)  # twice: its number may be another's now
-        if known is None or stat is None:
+        known = self._seen(pid) or self._seen(pid)  # twice: its number may be another's now
+        if known is None:
             return None
+        stat = known.stat
         passed = now - known.at
         cpu = (stat.used - known.used) / self._tick / passed if known.at >= 0 and passed > 0 else None
         known.used, known.at = stat.used, now
         return Running(known.words, cpu, stat.rss * self._page)
 
-    def _seen(self, pid: int) -> tuple[_Known, Stat] | None:
+    def _seen(self, pid: int) -> _Known | None:
         """The process and its file as it is now; None where it cannot be read, and is forgotten."""
         known = self._known.get(pid)
+        file = None if known is None else known.file
         try:
-            opened = self.files.opened(f"/proc/{pid}/stat") if known is None else known.stat
-            stat = parse_stat(opened.read(2048))
+            file = file or self.files.opened(f"/proc/{pid}/stat")
+            content = file.read(2048)
+            if known is not None and known.content == content:
+                return known  # it did nothing meanwhile
+            stat = parse_stat(content)
         except (OSError, ValueError):
-            self._forget(pid)
+            if file is not None:
+                file.close()
+            self._known.pop(pid, None)
             return None
-        if known is None or known.began != stat.began:
-            known = self._known[pid] = _Known(opened, stat.began, self._words(pid, stat))
-        return known, stat
+        if known is None or known.stat.began != stat.began:
+            known = self._known[pid] = _Known(file, self._words(pid, stat))
+        known.content, known.stat = content, stat
+        return known
 
     def start_of(self, pid: int) -> float | None:
         """When a process began, in seconds of Unix time; None where it cannot be read."""
@@ -127,7 +136,7 @@ class Programs:
 
     def _forget(self, pid: int) -> None:
         if (known := self._known.pop(pid, None)) is not None:
-            known.stat.close()
+            known.file.close()
 
     def _words(self, pid: int, stat: Stat) -> dict[str, Any]:
         """What does not change of a process, as far as it is told."""
