@@ -23,6 +23,7 @@ from msgspec import UNSET, structs
 from rigup.watch.exporter import Exporter
 from rigup.watch.history import History
 from rigup.watch.recording import Recorder
+from rigup.watch.sampler import Sampler
 from rigup.watch.watcher import Watcher
 
 PROGRAMS = {
@@ -46,7 +47,7 @@ def cpu_of(argv: list[str]) -> tuple[float, float, int]:
 
 def exporter() -> None:
     """CPU time of a sample with its text, and of a scrape by itself."""
-    exporter = Exporter(Watcher(anonymous=True).sample, 1.0)
+    exporter = Exporter(Sampler(anonymous=True).sample, 1.0)
     exporter.take()
     begin, count = time.process_time(), 100
     for _number in range(count):

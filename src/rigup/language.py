@@ -6,10 +6,13 @@ gettext is imported only where another language than English is wanted.
 
 import os
 from collections.abc import Callable
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SUPPORTED = ("en", "ru", "zh_CN", "zh_TW")
-_CATALOGUES: Path | None = None  # where they are, if not where they came with the package
+_CATALOGUES: "Path | None" = None  # where they are, if not where they came with the package
 _say: Callable[[str], str] | None = None
 _chosen = ""
 

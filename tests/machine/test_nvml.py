@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rigup.machine import nvml, readers  # noqa: F401
-from rigup.machine.kinds import Driver, Gpu, GpuProcess
+from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
 
@@ -29,6 +29,10 @@ int nvmlDeviceGetUUID(void *handle, char *text, unsigned size) { strcpy(text, "G
 int nvmlDeviceGetPciInfo_v3(void *handle, pci_t *pci) { strcpy(pci->bus_id, "00000000:01:00.0"); return 0; }
 int nvmlDeviceGetMemoryInfo(void *handle, memory_t *memory) { memory->total = 12884901888ull; memory->used = 1048576; return 0; }
 int nvmlDeviceGetCudaComputeCapability(void *handle, int *major, int *minor) { return 3; }
+int nvmlDeviceGetCurrPcieLinkWidth(void *handle, unsigned *lanes) { *lanes = 8; return 0; }
+int nvmlDeviceGetMaxPcieLinkWidth(void *handle, unsigned *lanes) { *lanes = 16; return 0; }
+int nvmlDeviceGetUtilizationRates(void *handle, unsigned *rates) { rates[0] = 97; rates[1] = 5; return 0; }
+int nvmlDeviceGetCurrentClocksThrottleReasons(void *handle, unsigned long long *bits) { *bits = 0x44; return 0; }
 const char *nvmlErrorString(int code) { return code == 3 ? "Not Supported" : "Unknown Error"; }
 """
 
@@ -59,6 +63,10 @@ def test_what_the_library_tells_is_read_like_a_pasted_table(library):
     gpu = next(fact for fact in stated if isinstance(fact, Gpu))
     assert (gpu.name, gpu.pci_address, gpu.vram) == ("NVIDIA GeForce RTX 3060", "0000:01:00.0", 12288 * 2**20)
     assert not gpu.knows("isa")
+    state = next(fact for fact in stated if isinstance(fact, CardState))
+    assert (state.pci_address, state.lanes, state.lanes_most, state.busy) == ("0000:01:00.0", 8, 16, 97)
+    assert state.throttle == ["power", "temperature"]
+    assert not state.knows("generation")
     assert next(fact for fact in stated if isinstance(fact, Driver)).version == "550.90.07"
 
 
@@ -77,7 +85,9 @@ def test_bytes_of_older_bindings_are_text():
         nvmlDeviceGetMemoryInfo=lambda _: (_ for _ in ()).throw(RuntimeError()),
         nvmlDeviceGetCudaComputeCapability=lambda _: (2, 0),
     )  # fmt: skip
-    assert nvml.rows(old) == [["0", "GeForce GTX 580", "GPU-1", "0000:01:00.0", "390.157", "[N/A]", "[N/A]", "2.0"]]
+    assert nvml.rows(old) == [
+        ["0", "GeForce GTX 580", "GPU-1", "0000:01:00.0", "390.157", "[N/A]", "[N/A]", "2.0", *["[N/A]"] * 6]
+    ]
 
 
 def _with_processes():

@@ -184,7 +184,7 @@ def as_watched(pid: int) -> dict:
     from rigup.watch.files import LiveFiles
     from rigup.watch.processes import Programs
 
-    return {"pid": pid, "start": Programs(LiveFiles()).now(pid, 0.0).program.start, "command": "sleeper"}
+    return {"pid": pid, "start": Programs(LiveFiles()).start_of(pid), "command": "sleeper"}
 
 
 @pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no /proc")

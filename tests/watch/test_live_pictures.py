@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from watch_samples import gpu, process, sample
 
+from rigup.cli import layout
 from rigup.cli.layout import columns
 from rigup.cli.live import table
 from rigup.cli.live.graphs import bar, graph
@@ -64,6 +65,13 @@ def test_a_picture_fills_the_screen_exactly_and_moves_no_cursor(wide, high, gpus
         assert columns(row) == wide
         assert row.isprintable() or not any(letter in row for letter in "\x1b\n\r\t\x07")
     assert all(0 <= at < high for at in picture.places)
+
+
+def test_characters_that_are_counted_at_once_take_a_column_each() -> None:
+    """The blocks of graphs and bars, whose widths are not looked up one by one."""
+    narrow = [letter for letter in map(chr, range(0x20000)) if layout._NARROW.fullmatch(letter)]
+    assert {"a", "█", "⣧", "…", "Ж"} <= set(narrow)
+    assert [letter for letter in narrow if layout._columns_of(letter) != 1] == []
 
 
 def test_each_gpu_has_a_line_on_a_small_terminal() -> None:
@@ -128,7 +136,7 @@ def test_the_chosen_process_stays_in_sight() -> None:
 
 def test_a_head_sorts_by_its_column() -> None:
     for wide in (60, 80, 120, 200):
-        text = "".join(span.text for span in table.head(View(), "memory", wide))
+        text = "".join(span.text for span in table.head(View(), "memory", table.columns_at(wide)))
         for word, sort in (("PID", "pid"), ("Command", "command"), ("Memory", "memory")):
             assert table.sort_at(text.index(word), wide) == sort
 

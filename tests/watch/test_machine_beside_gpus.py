@@ -15,6 +15,7 @@ from rigup.cli.watch import command
 from rigup.cli.watch_host import host_rows, size
 from rigup.cli.watch_table import table
 from rigup.schemas.watch_host import Cpu, WatchedHost
+from rigup.watch.files import Reopened
 from rigup.watch.history import History
 from rigup.watch.host import HostSampler
 from rigup.watch.host_processes import HostProcesses
@@ -43,6 +44,9 @@ class Tree:
         if not found:
             raise FileNotFoundError(folder)
         return found
+
+    def opened(self, path):
+        return Reopened(self, path)
 
 
 def stat(pid, parent=1, ticks=0, rss=1000, name=b"python") -> bytes:

@@ -107,6 +107,18 @@ def test_one_that_hangs_costs_itself_only(nvidia) -> None:
     assert sample["gpus"][0]["because"] == "no answer"
 
 
+def test_a_list_of_processes_that_hangs_is_told_and_its_gpu_goes_on(nvidia) -> None:
+    between = """
+from threading import Event
+watcher.sample()
+watcher.sampler.rounds.seconds = 0.2
+watcher.sampler.library.gpus["0000:07:00.0"].processes = Event().wait
+"""
+    sample = nvidia(SAMPLE.format(between=between) + "\nimport os, sys; sys.stdout.flush(); os._exit(0)", ONE)
+    assert [(gpu["state"], gpu["utilisation"]["gpu"]) for gpu in sample["gpus"]] == [("active", 0.4)]
+    assert [(error["what"], error["because"]) for error in sample["errors"]] == [("processes", "no answer")]
+
+
 def test_an_xid_is_told_as_long_as_the_watch_runs(nvidia) -> None:
     sample = nvidia(SAMPLE.format(between=MOVE + "\nmove('sys.xid', 79)\nwatcher.sample()\nwatcher.sample()"), ONE)
     assert [xid["code"] for xid in sample["gpus"][0]["errors"]["xid"]] == [79]

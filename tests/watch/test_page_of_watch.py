@@ -36,14 +36,14 @@ FINDING = {
 class Served:
     """The page on a free port, over nodes whose samples the test gives."""
 
-    def __init__(self, *samples) -> None:
+    def __init__(self, *samples, recorded=()) -> None:
         import uvicorn
 
         self.samples = list(samples)
         self.nodes = [
             Node(f"node {at}", lambda at=at: self._sample(at), 1.0, judges=False) for at in range(len(samples))
         ]
-        self.page = Page(self.nodes, TOKEN, page_words(), "en")
+        self.page = Page([*recorded, *self.nodes], TOKEN, page_words(), "en")
         config = uvicorn.Config(self.page.app, log_level="error", lifespan="off", timeout_graceful_shutdown=1)
         self.server = uvicorn.Server(config)
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -78,7 +78,7 @@ class Served:
         self.socket.close()
 
 
-@pytest.mark.parametrize("path", ["/", "/history", "/events", "/?token=wrong"])
+@pytest.mark.parametrize("path", ["/", "/history", "/events", "/moment?node=0&at=0", "/?token=wrong"])
 @pytest.mark.parametrize("token", ["", "wrong", TOKEN[:-1], "ключ"])
 def test_nobody_gets_anything_without_the_token(path, token) -> None:
     with Served(sample(processes=[process()])) as served:
@@ -239,6 +239,14 @@ def test_the_command_serves_prints_its_address_and_ends_by_ctrl_c(exporter, tmp_
             command.send_signal(signal.SIGINT)
         assert command.wait(30) == 0
         assert command.stderr.read() == ""
+
+
+@pytest.mark.parametrize("module", ["uvicorn", "starlette.applications"])
+def test_without_its_extra_one_sentence_says_what_brings_it(module) -> None:
+    script = f"import sys; sys.modules[{module!r}] = None\nfrom rigup.cli import run\nsys.exit(run(['watch', '--web']))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: The page needs Starlette and uvicorn: pip install 'rigup[web]'.\n"
 
 
 def test_nodes_by_their_exporters_in_a_table(exporter, capsys) -> None:

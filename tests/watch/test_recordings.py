@@ -105,6 +105,46 @@ def test_on_a_full_disk_samples_wait_and_none_is_lost(tmp_path) -> None:
     recording.close()
 
 
+def test_processes_that_come_and_go_between_two_rows_are_seen_for_their_time(tmp_path) -> None:
+    """One of three seconds, a minute after the others were written, and then nobody."""
+    there = {range(200): process(), range(163, 166): process(2**31, pid=8, start=163.0)}
+    samples = []
+    for at in range(210):
+        running = [row for times, row in there.items() if at in times]
+        samples.append(sample(1000.0 + at, 1.0 if at else None, processes=running))
+    path = written(tmp_path / "a.db", samples)
+    long, short = sorted(read(path).report.processes, key=lambda row: row.pid)
+    assert (long.seconds, short.seconds, short.peak_memory) == (199, 3, 2**31)
+    recording = Recording(path)
+    shown = [len(row.processes) for row in recording.samples()]
+    late = [len(row.processes) for row in recording.samples(205)]
+    recording.close()
+    assert shown == [1] * 163 + [2] * 3 + [1] * 34 + [0] * 10
+    assert late == [0] * 5
+
+
+def test_a_short_recording_has_more_of_its_processes(tmp_path) -> None:
+    samples = [sample(1000.0 + at, 1.0 if at else None, processes=[process(2**30 + at * 2**20)]) for at in range(9)]
+    (only,) = read(written(tmp_path / "a.db", samples)).report.processes
+    assert only.peak_memory == 2**30 + 8 * 2**20
+
+
+def test_what_was_wrong_is_kept_though_the_disk_was_full_then(tmp_path) -> None:
+    recorder = Recorder(str(tmp_path / "a.db"))
+    recorder.add(sample(0))
+    finding = {"cause": "throttled", "severity": "warning", "title": "x" * 90_000, "subject": "a", "because": "", "confidence": "certain", "guess": False,
+               "make_sure": "", "in_vain": "", "mends": "", "explains": [], "fixes": [], "evidence": [], "place": ""}  # fmt: skip
+    pages = recorder._base.execute("PRAGMA page_count").fetchone()[0]
+    recorder._base.execute(f"PRAGMA max_page_count = {pages}")
+    recorder.add(sample(1, findings=[finding]))
+    assert "full" in recorder.trouble
+    recorder._base.execute("PRAGMA max_page_count = 100000")
+    recorder.close()
+    recording = Recording(str(tmp_path / "a.db"))
+    assert [row[1] for row in recording.findings()] == ["throttled"]
+    recording.close()
+
+
 def test_what_is_no_recording_is_refused(tmp_path) -> None:
     (tmp_path / "text").write_text("hello, this is no database, but long enough to look like one" * 20)
     other = sqlite3.connect(tmp_path / "other")

@@ -1,5 +1,6 @@
 """Text for terminals: wrapped by width as it is seen, for a Chinese character takes two columns."""
 
+import functools
 import os
 import sys
 import unicodedata
@@ -18,6 +19,10 @@ _UNBROKEN = lazy_regex(
 )
 _WORDS = lazy_regex(r"\s+|\S+")  # the same where there is neither
 _FIRST_WIDE = "\u2e80"
+# Blocks without a wide, a combining or an invisible character: a column each.
+_NARROW = lazy_regex(
+    "[ -~\u00a1-\u00ac\u00ae-\u02ff\u0410-\u044f\u2010-\u2027\u2190-\u21ff\u2500-\u25fc\u2800-\u28ff]*"
+)
 _ACROSS = lazy_regex(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 
@@ -52,9 +57,10 @@ def _terminal() -> int:
 def columns(text: str) -> int:
     """How many columns a text takes; colours take none."""
     plain = _STYLE.sub("", text) if "\x1b" in text else text
-    return len(plain) if plain.isascii() else sum(_columns_of(letter) for letter in plain)
+    return len(plain) if plain.isascii() or _NARROW.fullmatch(plain) else sum(map(_columns_of, plain))
 
 
+@functools.lru_cache(maxsize=4096)
 def _columns_of(letter: str) -> int:
     if unicodedata.combining(letter) or unicodedata.category(letter) in ("Cf", "Mn"):
         return 0

@@ -30,16 +30,16 @@ def address_of(listen: str) -> tuple[str, int]:
 def export(words: dict[str, Any]) -> int:
     """Serve until somebody ends it."""
     from rigup.watch.exporter import Exporter, Server
-    from rigup.watch.watcher import Watcher
+    from rigup.watch.sampler import Sampler
 
     host, port = address_of(words["listen"])
     token = token_in(words["token_file"])
     if not token and not is_loopback(host):
         raise click.UsageError(_("Other machines are let in with a token alone: name its file with --token-file."))
-    watcher = Watcher(anonymous=True)
+    sampler = Sampler(anonymous=True)
     name = None if words["names"] != "dcgm" else "" if words["anonymous"] else socket.gethostname()
-    exporter = Exporter(watcher.sample, words["interval"], words["per_process"], name)
-    with contextlib.closing(watcher), Server(exporter, host, port, token) as serving:
+    exporter = Exporter(sampler.sample, words["interval"], words["per_process"], name)
+    with contextlib.closing(sampler), Server(exporter, host, port, token) as serving:
         bound = serving.server_address[1]
         shown = f"[{host}]" if ":" in host else host
         click.echo(

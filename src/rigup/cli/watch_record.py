@@ -12,10 +12,12 @@ from pathlib import Path
 import click
 from msgspec import UNSET, structs
 
+from rigup.cli.failing import WrongRequest
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 from rigup.schemas.watch import Watch
 from rigup.schemas.watch_report import WatchReport
+from rigup.sizes import duration
 from rigup.visible import visible
 from rigup.watch.recording import NoRecording, Recorder, Recording
 
@@ -80,10 +82,8 @@ def report_text(report: WatchReport) -> str:
     """The summary for a person."""
     from rigup.watch.plots import cells, figures, heads
 
-    minutes = (report.end - report.begin) / 60
-    lines = wrapped(
-        _("{samples} samples over {minutes} minutes.").format(samples=report.samples, minutes=f"{minutes:.1f}")
-    )
+    time_watched = duration(report.end - report.begin)
+    lines = wrapped(_("{samples} samples over {time}.").format(samples=report.samples, time=time_watched))
     gpus = [["GPU", *heads()[5:9]], *([str(gpu.index), *figures(gpu)] for gpu in report.gpus)]
     lines += ["", *_columns(gpus)]
     for rows in (report.jobs, report.processes[:40]):
@@ -133,6 +133,8 @@ def run_recorded(words: tuple[str, ...], path: str, interval: float) -> int:
         whole = read(path).report
     own = [process for process in whole.processes if process.start is not UNSET and process.start >= began - 1]
     click.echo(report_text(structs.replace(whole, processes=own)), err=True)
+    if not own and whole.gpus:
+        _say(_("No process of the program was seen on a GPU."))
     _say(_("Recorded in {path}; `rigup watch report {path}` draws it.").format(path=path))
     return 128 - status if status < 0 else status
 
@@ -156,7 +158,7 @@ def report(path: str, page: str, png: str, as_json: bool) -> int:
         try:
             picture(recording, png)
         except ImportError as error:
-            raise click.ClickException(_("A picture needs matplotlib: pip install 'rigup[plot]'.")) from error
+            raise WrongRequest(_("A picture needs matplotlib: pip install 'rigup[plot]'.")) from error
     click.echo(data_text(recording.report) if as_json else report_text(recording.report))
     for written in filter(None, (page, png)):
         click.echo(_("Written: {path}").format(path=written), err=True)

@@ -14,6 +14,7 @@ from typing import Any
 import click
 from msgspec import UNSET
 
+from rigup.cli.failing import WrongRequest
 from rigup.cli.layout import wrapped
 from rigup.cli.watch_export import address_of as listening_at
 from rigup.cli.watch_export import is_loopback, token_in
@@ -33,7 +34,7 @@ def serve(options: dict[str, Any]) -> int:
 
         from rigup.watch.web.app import Page
     except ImportError as error:
-        raise click.UsageError(_("The page needs Starlette and uvicorn: pip install 'rigup[web]'.")) from error
+        raise WrongRequest(_("The page needs Starlette and uvicorn: pip install 'rigup[web]'.")) from error
 
     host, port = listening_at(options["listen"] or "127.0.0.1:0")
     token = token_in(options["token_file"]) or secrets.token_urlsafe(24)

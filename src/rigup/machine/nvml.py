@@ -11,6 +11,7 @@ from typing import Any
 
 COLUMNS = (
     "index", "name", "uuid", "pci.bus_id", "driver_version", "memory.total [MiB]", "memory.used [MiB]", "compute_cap",
+    "pcie.link.width.current", "pcie.link.width.max", "pcie.link.gen.current", "pcie.link.gen.max", "utilization.gpu [%]", "clocks_event_reasons.active",
 )  # fmt: skip
 PROCESS_COLUMNS = ("pid", "process_name", "used_gpu_memory [MiB]", "gpu_index", "type", "uid")
 
@@ -34,6 +35,24 @@ def _row(nvml: Any, index: int, driver: str) -> list[str]:
         str(memory.total // 2**20) + " MiB" if memory else "[N/A]",
         str(memory.used // 2**20) + " MiB" if memory else "[N/A]",
         ".".join(map(str, capability)) if capability else "[N/A]",
+        *_state(nvml, device),
+    ]
+
+
+def _state(nvml: Any, device: Any) -> list[str]:
+    """How it runs now: lanes and generation of its link, in use and at most, how busy it is, and what lowers its clock."""
+
+    def number(name: str) -> str:
+        return _text(_ask(nvml, lambda: getattr(nvml, "nvmlDeviceGet" + name)(device)))
+
+    rates = _ask(nvml, lambda: nvml.nvmlDeviceGetUtilizationRates(device))
+    bits = _ask(nvml, lambda: nvml.nvmlDeviceGetCurrentClocksEventReasons(device))
+    if bits is None:  # as older drivers and bindings call it
+        bits = _ask(nvml, lambda: nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device))
+    return [
+        *map(number, ("CurrPcieLinkWidth", "MaxPcieLinkWidth", "CurrPcieLinkGeneration", "MaxPcieLinkGeneration")),
+        f"{rates.gpu} %" if rates is not None else "[N/A]",
+        f"0x{bits:016x}" if bits is not None else "[N/A]",
     ]
 
 
@@ -84,10 +103,10 @@ def _whose(pid: int) -> tuple[str, str]:
 
 
 def _ask(nvml: Any, ask: Callable[[], Any]) -> Any:
-    """A value, or None where the driver does not offer it."""
+    """A value, or None where the driver, or bindings that are older, do not offer it."""
     try:
         return ask()
-    except nvml.NVMLError:
+    except (AttributeError, nvml.NVMLError):
         return None
 
 

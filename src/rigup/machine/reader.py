@@ -18,7 +18,7 @@ class File(NamedTuple):
 
     path: str
     process: str = ""  # whose environment it configures: unit, shell
-    wakes: str = ""  # reading it would wake a suspended card of this vendor
+    wakes: str = ""  # reading it would ask a suspended card of this vendor, or of "any", and is left then
     most: int = LIMIT  # characters that are read: of a program the head is enough
 
 

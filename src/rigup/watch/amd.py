@@ -4,16 +4,15 @@ The kernel's own files win, for there the kernel has turned the firmware's units
 not read: even its sensors would wake it.
 """
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.watch import gpu_metrics
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.hwmon import Sensors, put_amd
 from rigup.watch.values import Identity, Values
 
 _SOURCE = "sysfs"
-_SPEED = re.compile(r"(\d{1,3}(?:\.\d{1,2})?) GT/s")
-_RAS = re.compile(r"(\w{1,24})_err_count")
+_SPEED = lazy_regex(r"(\d{1,3}(?:\.\d{1,2})?) GT/s")
+_RAS = lazy_regex(r"(\w{1,24})_err_count")
 _MOST_BLOCKS = 32
 
 

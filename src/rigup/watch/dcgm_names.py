@@ -7,6 +7,7 @@ from msgspec import UNSET
 
 from rigup.schemas.watch import Watch
 from rigup.schemas.watch_gpu import WatchedGpu
+from rigup.watch.exposition import labelled
 from rigup.watch.history import key_of
 
 _MIB = 2**20
@@ -37,11 +38,12 @@ NAMES = {
 }
 
 
-def dcgm_rows(sample: Watch, host: str) -> Iterator[tuple[str, dict[str, str], float]]:
+def dcgm_rows(sample: Watch, host: str) -> Iterator[tuple[str, str, float]]:
     """Name, labels and value of each series that a GPU has; what it does not tell has none."""
     for gpu in sample.gpus:
         if gpu.state == "active":
-            labels = _labels(gpu, host)
+            words = _labels(gpu, host)
+            labels = labelled(tuple(words), *words.values())
             for name, series in NAMES.items():
                 if (value := _value(gpu, series)) is not None:
                     yield name, labels, value

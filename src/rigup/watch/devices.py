@@ -1,13 +1,12 @@
 """Which GPUs there are: found on the bus, so that one whose library is silent is shown as well."""
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.values import Identity
 
 _DEVICES = "/sys/bus/pci/devices"
-_CARD = re.compile(r"card\d{1,4}")
-_ADDRESS = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
+_CARD = lazy_regex(r"card\d{1,4}")
+_ADDRESS = lazy_regex(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _GPU_CLASSES = (0x03, 0x12)
 _VENDORS = {0x10DE: "nvidia", 0x1002: "amd", 0x8086: "intel"}
 _MOST = 256
@@ -38,13 +37,15 @@ def _folders(files: Files) -> list[str]:
 def _identity(files: Files, folder: str) -> Identity | None:
     """A device that is a GPU; None for any other, and for displays of remote consoles."""
     kind = number_of(files, folder + "/class")
+    of_a_card = "/drm/" in folder and kind is None
+    if not of_a_card and (kind is None or kind >> 16 not in _GPU_CLASSES):
+        return None  # most of the hundreds on a bus
     ids = tuple(
         number_of(files, f"{folder}/{name}") or 0
         for name in ("vendor", "device", "subsystem_vendor", "subsystem_device")
     )
     vendor = _VENDORS.get(ids[0], "")
-    of_a_card = "/drm/" in folder and kind is None
-    if not (vendor and (of_a_card or (kind is not None and kind >> 16 in _GPU_CLASSES))):
+    if not vendor:
         return None
     try:
         address = files.real(folder).rpartition("/")[2]

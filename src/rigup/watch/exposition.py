@@ -4,6 +4,7 @@ A GPU's identity is its PCI address; what else it is stands once in `rigup_gpu_i
 library that writes this format takes 0.2 s to load and more time a scrape than all of this.
 """
 
+import functools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -74,7 +75,8 @@ _SERIES: tuple[tuple[str, str, dict[str, str]], ...] = (
     ("pcie.speed_max", "rigup_gpu_pcie_link_transfers_per_second_max", {}), ("pcie.replays", "rigup_gpu_pcie_replays_total", {}),
 )  # fmt: skip
 _REASONS = ("power", "temperature", "current", "hardware", "external", "reliability", "sync", "other")
-Row = tuple[str, dict[str, str], float]
+_LINK = ("gpu", "kind", "link", "direction")
+Row = tuple[str, str, float]  # the name of a series, its labels as text, and its value
 
 
 class Exposition:
@@ -93,8 +95,7 @@ class Exposition:
         known = FAMILIES if self.dcgm_host is None else FAMILIES | _dcgm_families()
         families: dict[str, list[str]] = {name: [] for name in known}
         for name, labels, value in self._rows(sample):
-            words = ",".join(f'{label}="{_escaped(word)}"' for label, word in labels.items())
-            families[name].append(f"{name}{{{words}}} {_number(value)}" if words else f"{name} {_number(value)}")
+            families[name].append(f"{name}{labels} {_number(value)}")
         lines = []
         for name, series in families.items():
             if series:
@@ -118,35 +119,35 @@ class Exposition:
             self._read_errors[source] = self._read_errors.get(source, 0) + 1
 
     def _rows(self, sample: Watch) -> Iterator[Row]:
-        yield "rigup_watch_build_info", {"version": __version__}, 1
-        yield "rigup_watch_scrape_seconds", {}, sample.took.wall
+        yield "rigup_watch_build_info", labelled(("version",), __version__), 1
+        yield "rigup_watch_scrape_seconds", "", sample.took.wall
         for source, count in self._read_errors.items():
-            yield "rigup_watch_read_errors_total", {"source": source}, count
+            yield "rigup_watch_read_errors_total", labelled(("source",), source), count
         for gpu in sample.gpus:
-            identity = {"gpu": key_of(gpu)}
-            yield "rigup_gpu_info", identity | _info(gpu), 1
-            yield "rigup_gpu_up", identity, float(gpu.state == "active")
+            key, info = key_of(gpu), _info(gpu)
+            yield "rigup_gpu_info", labelled(("gpu", *info), key, *info.values()), 1
+            yield "rigup_gpu_up", labelled(("gpu",), key), float(gpu.state == "active")
             if gpu.state != "active":
-                yield "rigup_gpu_state", identity | {"state": gpu.state}, 1
+                yield "rigup_gpu_state", labelled(("gpu", "state"), key, gpu.state), 1
                 continue
-            yield from _values(gpu, identity)
-            yield from self._counted(gpu, identity)
+            yield from _values(gpu, key)
+            yield from self._counted(gpu, key)
         yield from self._processes(sample)
         if self.dcgm_host is not None:
             from rigup.watch.dcgm_names import dcgm_rows
 
             yield from dcgm_rows(sample, self.dcgm_host)
 
-    def _counted(self, gpu: WatchedGpu, identity: dict[str, str]) -> Iterator[Row]:
+    def _counted(self, gpu: WatchedGpu, key: str) -> Iterator[Row]:
         if gpu.throttle is not UNSET:
             for reason in _REASONS:
-                yield "rigup_gpu_throttled", identity | {"reason": reason}, float(reason in gpu.throttle)
-        for (key, word), seconds in self._throttled.items():
-            if key == identity["gpu"]:
-                yield "rigup_gpu_throttled_seconds_total", identity | {"reason": word}, seconds
-        for (key, code), (count, _last) in self._xids.items():
-            if key == identity["gpu"]:
-                yield "rigup_gpu_xid_errors_total", identity | {"xid": str(code)}, count
+                yield "rigup_gpu_throttled", labelled(("gpu", "reason"), key, reason), float(reason in gpu.throttle)
+        for (of_gpu, word), seconds in self._throttled.items():
+            if of_gpu == key:
+                yield "rigup_gpu_throttled_seconds_total", labelled(("gpu", "reason"), key, word), seconds
+        for (of_gpu, code), (count, _last) in self._xids.items():
+            if of_gpu == key:
+                yield "rigup_gpu_xid_errors_total", labelled(("gpu", "xid"), key, str(code)), count
 
     def _processes(self, sample: Watch) -> Iterator[Row]:
         keys = {gpu.index: key_of(gpu) for gpu in sample.gpus}
@@ -155,15 +156,16 @@ class Exposition:
             user = process.user if process.user is not UNSET else ""
             job = process.slurm_job if process.slurm_job is not UNSET else ""
             for part in process.gpus:
-                count = sum(bytes_ for bytes_ in (part.memory.vram, part.memory.gtt) if bytes_ is not UNSET)
+                vram, gtt = part.memory.vram, part.memory.gtt
+                count = (vram if vram is not UNSET else 0) + (gtt if gtt is not UNSET else 0)
                 mark = (keys.get(part.index, ""), user, job)
                 held[mark] = held.get(mark, 0) + count
                 if self.per_process:
                     labels = {"gpu": mark[0], "pid": str(process.pid), "user": user, "command": _command(process)}
                     labels |= {"partition": part.partition} if part.partition is not UNSET else {}
-                    yield "rigup_gpu_process_memory_bytes", labels, count
-        for (key, user, job), count in held.items():
-            yield "rigup_gpu_user_memory_bytes", {"gpu": key, "user": user, "job": job}, count
+                    yield "rigup_gpu_process_memory_bytes", labelled(tuple(labels), *labels.values()), count
+        for mark, count in held.items():
+            yield "rigup_gpu_user_memory_bytes", labelled(("gpu", "user", "job"), *mark), count
 
 
 def _dcgm_families() -> dict[str, Metric]:
@@ -188,22 +190,34 @@ def _info(gpu: WatchedGpu) -> dict[str, str]:
     return {label: word for label, word in words.items() if word is not UNSET and word}
 
 
-def _values(gpu: WatchedGpu, identity: dict[str, str]) -> Iterator[Row]:
-    for path, name, labels in _SERIES:
-        if (value := _at(gpu, path)) is not UNSET:
-            yield name, identity | labels, value
+def _values(gpu: WatchedGpu, key: str) -> Iterator[Row]:
+    for parts, name, labels in _series_of(key):
+        value: Any = gpu
+        for part in parts:
+            value = getattr(value, part, UNSET)
+        if value is not UNSET:
+            yield name, labels, value
     for link in gpu.links if gpu.links is not UNSET else ():
-        for direction in ("rx", "tx"):
-            if (value := getattr(link, direction)) is not UNSET:
-                labels = {"kind": link.kind, "link": str(link.index), "direction": direction}
-                yield "rigup_gpu_link_bytes_total", identity | labels, value
+        name, kind, number = "rigup_gpu_link_bytes_total", link.kind, str(link.index)
+        if link.rx is not UNSET:
+            yield name, labelled(_LINK, key, kind, number, "rx"), link.rx
+        if link.tx is not UNSET:
+            yield name, labelled(_LINK, key, kind, number, "tx"), link.tx
 
 
-def _at(gpu: WatchedGpu, path: str) -> Any:
-    value: Any = gpu
-    for part in path.split("."):
-        value = getattr(value, part, UNSET)
-    return value
+@functools.lru_cache(maxsize=256)
+def _series_of(key: str) -> list[tuple[tuple[str, ...], str, str]]:
+    """The attributes that lead to each value, the name of its series, and its labels, which do not change of a GPU."""
+    return [
+        (tuple(path.split(".")), name, labelled(("gpu", *labels), key, *labels.values()))
+        for path, name, labels in _SERIES
+    ]
+
+
+@functools.lru_cache(maxsize=8192)
+def labelled(names: tuple[str, ...], *words: str) -> str:
+    """Labels as the format writes them: a word for each name."""
+    return "{" + ",".join(f'{name}="{_escaped(word)}"' for name, word in zip(names, words, strict=True)) + "}"
 
 
 def _escaped(word: str) -> str:

@@ -4,15 +4,15 @@ Four drivers fill it: amdgpu, i915 and xe in the common form, amdgpu of kernels 
 NVIDIA's open-source driver nouveau in the common form. NVIDIA's own driver has none; NVML tells of its processes.
 """
 
-import re
 from typing import NamedTuple
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.watch.rates import Rates
 
-_LINE = re.compile(r"([a-z][a-z0-9_ -]{0,60}):[ \t]{0,8}([^\n]{0,80})")
-_AMOUNT = re.compile(r"(\d{1,20})(?: (KiB|MiB|B|Hz|MHz|ns))?\s*\Z")
-_OLD_ENGINE = re.compile(r"(gfx|compute|dma|dec|enc|jpeg)\d{1,2}")
-_PER_CENT = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)%")
+_LINE = lazy_regex(r"([a-z][a-z0-9_ -]{0,60}):[ \t]{0,8}([^\n]{0,80})")
+_AMOUNT = lazy_regex(r"(\d{1,20})(?: (KiB|MiB|B|Hz|MHz|ns))?\s*\Z")
+_OLD_ENGINE = lazy_regex(r"(gfx|compute|dma|dec|enc|jpeg)\d{1,2}")
+_PER_CENT = lazy_regex(r"(\d{1,3}(?:\.\d{1,3})?)%")
 _UNITS = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024**2, "Hz": 1, "MHz": 10**6, "ns": 1, "kB": 1024}
 _REGIONS = {"vram": "vram", "local": "vram", "gtt": "gtt", "system": "gtt"}
 _ENGINES = {

@@ -4,15 +4,21 @@ A watch reads hundreds of small files a second, and `gpu_metrics` is binary: so 
 """
 
 import os
-import stat
-from typing import Protocol
-
-from rigup.machine.layout import Layout
-from rigup.machine.tree import Tree
+from typing import NamedTuple, Protocol
 
 MOST = 65_536  # bytes of one file; the largest table of a driver has 4,000
-_MOST_LINK = 512
-_READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_MOST_KEPT = 512  # number of the last file that is kept open; systems give a process 1,024 at least
+READS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Opened(Protocol):
+    """A file that is read again and again."""
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes as they are now. Raises OSError, of a process that has ended, too."""
+
+    def close(self) -> None:
+        """It is read no more."""
 
 
 class Files(Protocol):
@@ -30,13 +36,47 @@ class Files(Protocol):
     def real(self, path: str) -> str:
         """Where a path leads in the end. Raises OSError."""
 
+    def opened(self, path: str) -> Opened:
+        """A file that will be read in each sample. Raises OSError."""
+
+
+class _Kept:
+    """A file of the kernel that stays open: each reading from its beginning is made anew, at half the cost of one that opens it."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes. Raises OSError."""
+        return os.pread(self._handle, most, 0)
+
+    def close(self) -> None:
+        """Let it go."""
+        if self._handle >= 0:
+            os.close(self._handle)
+        self._handle = -1
+
+
+class Reopened(NamedTuple):
+    """A file that is opened for each reading."""
+
+    files: Files
+    path: str
+
+    def read(self, most: int = MOST) -> bytes:
+        """Its first bytes. Raises OSError."""
+        return self.files.read(self.path, most)
+
+    def close(self) -> None:
+        """Nothing is open."""
+
 
 class LiveFiles:
     """The files of this machine."""
 
     def read(self, path: str, most: int = MOST) -> bytes:
         """The first bytes of a file. Raises OSError."""
-        handle = os.open(path, _READS)
+        handle = os.open(path, READS)
         try:
             found = os.read(handle, most)
             # A file of the kernel may end a read early; what is shorter than its piece has ended.
@@ -62,76 +102,13 @@ class LiveFiles:
         """Where a path leads. Raises OSError."""
         return os.path.realpath(path, strict=True)
 
-
-class TreeFiles:
-    """The files of a captured tree; nothing outside of it is opened."""
-
-    def __init__(self, folder: str) -> None:
-        tree = Tree(folder)
-        self._layout = _FlatLinks(tree.layout)
-
-    def _at(self, path: str) -> str:
-        inner = self._layout.real(path)
-        if inner is None:
-            raise FileNotFoundError(path)
-        return self._layout.on_disk(inner)
-
-    def read(self, path: str, most: int = MOST) -> bytes:
-        """The first bytes of a regular file. Raises OSError."""
-        handle = os.open(self._at(path), _READS)
-        try:
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                raise FileNotFoundError(path)
-            return os.read(handle, most)
-        finally:
-            os.close(handle)
-
-    def names(self, folder: str) -> list[str]:
-        """What a folder holds. Raises OSError."""
-        if not os.path.isdir(self._at(folder)):
-            raise FileNotFoundError(folder)
-        return sorted(self._layout.names_in(folder))
-
-    def link(self, path: str) -> str:
-        """What a link says. Raises OSError."""
-        inner = self._layout.entry(path)
-        target = None if inner is None else self._layout.target(inner)
-        if target is None:
-            raise FileNotFoundError(path)
-        return target
-
-    def real(self, path: str) -> str:
-        """Where a path leads, inside the tree. Raises OSError."""
-        inner = self._layout.real(path)
-        if inner is None or not os.path.lexists(self._layout.on_disk(inner)):
-            raise FileNotFoundError(path)
-        return self._layout.mount + inner
-
-
-class _FlatLinks(Layout):
-    """A tree whose links may have been copied as files that hold where they lead, as on disks without links."""
-
-    def __init__(self, layout: Layout) -> None:
-        vars(self).update(vars(layout))
-
-    def target(self, inner: str) -> str | None:
-        """What a link says; None where there is none."""
-        if (target := super().target(inner)) is not None:
-            return target
-        here = self.on_disk(inner)
-        try:
-            status = os.lstat(here)
-            if not stat.S_ISREG(status.st_mode) or not 3 < status.st_size < _MOST_LINK:
-                return None
-            handle = os.open(here, _READS)
-        except (OSError, ValueError):
-            return None
-        try:
-            content = os.read(handle, _MOST_LINK)
-        finally:
-            os.close(handle)
-        flat = content.startswith(b"../") and not content.strip().count(b"\n")
-        return content.decode("utf-8", "replace").strip() if flat else None
+    def opened(self, path: str) -> Opened:
+        """A file that stays open, as long as there is room for more. Raises OSError."""
+        handle = os.open(path, READS)
+        if handle < _MOST_KEPT and hasattr(os, "pread"):
+            return _Kept(handle)
+        os.close(handle)
+        return Reopened(self, path)
 
 
 def text_of(files: Files, path: str) -> str | None:

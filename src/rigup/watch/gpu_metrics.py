@@ -9,8 +9,8 @@ import struct
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rigup.knowledge.throttling import amd_reasons
 from rigup.watch.gpu_metrics_layouts import ITEM_FORMATS, ITEM_NAMES, ITEM_UNITS, LAYOUTS, PARTS
-from rigup.watch.throttling import amd_reasons
 from rigup.watch.values import Values
 
 Numbers = tuple[int | None, ...]

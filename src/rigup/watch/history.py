@@ -19,6 +19,7 @@ LENGTH = 3600  # samples of a series
 _EVERY = 10.0  # seconds between two points of a process
 _POINTS = 180  # points of a process: half an hour
 _GONE = 120.0  # seconds after which a process that went is forgotten
+IDLE = 0.01  # share of time up to which a GPU does nothing
 SERIES = ("gpu", "memory", "power", "temperature", "rx", "tx", "throttled")
 HOST_SERIES = ("cpu", "ram", "network", "disk")
 
@@ -44,12 +45,15 @@ class Ring:
         self._next = (self._next + 1) % len(self._values)
         self._count = min(self._count + 1, len(self._values))
 
-    def last(self, count: int) -> list[float | None]:
-        """The last values, the oldest first."""
+    def tail(self, count: int) -> "array[float]":
+        """The last values, the oldest first; NaN where one was not known."""
         wanted = min(count, self._count)
         begin = self._next - wanted
-        values = self._values[begin : self._next] if begin >= 0 else self._values[begin:] + self._values[: self._next]
-        return [None if value != value else value for value in values]  # only NaN differs from itself
+        return self._values[begin : self._next] if begin >= 0 else self._values[begin:] + self._values[: self._next]
+
+    def last(self, count: int) -> list[float | None]:
+        """The last values, the oldest first."""
+        return [None if value != value else value for value in self.tail(count)]  # only NaN differs from itself
 
     def __len__(self) -> int:
         """How many there are."""
@@ -57,11 +61,31 @@ class Ring:
 
 
 class Life:
-    """A process while it was watched."""
+    """A process while it was watched.
+
+    Attributes:
+        points: the last half hour.
+        seen: when it was last there.
+        fell: when its memory was last less than at the point before; None for never.
+        idle_since: since when its GPUs did nothing, as far as that is told; None where they work.
+
+    """
 
     def __init__(self) -> None:
         self.points: deque[Point] = deque(maxlen=_POINTS)
         self.seen = 0.0
+        self.fell: float | None = None
+        self.idle_since: float | None = None
+
+    def add(self, point: Point) -> None:
+        """One more point."""
+        if self.points and point.memory < self.points[-1].memory:
+            self.fell = point.at
+        if point.busy is None or point.busy > IDLE:
+            self.idle_since = None
+        elif self.idle_since is None:
+            self.idle_since = point.at
+        self.points.append(point)
 
 
 class History:
@@ -94,23 +118,25 @@ class History:
             del self.lives[mark]
 
     def _add_process(self, process: WatchedProcess, busy: dict[int, float | None]) -> None:
-        life = self.lives.setdefault(mark_of(process), Life())
+        mark = mark_of(process)
+        life = self.lives.get(mark)
+        if life is None:
+            life = self.lives[mark] = Life()
         life.seen = self._at
         if life.points and self._at - life.points[-1].at < _EVERY:
             return
         own = [_known(part.utilisation.gpu) for part in process.gpus]
         shares = [share for share in (*own, *(busy.get(part.index) for part in process.gpus)) if share is not None]
-        life.points.append(Point(self._at, memory_of(process), max(shares) if shares else None, _known(process.cpu)))
+        life.add(Point(self._at, memory_of(process), max(shares) if shares else None, _known(process.cpu)))
 
     def recent(self, gpu: WatchedGpu, name: str, count: int) -> list[float | None]:
         """The last values of one series, the oldest first."""
         ring = self.series.get(key_of(gpu), {}).get(name)
         return ring.last(count) if ring is not None else []
 
-    def life(self, process: WatchedProcess) -> list[Point]:
-        """The points of a process."""
-        life = self.lives.get(mark_of(process))
-        return list(life.points) if life else []
+    def life(self, process: WatchedProcess) -> Life | None:
+        """What was seen of a process."""
+        return self.lives.get(mark_of(process))
 
 
 def key_of(gpu: WatchedGpu) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from rigup.knowledge.patterns import lazy_regex
+from rigup.schemas.watch import ProcessType
 from rigup.watch import fdinfo
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.nvidia import GpuProcess
@@ -9,7 +11,7 @@ from rigup.watch.nvidia import GpuProcess
 _LOOK = 5.0  # seconds between two looks through all processes
 _MOST_PROCESSES, _MOST_FILES = 20_000, 4_096
 _KFD = "/sys/class/kfd/kfd"
-_PROPERTY = re.compile(r"^(\w{1,32}) (\d{1,20})$", re.MULTILINE)
+_PROPERTY = lazy_regex(r"^(\w{1,32}) (\d{1,20})$", re.MULTILINE)
 
 
 class Holders:
@@ -120,7 +122,7 @@ class Holders:
         return self._cards
 
 
-def _kind(client: fdinfo.Client) -> str:
+def _kind(client: fdinfo.Client) -> ProcessType:
     """What a client's engines did so far."""
     done = {engine for engine, count in client.busy.items() if count} | {
         engine for engine, pair in client.cycles.items() if pair[0]

@@ -9,17 +9,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.schemas.watch_host import Capacity, Cpu, Disk, DiskTraffic, HostMemory, Network, WatchedHost
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.rates import Rates
 
-_MEMORY = re.compile(r"^(\w+):\s+(\d{1,16}) kB", re.MULTILINE)
+_MEMORY = lazy_regex(r"^(\w+):\s+(\d{1,16}) kB", re.MULTILINE)
 _DISK_EVERY = 30.0  # seconds
 _MOST_MOUNTS, _MOST_CORES, _MOST_DISKS = 64, 4096, 4096
 _SECTOR = 512  # bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst)
-_WHOLE_DISK = re.compile(r"(?:[shv]d[a-z]{1,3}|xvd[a-z]{1,2}|nvme\d{1,3}n\d{1,3}|mmcblk\d{1,3}|vd[a-z]{1,3})")
+_WHOLE_DISK = lazy_regex(r"(?:[shv]d[a-z]{1,3}|xvd[a-z]{1,2}|nvme\d{1,3}n\d{1,3}|mmcblk\d{1,3}|vd[a-z]{1,3})")
 _SENSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "x86_pkg_temp")  # drivers of processors' sensors
-_OWN = re.compile(r"^(?:lo|veth|docker|br-|virbr|cni|flannel|cali)")
+_OWN = lazy_regex(r"^(?:lo|veth|docker|br-|virbr|cni|flannel|cali)")
 
 
 class HostSampler:

@@ -4,11 +4,11 @@ A look reads one small file of each process; the words of a command, its user an
 """
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rigup.schemas.watch import WatchedProcess
 from rigup.watch.files import Files
-from rigup.watch.processes import Programs
+from rigup.watch.processes import Programs, parse_stat
 from rigup.watch.rates import Rates
 
 MOST = 40  # that are told of
@@ -45,14 +45,12 @@ class HostProcesses:
 
     def _look_at(self, pid: int, now: float) -> _Seen | None:
         try:
-            stat = self.files.read(f"/proc/{pid}/stat", 2048)
-            words = stat[stat.rindex(b")") + 2 :].split()
-            parent, used, ticks, rss = int(words[1]), int(words[11]) + int(words[12]), int(words[19]), int(words[21])
-        except (OSError, ValueError, IndexError):
+            stat = parse_stat(self.files.read(f"/proc/{pid}/stat", 2048))
+        except (OSError, ValueError):
             return None
-        if _KERNEL in (pid, parent):
+        if _KERNEL in (pid, stat.parent):
             return None
-        return _Seen(pid, self.rates.per_second((pid, ticks), used / self._tick, now) or 0.0, rss)
+        return _Seen(pid, self.rates.per_second((pid, stat.began), stat.used / self._tick, now) or 0.0, stat.rss)
 
     def most(self, now: float, users: dict[int, WatchedProcess]) -> list[WatchedProcess]:
         """Those that use most of the processors, then of the memory. `users` are those that use a GPU, by their numbers."""
@@ -63,21 +61,6 @@ class HostProcesses:
             if seen.pid in users:
                 answer.append(users[seen.pid])
             elif running is not None:
-                program = running.program
-                words = {
-                    "user": program.user, "container": program.container, "slurm_job": program.slurm_job, "command": program.command,
-                }  # fmt: skip
-                known: dict[str, Any] = {name: value for name, value in words.items() if value}
-                answer.append(
-                    WatchedProcess(
-                        pid=seen.pid,
-                        start=program.start,
-                        name=program.name,
-                        cpu=seen.cpu,
-                        rss=running.rss,
-                        gpus=[],
-                        **known,
-                    )
-                )
+                answer.append(WatchedProcess(pid=seen.pid, cpu=seen.cpu, rss=running.rss, gpus=[], **running.words))
         self.programs.next(seen.pid for seen in shown)
         return answer

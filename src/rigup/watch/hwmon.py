@@ -1,11 +1,10 @@
 """A device's sensors as the kernel's hwmon class gives them: m°C, µW, µJ, Hz, mV, rpm (Documentation/hwmon/sysfs-interface.rst)."""
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.values import Values
 
-_INPUT = re.compile(r"(temp|power|energy|freq|fan|in)(\d{1,2})_(input|average)")
+_INPUT = lazy_regex(r"(temp|power|energy|freq|fan|in)(\d{1,2})_(input|average)")
 _SOURCE = "hwmon"
 _FULL_FAN = 255  # of pwm1
 

@@ -1,17 +1,16 @@
 """Intel's GPUs: files of the drivers i915 and xe. Power is the growth of energy, use is time that was not spent idle."""
 
-import re
-
+from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.throttling import intel_reason
 from rigup.watch.amd import put_link
 from rigup.watch.files import Files, number_of, text_of
 from rigup.watch.hwmon import Sensors, put_intel
 from rigup.watch.rates import Rates
-from rigup.watch.throttling import intel_reason
 from rigup.watch.values import Identity, Values
 
 _SOURCE = "sysfs"
-_CARD = re.compile(r"card\d{1,4}")
-_REASON = re.compile(r"(?:throttle_)?reason_(?!status\Z)(\w{1,24})")
+_CARD = lazy_regex(r"card\d{1,4}")
+_REASON = lazy_regex(r"(?:throttle_)?reason_(?!status\Z)(\w{1,24})")
 _MHZ = 1e6
 
 

@@ -1,5 +1,6 @@
 """Several machines at once: each sampled by a thread of its own, with what is needed to show it."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from rigup.watch.history import History, key_of
 from rigup.watch.recording import NoRecording, Recording
 
 POINTS = 3600
+_LOOK_BACK = 700  # samples that findings of a moment are made of: the longest asks for ten minutes
 _OLD = 5.0  # seconds beside three intervals after which a sample is no longer one of now
 
 
@@ -99,20 +101,28 @@ class Replayed(Node):
 
     def __init__(self, path: str) -> None:
         super().__init__(Path(path).name, self._no_more, 1.0)
-        recording = Recording(path)
-        try:
-            step = -(-recording.count() // POINTS) or 1
+        self.path = path
+        with contextlib.closing(Recording(path)) as recording:
+            self._step = -(-recording.count() // POINTS) or 1
             for number, sample in enumerate(recording.samples()):
-                if number % step == 0:
+                if number % self._step == 0:
                     self.history.add(sample)
                     self.times.append(sample.time)
                 last = sample
             if not self.times:
                 raise NoRecording(f"{path}: it holds no sample")
             self.history.last = structs.replace(last, findings=findings(self.history))
-        finally:
-            recording.close()
         self.version = 1
+
+    def moment(self, point: int) -> Watch:
+        """The sample behind a point of the graphs, with what was wrong then. Raises LookupError where there is none, NoRecording."""
+        if not 0 <= point < len(self.times):
+            raise LookupError(point)
+        with contextlib.closing(Recording(self.path)) as recording:
+            history = recording.history_at(point * self._step, _LOOK_BACK)
+        if history.last is None:
+            raise AssertionError
+        return structs.replace(history.last, findings=findings(history))
 
     def _no_more(self) -> Watch:
         raise NoRecording("a recording has no more samples")

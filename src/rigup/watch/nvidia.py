@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from rigup.knowledge.pcie import transfers_of
+from rigup.knowledge.throttling import nvml_reasons
+from rigup.schemas.watch import ProcessType
 from rigup.watch.nvml import Device, Nvml, NvmlError
 from rigup.watch.rates import Rates
-from rigup.watch.throttling import nvml_reasons
 from rigup.watch.values import Identity, Values
 
 _SOURCE = "nvml"
@@ -18,9 +20,10 @@ _SLOW = 5.0  # seconds for which limits, maxima, counters of errors and of links
 _BLOCKING = 0.1  # seconds of a sample for calls that take 20 ms each on hardware
 _KEPT = 30.0  # seconds for which what they counters is shown
 _MEMORY_TEMPERATURE, _LINK_TX, _LINK_RX, _PCIE_TX, _PCIE_RX = 82, 138, 139, 197, 198
+_TRAFFIC = ((_MEMORY_TEMPERATURE, 0), (_PCIE_TX, 0), (_PCIE_RX, 0))
 _MOST_LINKS = 24
-_SPEED = (0.0, 2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9, 128e9)
 _CLOCKS = (("graphics", 0), ("memory", 2), ("media", 3))
+_ENGINES = ("gpu", "memory", "encoder", "decoder")  # in the order of nvmlProcessUtilizationSample_t
 _NO_INSTANCE = 0xFFFFFFFF
 
 
@@ -29,7 +32,7 @@ class GpuProcess(NamedTuple):
 
     pid: int
     gpu: str
-    type: str
+    type: ProcessType
     memory: dict[str, int]
     partition: str = ""
     use: dict[str, float] = {}  # noqa: RUF012  # never changed
@@ -96,7 +99,7 @@ class NvidiaGpu:
             values.put("clock." + path, device.number("nvmlDeviceGetClockInfo", number), _SOURCE, 1e6)
         values.put_share("fan.speed", device.number("nvmlDeviceGetFanSpeed"), _SOURCE)
         values.put("pcie.width", device.number("nvmlDeviceGetCurrPcieLinkWidth"), _SOURCE)
-        values.put("pcie.speed", _speed(device.number("nvmlDeviceGetCurrPcieLinkGeneration")), _SOURCE)
+        values.put("pcie.speed", transfers_of(device.number("nvmlDeviceGetCurrPcieLinkGeneration")), _SOURCE)
         bits = device.long("nvmlDeviceGetCurrentClocksEventReasons")
         if bits is None:
             bits = device.long("nvmlDeviceGetCurrentClocksThrottleReasons")
@@ -106,7 +109,7 @@ class NvidiaGpu:
 
     def _put_traffic(self, values: Values, now: float) -> None:
         """Memory's temperature and counters of the bus in one call; where there are none, the call that blocks."""
-        heat, sent, received = self.device.fields([(_MEMORY_TEMPERATURE, 0), (_PCIE_TX, 0), (_PCIE_RX, 0)])
+        heat, sent, received = self.device.fields(_TRAFFIC)
         values.put("temperature.memory", heat or None, _SOURCE)  # 0 is what a card without the sensor says
         if sent is not None and received is not None:
             values.put("pcie.tx", self.rates.per_second(("tx",), sent, now), _SOURCE)
@@ -133,7 +136,7 @@ class NvidiaGpu:
         for path, number in _CLOCKS:
             values.put("clock_max." + path, device.number("nvmlDeviceGetMaxClockInfo", number), _SOURCE, 1e6)
         values.put("pcie.width_max", device.number("nvmlDeviceGetMaxPcieLinkWidth"), _SOURCE)
-        values.put("pcie.speed_max", _speed(device.number("nvmlDeviceGetMaxPcieLinkGeneration")), _SOURCE)
+        values.put("pcie.speed_max", transfers_of(device.number("nvmlDeviceGetMaxPcieLinkGeneration")), _SOURCE)
         values.put("pcie.replays", device.number("nvmlDeviceGetPcieReplayCounter"), _SOURCE)
         values.put("errors.ecc_corrected", device.long("nvmlDeviceGetTotalEccErrors", 0, 0), _SOURCE)
         values.put("errors.ecc_uncorrected", device.long("nvmlDeviceGetTotalEccErrors", 1, 0), _SOURCE)
@@ -155,7 +158,9 @@ class NvidiaGpu:
             self.links = next((index for index, state in enumerate(states) if state is None), _MOST_LINKS) or -1
         if self.links < 0:
             return
-        counters = self.device.fields([(field, index) for index in range(self.links) for field in (_LINK_RX, _LINK_TX)])
+        counters = self.device.fields(
+            tuple((field, index) for index in range(self.links) for field in (_LINK_RX, _LINK_TX))
+        )
         links = []
         for index in range(self.links):
             counts = zip(("rx", "tx"), counters[2 * index : 2 * index + 2], strict=True)
@@ -206,40 +211,28 @@ class NvidiaGpu:
 
     def processes(self) -> Iterator[GpuProcess]:
         """Processes that have this GPU open, with what they took of it since the last time."""
-        compute = self._listed("Compute")
-        graphics = {row[0]: row for row in self._listed("Graphics")}
-        uses = {}
-        for row in self.device.uses(self._since):
-            self._since = max(self._since, row[1])
-            uses[row[0]] = row
-        for row in [*compute, *(row for pid, row in graphics.items() if pid not in {other[0] for other in compute})]:
-            in_both = row[0] in graphics and any(row[0] == other[0] for other in compute)
-            kind = "both" if in_both else "graphics" if row[0] in graphics else "compute"
+        computing, drawing = self._listed("Compute"), self._listed("Graphics")
+        compute, graphics = {row[0] for row in computing}, {row[0]: row for row in drawing}
+        rows = self.device.uses(self._since)
+        uses, self._since = {row[0]: row for row in rows}, max((row[1] for row in rows), default=self._since)
+        for row in [*computing, *(row for pid, row in graphics.items() if pid not in compute)]:
+            kind: ProcessType = "compute" if row[0] not in graphics else "both" if row[0] in compute else "graphics"
             yield self._process(row, kind, uses.get(row[0]))
 
     def _listed(self, kind: str) -> list[tuple[int, ...]]:
         name = f"nvmlDeviceGet{kind}RunningProcesses"
         return self.device.processes(name + "_v3", name + "_v2", name)
 
-    def _process(self, row: tuple[int, ...], kind: str, use: tuple[int, ...] | None) -> GpuProcess:
+    def _process(self, row: tuple[int, ...], kind: ProcessType, use: tuple[int, ...] | None) -> GpuProcess:
         memory = {"vram": row[1]} if row[1] < 2**63 else {}
         part = ""
         if len(row) > 2 and row[2] != _NO_INSTANCE:
             part = next((name for number, name, _device, _names in self.instances if number == row[2]), "")
-        shares = (
-            {}
-            if use is None
-            else {
-                word: number / 100
-                for word, number in zip(("gpu", "memory", "encoder", "decoder"), use[2:], strict=True)
-                if number <= 100
-            }
-        )
+        shares = {}
+        for word, percent in zip(_ENGINES, use[2:], strict=True) if use is not None else ():
+            if percent <= 100:
+                shares[word] = percent / 100
         return GpuProcess(row[0], self.who.key, kind, memory, part, shares)
-
-
-def _speed(generation: int | None) -> float | None:
-    return _SPEED[generation] if generation is not None and 0 < generation < len(_SPEED) else None
 
 
 def open_gpus(nvml: Nvml, awake: list[Identity] | None) -> list[tuple[Identity, ctypes.c_void_p]]:

@@ -5,7 +5,6 @@ Names and numbers are nvml.h's. A call returns its code; buffers are made once f
 
 import contextlib
 import ctypes
-import ctypes.util
 import struct
 import sys
 from typing import Any
@@ -137,7 +136,8 @@ class Device:
         self._room = (ctypes.c_char * (PROCESS.size * _PROCESSES))()
         self.code = 0
         self.refused: dict[str, int] = {}
-        self._dead: set[tuple[str, tuple[Any, ...]]] = set()
+        self._functions: dict[tuple[str, tuple[Any, ...]], Any] = {}
+        self._fields: dict[tuple[tuple[int, int], ...], Any] = {}
 
     def number(self, name: str, *arguments: Any) -> int | None:
         """A function that writes an unsigned int."""
@@ -168,9 +168,12 @@ class Device:
             return dict(zip(("total", "free", "used"), self._memory[0:3], strict=True))
         return None
 
-    def fields(self, asked: list[tuple[int, int]]) -> list[int | None]:
+    def fields(self, asked: tuple[tuple[int, int], ...]) -> list[int | None]:
         """Field values by (field, scope); unsigned numbers alone."""
-        room = ctypes.create_string_buffer(b"".join(_FIELD.pack(field, scope, 0, 0, 0, 0, 0) for field, scope in asked))
+        room = self._fields.get(asked)
+        if room is None:  # the library leaves what was asked as it is, so that the same buffer asks again
+            packed = (_FIELD.pack(field, scope, 0, 0, 0, 0, 0) for field, scope in asked)
+            room = self._fields[asked] = ctypes.create_string_buffer(b"".join(packed))
         if not asked or not self._ask("nvmlDeviceGetFieldValues", (len(asked),), room):
             return [None] * len(asked)
         rows = _FIELD.iter_unpack(memoryview(room)[: _FIELD.size * len(asked)])
@@ -199,11 +202,17 @@ class Device:
 
     def _ask(self, name: str, arguments: tuple[Any, ...], *outputs: Any) -> bool:
         """Whether it answered. What is not supported is not asked again; other codes are kept, and a lost card is asked no more."""
-        if self.code or (name, arguments) in self._dead:
+        if self.code:
             return False
-        code = self.nvml.call(name, self.handle, *arguments, *outputs)
+        asked = (name, arguments)
+        if asked not in self._functions:
+            self._functions[asked] = self.nvml.function(name)
+        function = self._functions[asked]
+        if function is None:
+            return False
+        code: int = function(self.handle, *arguments, *outputs)
         if code in (NOT_SUPPORTED, NO_SYMBOL):
-            self._dead.add((name, arguments))
+            self._functions[asked] = None
         elif code in (LOST, NEEDS_RESET, UNINITIALIZED):
             self.code = code
         elif code and code not in SILENT:

@@ -4,52 +4,83 @@ import os
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.schemas.watch import InContainer
-from rigup.watch.files import Files
-from rigup.watch.rates import Rates
+from rigup.watch.files import Files, Opened
 
 _CONTAINERS = (
-    (re.compile(r"/docker[-/]([0-9a-f]{64})"), "docker"),
-    (re.compile(r"libpod-([0-9a-f]{64})"), "podman"),
-    (re.compile(r"cri-containerd[-:]([0-9a-f]{64})"), "containerd"),
-    (re.compile(r"crio-([0-9a-f]{64})"), "cri-o"),
-    (re.compile(r"/kubepods[^\n]{0,200}/([0-9a-f]{64})"), "kubernetes"),
-    (re.compile(r"/lxc(?:\.payload)?[./]([\w.-]{1,64})"), "lxc"),
-    (re.compile(r"/machine\.slice/machine-([\w.\\-]{1,64})\.scope"), "nspawn"),
+    (lazy_regex(r"/docker[-/]([0-9a-f]{64})"), "docker"),
+    (lazy_regex(r"libpod-([0-9a-f]{64})"), "podman"),
+    (lazy_regex(r"cri-containerd[-:]([0-9a-f]{64})"), "containerd"),
+    (lazy_regex(r"crio-([0-9a-f]{64})"), "cri-o"),
+    (lazy_regex(r"/kubepods[^\n]{0,200}/([0-9a-f]{64})"), "kubernetes"),
+    (lazy_regex(r"/lxc(?:\.payload)?[./]([\w.-]{1,64})"), "lxc"),
+    (lazy_regex(r"/machine\.slice/machine-([\w.\\-]{1,64})\.scope"), "nspawn"),
 )
-_JOB = re.compile(r"/job_(\d{1,12})(?:/|\Z)", re.MULTILINE)
-_UID = re.compile(r"^Uid:\s+(\d{1,10})", re.MULTILINE)
+_JOB = lazy_regex(r"/job_(\d{1,12})(?:/|\Z)", re.MULTILINE)
+_UID = lazy_regex(r"^Uid:\s+(\d{1,10})", re.MULTILINE)
 _MOST_COMMAND = 1000  # characters of a command that are kept
 
 
-class Program(NamedTuple):
-    """What does not change of a process."""
+class Stat(NamedTuple):
+    """What /proc/PID/stat tells (proc_pid_stat(5)): `used` of processors and `began` since the boot in ticks, `rss` in pages."""
 
-    ticks: int
-    start: float
-    name: str
-    command: str
-    user: str
-    container: InContainer | None
-    slurm_job: str
+    parent: int
+    used: int
+    began: int
+    rss: int
+    name: bytes
+
+
+def parse_stat(content: bytes) -> Stat:
+    """The file's fields. Raises ValueError for any other text."""
+    end = content.rindex(b")")
+    words = content[end + 2 :].split(None, 22)
+    if len(words) < 22:
+        raise ValueError("fields are missing")
+    return Stat(
+        int(words[1]),
+        int(words[11]) + int(words[12]),
+        int(words[19]),
+        int(words[21]),
+        content[content.find(b"(") + 1 : end],
+    )
 
 
 class Running(NamedTuple):
-    """A process now: `cpu` in cores, None at first; `rss` in bytes."""
+    """A process now.
 
-    program: Program
+    Attributes:
+        words: what does not change, by the fields of WatchedProcess.
+        cpu: cores that it used since the sample before; None at first.
+        rss: bytes of main memory.
+
+    """
+
+    words: dict[str, Any]
     cpu: float | None
     rss: int
 
 
+class _Known:
+    """A process that was seen: the file that tells of it, what that held last, what does not change, and what it had used when."""
+
+    __slots__ = ("at", "content", "file", "stat", "used", "words")
+
+    def __init__(self, file: Opened, words: dict[str, Any]) -> None:
+        self.file, self.words = file, words
+        self.used, self.at = 0, -1.0
+        self.content, self.stat = b"", Stat(0, 0, 0, 0, b"")
+
+
 class Programs:
-    """Processes by their number, each known as long as it runs."""
+    """Processes by their number, each known as long as it runs and is asked for."""
 
     def __init__(self, files: Files) -> None:
-        self.files, self.rates = files, Rates()
-        self._known: dict[int, Program] = {}
+        self.files = files
+        self._known: dict[int, _Known] = {}
         self._tick = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
         self._page = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
         self._boot = self._boot_time()
@@ -64,29 +95,61 @@ class Programs:
 
     def now(self, pid: int, now: float) -> Running | None:
         """The process, None where it is none of those that we can see."""
+        known = self._seen(pid) or self._seen(pid)  # twice: its number may be another's now
+        if known is None:
+            return None
+        stat = known.stat
+        passed = now - known.at
+        cpu = (stat.used - known.used) / self._tick / passed if known.at >= 0 and passed > 0 else None
+        known.used, known.at = stat.used, now
+        return Running(known.words, cpu, stat.rss * self._page)
+
+    def _seen(self, pid: int) -> _Known | None:
+        """The process and its file as it is now; None where it cannot be read, and is forgotten."""
+        known = self._known.get(pid)
+        file = None if known is None else known.file
         try:
-            stat = self.files.read(f"/proc/{pid}/stat", 2048)
-            end = stat.rindex(b")")
-            words = stat[end + 2 :].split()
-            ticks, used, rss = int(words[19]), int(words[11]) + int(words[12]), int(words[21])
-        except (OSError, ValueError, IndexError):
+            file = file or self.files.opened(f"/proc/{pid}/stat")
+            content = file.read(2048)
+            if known is not None and known.content == content:
+                return known  # it did nothing meanwhile
+            stat = parse_stat(content)
+        except (OSError, ValueError):
+            if file is not None:
+                file.close()
             self._known.pop(pid, None)
             return None
-        known = self._known.get(pid)
-        if known is None or known.ticks != ticks:
-            name = stat[stat.find(b"(") + 1 : end].decode("utf-8", "replace")
-            known = self._known[pid] = self._read(pid, ticks, name)
-        return Running(known, self.rates.per_second((pid, ticks), used / self._tick, now), rss * self._page)
+        if known is None or known.stat.began != stat.began:
+            known = self._known[pid] = _Known(file, self._words(pid, stat))
+        known.content, known.stat = content, stat
+        return known
 
-    def _read(self, pid: int, ticks: int, name: str) -> Program:
+    def start_of(self, pid: int) -> float | None:
+        """When a process began, in seconds of Unix time; None where it cannot be read."""
+        try:
+            return self._start(parse_stat(self.files.read(f"/proc/{pid}/stat", 2048)))
+        except (OSError, ValueError):
+            return None
+
+    def _start(self, stat: Stat) -> float:
+        return self._boot + stat.began / self._tick
+
+    def _forget(self, pid: int) -> None:
+        if (known := self._known.pop(pid, None)) is not None:
+            known.file.close()
+
+    def _words(self, pid: int, stat: Stat) -> dict[str, Any]:
+        """What does not change of a process, as far as it is told."""
         command = self._text(pid, "cmdline", _MOST_COMMAND * 4).rstrip("\0").replace("\0", " ")[:_MOST_COMMAND]
         uid = _UID.search(self._text(pid, "status"))
         groups = self._text(pid, "cgroup")
         job = _JOB.search(groups)
-        return Program(
-            ticks, self._boot + ticks / self._tick, name, command, user_name(int(uid[1])) if uid else "",
-            container_of(groups), job[1] if job else "",
-        )  # fmt: skip
+        words = {
+            "user": user_name(int(uid[1])) if uid else "", "container": container_of(groups), "slurm_job": job[1] if job else "",
+            "command": command,
+        }  # fmt: skip
+        known = {name: value for name, value in words.items() if value}
+        return {"start": self._start(stat), "name": stat.name.decode("utf-8", "replace"), **known}
 
     def _text(self, pid: int, name: str, most: int = 4096) -> str:
         try:
@@ -101,17 +164,16 @@ class Programs:
             pid = first
             while pid > 1 and pid not in found:
                 try:
-                    stat = self.files.read(f"/proc/{pid}/stat", 2048)
-                    found[pid] = int(stat[stat.rindex(b")") + 2 :].split(maxsplit=2)[1])
-                except (OSError, ValueError, IndexError):
+                    found[pid] = parse_stat(self.files.read(f"/proc/{pid}/stat", 2048)).parent
+                except (OSError, ValueError):
                     break
                 pid = found[pid]
         return found
 
     def next(self, seen: Iterable[int]) -> None:
         """A sample is done: processes that were not in it are forgotten."""
-        self.rates.next()
-        self._known = {pid: self._known[pid] for pid in seen if pid in self._known}
+        for pid in self._known.keys() - set(seen):
+            self._forget(pid)
 
 
 def container_of(groups: str) -> InContainer | None:

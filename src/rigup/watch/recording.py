@@ -1,4 +1,4 @@
-"""Samples in a file (SQLite): small whole numbers, a row a GPU and second, processes every ten.
+"""Samples in a file (SQLite): small whole numbers, a row a GPU and second; processes every ten, at first more often, and when one came or went.
 
 A day of eight GPUs and 64 processes takes 45 MB. Each sample is a transaction, so that whoever ends the recorder loses
 none; while the disk is full samples wait in memory, an hour of them, and are written when there is room.
@@ -27,11 +27,13 @@ from rigup.schemas.watch_gpu import (
     Utilisation,
     WatchedGpu,
 )
-from rigup.watch.history import key_of, mark_of, memory_used
+from rigup.watch.history import History, key_of, mark_of, memory_used
 from rigup.watch.ways import first_way
 
 FORM = 1
 _PROCESSES_EVERY = 10.0  # seconds
+_OF_TIME = 0.1  # of a recording that is shorter than a hundred seconds
+_NOBODY = 0  # stands as the process of a sample in which none was on a GPU
 _MOST_WAITING = 3600  # samples that wait for room on the disk
 _MIB = 1024**2
 _MOST = 2**53
@@ -63,6 +65,7 @@ CREATE TABLE finding (sample INTEGER, cause TEXT, subject TEXT, severity TEXT, t
 INSERT INTO meta VALUES ('form', 1);
 COMMIT;
 """
+_USE = "INSERT OR REPLACE INTO use VALUES (?, ?, ?, ?, ?, ?)"
 _READING = "INSERT INTO reading VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
@@ -92,7 +95,8 @@ class Recorder:
             (pid, start): number for number, pid, start in self._base.execute("SELECT id, pid, start FROM process")
         }
         self._findings: set[tuple[str, str]] = set()
-        self._since_processes = _PROCESSES_EVERY
+        self._marks: set[tuple[int, float]] = set()
+        self._at, self._written = 0.0, 0.0  # seconds: now, and when processes were written last
 
     def add(self, sample: Watch) -> None:
         """Write a sample, and those that wait. Where that fails they wait, and `trouble` says why; it is empty else."""
@@ -106,13 +110,13 @@ class Recorder:
             self.trouble = str(error)
 
     def _write(self, sample: Watch) -> None:
-        gpus, processes, since = dict(self._gpus), dict(self._processes), self._since_processes
+        state = (dict(self._gpus), dict(self._processes), self._findings, self._marks, self._at, self._written)
         self._base.execute("BEGIN IMMEDIATE")
         try:
             self._rows(sample)
             self._base.execute("COMMIT")
         except sqlite3.Error:
-            self._gpus, self._processes, self._since_processes = gpus, processes, since
+            self._gpus, self._processes, self._findings, self._marks, self._at, self._written = state
             with contextlib.suppress(sqlite3.Error):
                 self._base.execute("ROLLBACK")
             raise
@@ -124,12 +128,15 @@ class Recorder:
         ).lastrowid
         for gpu in sample.gpus:
             self._base.execute(_READING, (number, self._gpu(gpu), *_reading(gpu)))
-        self._since_processes += 0.0 if sample.interval is UNSET else sample.interval
-        if self._since_processes >= _PROCESSES_EVERY:
-            self._since_processes = 0.0
+        self._at += 0.0 if sample.interval is UNSET else sample.interval
+        marks = set(map(mark_of, sample.processes))
+        if marks != self._marks or self._at - self._written >= min(_PROCESSES_EVERY, self._at * _OF_TIME):
+            self._marks, self._written = marks, self._at
             keys = {gpu.index: self._gpus[key_of(gpu)] for gpu in sample.gpus}
             for process in sample.processes:
                 self._process_rows(number, process, keys)
+            if not marks:
+                self._base.execute(_USE, (number, _NOBODY, 0, 0, None, None))
         holding = {(finding.cause, finding.subject) for finding in sample.findings}
         for finding in sample.findings:
             if (finding.cause, finding.subject) not in self._findings:
@@ -172,7 +179,7 @@ class Recorder:
                 _scaled(part.utilisation.gpu, 1000),
                 _scaled(process.cpu, 100),
             )
-            self._base.execute("INSERT OR REPLACE INTO use VALUES (?, ?, ?, ?, ?, ?)", row)
+            self._base.execute(_USE, row)
 
     def close(self) -> None:
         """Write what waits, as far as there is room, and let the file go."""
@@ -265,6 +272,15 @@ class Recording:
         query = f"SELECT time, cause, severity, title, {way} FROM finding JOIN sample ON sample.id = finding.sample ORDER BY time"  # noqa: S608  # words of ours
         return list(self.base.execute(query))
 
+    def history_at(self, at: int, length: int) -> History:
+        """The sample at a position with as many before it as graphs and findings look back on. Raises NoRecording."""
+        history, begin = History(length), max(0, at - length)
+        for sample in self.samples(begin, at - begin + 1):
+            history.add(sample)
+        if history.last is None:
+            raise NoRecording(f"{self.path}: it holds no sample")
+        return history
+
     def samples(self, first: int = 0, most: int = -1) -> Iterator[Watch]:
         """Each sample as it was, as far as it is kept: from a position on, so many (-1: all). Raises NoRecording where a row is none."""
         try:
@@ -310,6 +326,8 @@ class Recording:
     def _processes_at(self, rows: list[tuple[Any, ...]], programs: dict[int, tuple[Any, ...]]) -> list[WatchedProcess]:
         found: dict[int, WatchedProcess] = {}
         for _sample, process, gpu, memory, busy, cpu in rows:
+            if process == _NOBODY:
+                continue
             part = ProcessGpu(
                 index=self.gpus[gpu][0],
                 memory=ProcessMemory(vram=memory * _MIB),

@@ -2,7 +2,9 @@
 
 import threading
 from collections.abc import Callable
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
+
+Task = tuple[str, Callable[[], None]]
 
 
 class Rounds:
@@ -13,13 +15,12 @@ class Rounds:
         self._hanging: dict[str, threading.Event] = {}
         self._thread: _Worker | None = None
 
-    def run(self, tasks: list[tuple[str, Callable[[], None]]]) -> dict[str, str]:
+    def run(self, tasks: list[Task]) -> dict[str, str]:
         """Run all; by name why one did not end. A task that hangs still from before is not begun again."""
         failed = {name: "no answer" for name, _task in tasks if not self._is_free(name)}
         waiting = [(name, task) for name, task in tasks if name not in failed]
         while waiting:
             worker = self._thread = self._thread or _Worker()
-            worker.done.clear()
             worker.queue.put(waiting)
             late = not worker.wait(self.seconds)
             failed |= worker.failed
@@ -45,8 +46,9 @@ class _Worker:
     """One thread. It ends after a round in which it was left behind."""
 
     def __init__(self) -> None:
-        self.queue: SimpleQueue[list[tuple[str, Callable[[], None]]]] = SimpleQueue()
-        self.done, self.idle = threading.Event(), threading.Event()
+        self.queue: SimpleQueue[list[Task]] = SimpleQueue()
+        self.done: SimpleQueue[None] = SimpleQueue()
+        self.idle = threading.Event()
         self.current, self.steps, self.failed = "", 0, dict[str, str]()
         self._left = False
         threading.Thread(target=self._work, daemon=True).start()
@@ -54,12 +56,16 @@ class _Worker:
     def wait(self, seconds: float) -> bool:
         """Whether the round ended; False when one of its tasks took longer than that."""
         before = -1
-        while not self.done.wait(seconds):
-            if self.steps == before:
-                self._left = True
-                return False
-            before = self.steps
-        return True
+        while True:
+            try:
+                self.done.get(timeout=seconds)
+            except Empty:
+                if self.steps == before:
+                    self._left = True
+                    return False
+                before = self.steps
+            else:
+                return True
 
     def _work(self) -> None:
         while not self._left:
@@ -74,5 +80,5 @@ class _Worker:
                 if self._left:
                     break
                 self.steps += 1
-            self.done.set()
+            self.done.put(None)
         self.idle.set()

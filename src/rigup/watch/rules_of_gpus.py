@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from rigup.language import N_, _
+from rigup.diagnosis.slowing import harmful, slowed_words
+from rigup.knowledge.pcie import speed_words
 from rigup.schemas.shared import Severity
 from rigup.schemas.watch import Watch
-from rigup.schemas.watch_gpu import Throttle, WatchedGpu
+from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.watch.findings import Match, rule
 from rigup.watch.history import History, key_of, memory_of, memory_share
 
@@ -15,11 +16,6 @@ _BUSY = 0.5  # share of time from which on a GPU works
 _STEADY = 3  # samples in which something must hold before it is told, where there are so many
 _FULL = 0.98
 _HEARD = 3600.0  # seconds for which an Xid is told
-_HARMFUL: dict[Throttle, str] = {
-    "temperature": N_("heat"), "current": N_("the current that it draws"), "hardware": N_("the card itself, against heat or for want of power"),
-    "external": N_("the board or the power supply"), "reliability": N_("the voltage that it can have"), "other": N_("a reason that it does not name"),
-}  # fmt: skip
-_OF_SUPPLY = ("external", "hardware", "current")
 
 
 def _seen(gpu: WatchedGpu, path: str, value: object) -> tuple[str, str, str]:
@@ -117,19 +113,14 @@ def _memory_errors(sample: Watch, _history: History) -> Iterator[Match]:
 def _throttled(sample: Watch, history: History) -> Iterator[Match]:
     """At its power limit every GPU arrives that works; that is worth a note where somebody lowered the limit."""
     for gpu in sample.gpus:
-        harmful = [reason for reason in gpu.throttle if reason in _HARMFUL] if gpu.throttle is not UNSET else []
-        if not harmful or not _steady(history, gpu):
+        reasons = harmful(gpu.throttle) if gpu.throttle is not UNSET else []
+        if not reasons or not _steady(history, gpu):
             continue
-        evidence = [_seen(gpu, "throttle", ", ".join(harmful))]
-        if len(harmful) > 1 and "hardware" in harmful:
-            harmful.remove("hardware")  # the others tell why
+        evidence = [_seen(gpu, "throttle", ", ".join(reasons))]
         if (hot := _hottest(gpu)) is not None:
             evidence.append(_seen(gpu, "temperature." + hot[0], f"{hot[1]:g}"))
-        is_hot, by_nvidia = "temperature" in harmful or "hardware" in harmful, gpu.vendor == "nvidia"
-        words = _words(
-            gpu, reasons=", ".join(_(_HARMFUL[reason]) for reason in harmful), heat="fans" if is_hot and by_nvidia else None,
-            hot=_address(gpu) if is_hot and not by_nvidia else None, brake="supply" if set(harmful) & set(_OF_SUPPLY) else None,
-        )  # fmt: skip
+        words = _words(gpu)
+        words |= slowed_words(reasons, words["vendor"], _address(gpu))
         yield Match("throttled", key_of(gpu), words, evidence)
 
 
@@ -168,13 +159,9 @@ def _narrow(sample: Watch, history: History) -> Iterator[Match]:
         elif pcie.speed is not UNSET and pcie.speed_max is not UNSET and pcie.speed < pcie.speed_max:
             busy = history.recent(gpu, "gpu", _STEADY)
             if len(busy) == _STEADY and all(share is not None and share >= _BUSY for share in busy):
-                words = _words(gpu, have=_speed(pcie.speed), want=_speed(pcie.speed_max), slow=address)
+                words = _words(gpu, have=speed_words(pcie.speed), want=speed_words(pcie.speed_max), slow=address)
                 evidence = [_seen(gpu, "pcie.speed", pcie.speed), _seen(gpu, "pcie.speed_max", pcie.speed_max)]
                 yield Match("link-narrower-than-card", key_of(gpu), words, evidence, "note")
-
-
-def _speed(transfers: float) -> str:
-    return f"{transfers / 1e9:g} GT/s"
 
 
 @rule("memory-almost-full")

@@ -7,9 +7,8 @@ from msgspec import UNSET
 
 from rigup.schemas.watch import Watch, WatchedProcess
 from rigup.watch.findings import Match, rule
-from rigup.watch.history import History, Point, memory_of
+from rigup.watch.history import History, memory_of
 
-_IDLE = 0.01  # share of time up to which a GPU does nothing
 _LONG = 300.0  # seconds that a GPU is held and idle before it is told
 _HELD = 256 * 1024**2  # bytes from which on a process holds a GPU
 _GROWING = 600.0  # seconds over which memory must have grown
@@ -29,14 +28,16 @@ def _called(process: WatchedProcess) -> str:
 def _leak(sample: Watch, history: History) -> Iterator[Match]:
     """Memory that never falls and grew in each third of the time: a cache that fills stops growing."""
     for process in sample.processes:
-        points = history.life(process)
-        if len(points) < 6 or points[-1].at - points[0].at < _GROWING:
+        life = history.life(process)
+        if life is None or len(life.points) < 6 or life.points[-1].at - life.points[0].at < _GROWING:
+            continue
+        points = life.points
+        if life.fell is not None and life.fell > points[0].at:
             continue
         third = len(points) // 3
         marks = [points[0].memory, points[third].memory, points[2 * third].memory, points[-1].memory]
-        falls = any(later.memory < earlier.memory for earlier, later in pairwise(points))
         grown = marks[-1] - marks[0]
-        if not falls and all(a < b for a, b in pairwise(marks)) and grown >= max(_HELD, marks[0] // 10):
+        if all(a < b for a, b in pairwise(marks)) and grown >= max(_HELD, marks[0] // 10):
             minutes = (points[-1].at - points[0].at) / 60
             words: dict[str, str | None] = {
                 "process": _called(process), "grown": f"{grown / _GIB:.1f}", "minutes": f"{minutes:.0f}", "pid": str(process.pid),
@@ -44,26 +45,17 @@ def _leak(sample: Watch, history: History) -> Iterator[Match]:
             yield Match("memory-leak", str(process.pid), words, [_seen(process, "memory", f"{marks[0]} … {marks[-1]}")])
 
 
-def _idle_for(points: list[Point]) -> float:
-    """Seconds since when the GPU was idle without a break; 0 where that is not known."""
-    began = None
-    for point in points:
-        if point.busy is None or point.busy > _IDLE:
-            began = None
-        elif began is None:
-            began = point.at
-    return points[-1].at - began if points and began is not None else 0.0
-
-
 @rule("gpu-asked-for-and-idle", "works-on-the-cpu")
 def _held_and_idle(sample: Watch, history: History) -> Iterator[Match]:
     """It holds a GPU that does nothing; where at least a core is busy with it meanwhile, its work is on the CPU."""
     for process in sample.processes:
-        points = history.life(process)
-        idle = _idle_for(points)
+        life = history.life(process)
+        if life is None or life.idle_since is None:
+            continue
+        points, idle = life.points, life.points[-1].at - life.idle_since
         if memory_of(process) < _HELD or idle < _LONG:
             continue
-        cores = [point.cpu for point in points if point.at >= points[-1].at - idle and point.cpu is not None]
+        cores = [point.cpu for point in points if point.at >= life.idle_since and point.cpu is not None]
         works = bool(cores) and sum(cores) / len(cores) >= _CORE
         words: dict[str, str | None] = {
             "process": _called(process), "minutes": f"{idle / 60:.0f}", "memory": f"{memory_of(process) / _GIB:.1f}",

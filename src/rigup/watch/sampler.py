@@ -1,29 +1,31 @@
 """One sample after another: GPUs of all makers, the processes on them, and the host."""
 
 import time
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import UNSET, UnsetType, structs
 
 from rigup.schemas.watch import ProcessGpu, ProcessMemory, ProcessUtilisation, ReadError, Took, Watch, WatchedProcess
 from rigup.schemas.watch_gpu import WatchedGpu, Xid
-from rigup.watch.amd import AmdGpu
 from rigup.watch.devices import on_the_bus, power_state
-from rigup.watch.files import Files, LiveFiles, TreeFiles
-from rigup.watch.holders import Holders
+from rigup.watch.files import Files, LiveFiles
 from rigup.watch.host import HostSampler
 from rigup.watch.host_processes import HostProcesses
-from rigup.watch.intel import IntelGpu
 from rigup.watch.library import Library
-from rigup.watch.nvidia import GpuProcess
+from rigup.watch.nvidia import GpuProcess, NvidiaGpu
 from rigup.watch.processes import Programs
-from rigup.watch.rounds import Rounds
+from rigup.watch.rounds import Rounds, Task
 from rigup.watch.values import Identity, Values
+
+if TYPE_CHECKING:
+    from rigup.watch.holders import Holders
 
 _LATE = 1.0  # seconds after which a GPU that does not answer is left behind
 _AGAIN = 10.0  # seconds between two looks at the bus
 _MOST_XIDS = 100
+_LISTING = "processes of "
 
 
 class Reader(Protocol):
@@ -44,13 +46,14 @@ class Sampler:
     """
 
     def __init__(self, tree: str | None = None, anonymous: bool = False, late: float = _LATE) -> None:
-        self.files: Files = LiveFiles() if tree is None else TreeFiles(tree)
+        self.files: Files = LiveFiles() if tree is None else _of_tree(tree)
         self.live = tree is None
         self.library = Library() if self.live else None
         self.host = HostSampler(self.files, anonymous) if self.live else None
         self.host_processes = HostProcesses(self.files) if self.live else None
         self.all_processes = False
-        self.programs, self.holders = Programs(self.files), Holders(self.files)
+        self.programs = Programs(self.files)
+        self._holders: Holders | None = None
         self.rounds = Rounds(late)
         self.known: dict[str, Identity] = {}
         self._readers: dict[str, Reader] = {}
@@ -76,15 +79,10 @@ class Sampler:
         interval = began - self._before if self._before >= 0 else None
         self._before = began
         self._look(began)
-        values = {key: Values() for key in self.known}
-        failed = self.rounds.run([(key, self._task(key, values[key], began)) for key in self.known])
-        for key, why in failed.items():
-            if key in values:  # what a thread that hangs may still write must not be read
-                values[key] = Values()
-                values[key].state, values[key].because = "error", why
+        values, held = self._ask_all(began)
         self._hear(values)
         gpus = [values[key].gpu(index, self.known[key]) for index, key in enumerate(sorted(self.known))]
-        processes = self._processes(began, {gpu.pci_address or "": gpu for gpu in gpus}, failed)
+        processes = self._processes(began, gpus, held)
         busiest = self._busiest(processes, began, bool(gpus))
         host = self.host.read(began) if self.host else UNSET
         if host is not UNSET and self.host_processes is not None and busiest is not UNSET:
@@ -102,6 +100,23 @@ class Sampler:
             errors=errors,
         )
         return structs.replace(answer, took=Took(wall=time.monotonic() - began, cpu=time.process_time() - cpu))
+
+    def _ask_all(self, now: float) -> tuple[dict[str, Values], list[GpuProcess]]:
+        """All that the drivers tell: each GPU's values, and the processes on those of NVIDIA; a task each, so that one that hangs costs itself only."""
+        values = {key: Values() for key in self.known}
+        held: dict[str, list[GpuProcess]] = {}
+        read: set[str] = set()
+        tasks: list[Task] = [(key, partial(self._read_whole, key, values[key], now, read)) for key in self.known]
+        for key, gpu in self.library.gpus.items() if self.library is not None else ():
+            tasks.append((_LISTING + key, partial(_list_processes, gpu, values[key], key, read, held)))
+        failed = self.rounds.run(tasks)
+        for key, of_gpu in values.items():
+            if key in failed:  # what a thread that hangs may still write must not be read
+                values[key] = Values()
+                values[key].state, values[key].because = "error", failed[key]
+            elif because := failed.get(_LISTING + key):
+                of_gpu.trouble("processes", because)
+        return values, [row for key in list(held) for row in held[key]]
 
     def _look(self, now: float) -> None:
         """Which GPUs there are; what was there and is gone stays, as lost."""
@@ -123,8 +138,10 @@ class Sampler:
                 self._readers.pop(key, None)
         self.known |= present
 
-    def _task(self, key: str, values: Values, now: float) -> Callable[[], None]:
-        return lambda: self._read(key, values, now)
+    def _read_whole(self, key: str, values: Values, now: float, read: set[str]) -> None:
+        """One GPU; it is in `read` when that neither hung nor failed."""
+        self._read(key, values, now)
+        read.add(key)
 
     def _read(self, key: str, values: Values, now: float) -> None:
         """One GPU, unless it sleeps or went."""
@@ -156,8 +173,12 @@ class Sampler:
             self._readers[key] = self._mac.reader(key)
         if key not in self._readers and identity.folder and self._is_present(identity):
             if identity.driver == "amdgpu" or identity.vendor == "amd":
+                from rigup.watch.amd import AmdGpu
+
                 self._readers[key] = AmdGpu(self.files, identity)
             elif identity.vendor == "intel":
+                from rigup.watch.intel import IntelGpu
+
                 self._readers[key] = IntelGpu(self.files, identity)
         return self._readers.get(key)
 
@@ -188,26 +209,26 @@ class Sampler:
             yield ReadError(what="NVML", because=self.library.why)
 
     # -- processes -------------------------------------------------------------------------------------
-    def _processes(self, now: float, gpus: dict[str, WatchedGpu], failed: dict[str, str]) -> list[WatchedProcess]:
+    def _processes(self, now: float, gpus: list[WatchedGpu], held: list[GpuProcess]) -> list[WatchedProcess]:
         """Processes of all makers' GPUs; one on several GPUs is one process."""
-        found: list[GpuProcess] = []
-        if self.library is not None:
-            tasks = [
-                ("processes of " + key, self._listing(key, found))
-                for key in self.library.gpus
-                if key not in failed and self._awake(gpus, key)
-            ]
-            self.rounds.run(tasks)
-        if any(gpu.vendor in ("amd", "intel") and gpu.state == "active" for gpu in gpus.values()):
-            found += self.holders.processes(now)
+        if any(gpu.vendor in ("amd", "intel") and gpu.state == "active" for gpu in gpus):
+            held = held + self._holding(now)
         numbers = {key: index for index, key in enumerate(sorted(self.known))}
         by_pid: dict[int, list[GpuProcess]] = {}
-        for row in found:
+        for row in held:
             if row.gpu in numbers:
                 by_pid.setdefault(row.pid, []).append(row)
         answer = [self._process(pid, rows, numbers, now) for pid, rows in sorted(by_pid.items())]
         self.programs.next(by_pid)
         return answer
+
+    def _holding(self, now: float) -> list[GpuProcess]:
+        """Processes on GPUs of AMD and Intel."""
+        if self._holders is None:
+            from rigup.watch.holders import Holders
+
+            self._holders = Holders(self.files)
+        return self._holders.processes(now)
 
     def _busiest(self, users: list[WatchedProcess], now: float, has_gpus: bool) -> list[WatchedProcess] | UnsetType:
         """Where somebody asked for them, or there is nothing else to show: a look costs a file for each process."""
@@ -215,43 +236,48 @@ class Sampler:
             return UNSET
         return self.host_processes.most(now, {process.pid: process for process in users}) or UNSET
 
-    def _awake(self, gpus: dict[str, WatchedGpu], key: str) -> bool:
-        gpu = gpus.get(key)
-        return gpu is None or gpu.state == "active"
-
-    def _listing(self, key: str, found: list[GpuProcess]) -> Callable[[], None]:
-        gpu = self.library.gpus[key] if self.library else None
-        return lambda: found.extend(list(gpu.processes()) if gpu else [])
-
     def _process(self, pid: int, rows: list[GpuProcess], numbers: dict[str, int], now: float) -> WatchedProcess:
-        gpus = [
-            ProcessGpu(
-                index=numbers[row.gpu], type=row.type, **({"partition": row.partition} if row.partition else {}),  # type: ignore[arg-type]
-                **({"memory": ProcessMemory(**row.memory)} if row.memory else {}), **({"utilisation": ProcessUtilisation(**row.use)} if row.use else {}),  # type: ignore[arg-type]
-            )
-            for row in sorted(rows, key=lambda row: numbers[row.gpu])
-        ]  # fmt: skip
+        gpus = [_part(row, numbers[row.gpu]) for row in rows]
+        gpus.sort(key=lambda part: part.index)
         running = self.programs.now(pid, now)
         if running is None:
             return WatchedProcess(
                 pid=pid, gpus=gpus, because="no such process in this namespace of processes, or it has just ended"
             )
-        program = running.program
-        known = {
-            "user": program.user,
-            "container": program.container,
-            "slurm_job": program.slurm_job,
-            "command": program.command,
-        }
-        parts = {name: value for name, value in known.items() if value}
-        if running.cpu is not None:
-            parts["cpu"] = running.cpu  # type: ignore[assignment]
-        return WatchedProcess(pid=pid, start=program.start, name=program.name, rss=running.rss, gpus=gpus, **parts)  # type: ignore[arg-type]
+        cpu = UNSET if running.cpu is None else running.cpu
+        return WatchedProcess(pid=pid, cpu=cpu, rss=running.rss, gpus=gpus, **running.words)
 
     def close(self) -> None:
-        """Let the driver's library go."""
+        """Let the driver's library and the files of processes go."""
+        self.programs.next(())
         if self.library is not None:
             self.library.close()
+
+
+def _of_tree(folder: str) -> Files:
+    from rigup.watch.tree_files import TreeFiles
+
+    return TreeFiles(folder)
+
+
+def _list_processes(
+    gpu: NvidiaGpu, values: Values, key: str, read: set[str], held: dict[str, list[GpuProcess]]
+) -> None:
+    """Processes on one GPU of NVIDIA, unless it hangs, sleeps or went."""
+    if key in read and values.state == "active":
+        held[key] = list(gpu.processes())
+
+
+def _part(row: GpuProcess, index: int) -> ProcessGpu:
+    """What a process has of one GPU."""
+    parts: dict[str, Any] = {}
+    if row.partition:
+        parts["partition"] = row.partition
+    if row.memory:
+        parts["memory"] = ProcessMemory(**row.memory)
+    if row.use:
+        parts["utilisation"] = ProcessUtilisation(**row.use)
+    return ProcessGpu(index=index, type=row.type, **parts)
 
 
 def key_was_open(library: Library, identity: Identity) -> bool:

@@ -11,13 +11,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.schemas.watch import Watch
 
 _MOST_BYTES = 8 * 1024**2
 _MOST_GPUS = 1024
 _LATE = 5.0  # seconds for an answer
-_LINE = re.compile(r"([a-zA-Z_:][\w:]{0,199})(?:\{([^\n]{0,4000})\})?[ \t]+(\S{1,40})(?:[ \t]+-?\d{1,20})?")
-_LABEL = re.compile(r'[ ,]{0,4}([a-zA-Z_]\w{0,99})="((?:[^"\\]|\\.){0,1000})"')
+_LINE = lazy_regex(r"([a-zA-Z_:][\w:]{0,199})(?:\{([^\n]{0,4000})\})?[ \t]+(\S{1,40})(?:[ \t]+-?\d{1,20})?")
+_LABEL = lazy_regex(r'[ ,]{0,4}([a-zA-Z_]\w{0,99})="((?:[^"\\]|\\.){0,1000})"')
 _ESCAPED = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 # Dotted path of a value, by series and the label that tells which one it is.
 _PATHS = {

@@ -1,7 +1,9 @@
 """One GPU's values while a sample is taken: each by its dotted path in rigup.watch/1, with its source."""
 
+import functools
 import math
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -86,14 +88,14 @@ class Values:
 
     def gpu(self, index: int, identity: Identity) -> WatchedGpu:
         """The GPU as it is answered."""
-        plain: dict[str, Any] = {}
-        for path, value in self.known.items():
-            parts = path.split(".")
-            into = plain
-            for part in parts[:-1]:
-                into = into.setdefault(part, {})
-            into[parts[-1]] = value
-        plain |= {"index": index, "state": self.state, "source": self.source, "not_available": self.not_available()}
+        shape = _shape(tuple(self.known))
+        groups: list[dict[str, Any]] = [{} for _group in range(shape.groups)]
+        for (at, name), value in zip(shape.places, self.known.values(), strict=True):
+            groups[at][name] = value
+        for at, name, inner in shape.nested:
+            groups[at][name] = groups[inner]
+        plain = groups[0]
+        plain |= {"index": index, "state": self.state, "source": self.source, "not_available": list(shape.missing)}
         if self.because:
             plain["because"] = self.because
         plain |= {
@@ -106,13 +108,45 @@ class Values:
             plain["driver"] = BoundDriver(**{name: word for name, word in driver.items() if word})
         return msgspec.convert(plain, WatchedGpu)
 
-    def not_available(self) -> list[str]:
-        """Dotted paths without a value; of a group that has none, the group alone."""
-        missing: list[str] = []
-        for group, leaves in _GROUPS.items():
-            lacks = [leaf for leaf in leaves if group + "." + leaf not in self.known]
-            if len(lacks) == len(leaves):
-                missing += [] if not leaves and group in self.known else [group]
-            else:
-                missing += [group + "." + leaf for leaf in lacks]
-        return missing
+
+class _Shape(NamedTuple):
+    """How values by dotted path are put into groups: the same from sample to sample, as a GPU gives the same values.
+
+    Attributes:
+        groups: how many there are; the first is the GPU itself.
+        places: of each path its group and the name in it.
+        nested: group, name and the group that stands there.
+        missing: paths of what is not given; of a group that has nothing, the group alone.
+
+    """
+
+    groups: int
+    places: list[tuple[int, str]]
+    nested: list[tuple[int, str, int]]
+    missing: list[str]
+
+
+@functools.lru_cache(maxsize=256)
+def _shape(paths: tuple[str, ...]) -> _Shape:
+    numbers: dict[str, int] = {"": 0}
+    nested: list[tuple[int, str, int]] = []
+    places = []
+    for path in paths:
+        *above, name = path.split(".")
+        for depth in range(len(above)):
+            group, parent = ".".join(above[: depth + 1]), ".".join(above[:depth])
+            if group not in numbers:
+                numbers[group] = len(numbers)
+                nested.append((numbers[parent], above[depth], numbers[group]))
+        places.append((numbers[".".join(above)], name))
+    return _Shape(len(numbers), places, nested, list(_missing(frozenset(paths))))
+
+
+def _missing(known: frozenset[str]) -> Iterator[str]:
+    """Dotted paths that are not there; of a group that has none, the group alone."""
+    for group, leaves in _GROUPS.items():
+        lacks = [leaf for leaf in leaves if group + "." + leaf not in known]
+        if len(lacks) < len(leaves):
+            yield from (group + "." + leaf for leaf in lacks)
+        elif group not in known:
+            yield group

@@ -141,17 +141,14 @@ class ReplayFeed(_Thread):
 
     def first(self) -> Frame:
         """The first sample. Raises NoRecording."""
-        from rigup.watch.recording import NoRecording, Recording
+        from rigup.watch.recording import Recording
 
         recording = Recording(self.path)
         try:
             self._total = recording.count()
-            frame = self._show(recording, 0)
+            return self._show(recording, 0)
         finally:
             recording.close()
-        if frame is None:
-            raise NoRecording(f"{self.path}: it holds no sample")
-        return frame
 
     def seek(self, steps: int) -> None:
         """Go on by so many samples, back where it is negative."""
@@ -159,19 +156,15 @@ class ReplayFeed(_Thread):
             self._steps += steps
         self._wake.set()
 
-    def _show(self, recording: "Recording", at: int) -> Frame | None:
-        """The sample at a position, with those before it that graphs and findings look back on."""
-        self._history = History(POINTS)
-        begin = max(0, at - POINTS)
-        for number, sample in enumerate(recording.samples(begin, at - begin + 1), begin):
-            self._history.add(sample)
-            self._at = number
+    def _show(self, recording: "Recording", at: int) -> Frame:
+        """The sample at a position, with those before it that graphs and findings look back on. Raises NoRecording."""
+        self._history, self._at = recording.history_at(at, POINTS), at
         return self._frame()
 
-    def _frame(self) -> Frame | None:
+    def _frame(self) -> Frame:
         sample = self._history.last
         if sample is None:
-            return None
+            raise AssertionError  # it was shown when the first was
         shown = structs.replace(sample, findings=findings(self._history))
         self._history.last = shown
         return frame_of(
@@ -199,7 +192,7 @@ class ReplayFeed(_Thread):
             if steps:
                 frame = self._show(recording, max(0, min(self._at + steps, self._total - 1)))
                 coming, ahead = iter(recording.samples(self._at + 1)), self._at + 1
-                self._post(frame or None)
+                self._post(frame)
             elif self.paused or ahead >= self._total:
                 self._wake.wait()
                 self._wake.clear()

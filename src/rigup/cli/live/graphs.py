@@ -1,5 +1,6 @@
 """Graphs and bars of characters: two samples a column in braille dots, eighths of a block in a bar."""
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -9,22 +10,25 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
 def graph(values: Sequence[float | None], wide: int, high: int, top: float) -> list[str]:
-    """The last values as `high` lines of `wide` characters, the newest at the right.
+    """The last values as `high` lines of `wide` characters, the newest at the right; None and NaN are not known.
 
     A value that is known has a dot at least, so that zero differs from what nobody told.
     """
+    if wide < 1:
+        return [""] * high
     dots = [_dots(value, high * 4, top) for value in values[-2 * wide :]]
     dots = [0] * (2 * wide - len(dots)) + dots
-    lines = []
-    for row in range(high - 1, -1, -1):
-        below = row * 4
-        lines.append(
-            "".join(
-                chr(0x2800 + _LEFT[max(0, min(4, dots[at] - below))] + _RIGHT[max(0, min(4, dots[at + 1] - below))])
-                for at in range(0, 2 * wide, 2)
-            )
-        )
-    return lines
+    columns = [_column(left, right, high) for left, right in zip(dots[::2], dots[1::2], strict=True)]
+    return ["".join(row) for row in zip(*columns, strict=True)]
+
+
+@functools.lru_cache(maxsize=4096)
+def _column(left: int, right: int, high: int) -> str:
+    """Characters from above to below that have so many dots at the left and at the right."""
+    return "".join(
+        chr(0x2800 + _LEFT[max(0, min(4, left - below))] + _RIGHT[max(0, min(4, right - below))])
+        for below in range(4 * high - 4, -1, -4)
+    )
 
 
 def _dots(value: float | None, most: int, top: float) -> int:

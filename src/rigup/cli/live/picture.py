@@ -1,8 +1,8 @@
 """One picture from a frame and the view: lines that fill the screen exactly, and what lies where for the mouse."""
 
-from dataclasses import dataclass, field
+import math
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from rigup.cli.layout import columns
 from rigup.cli.live import table
@@ -23,8 +23,7 @@ _HIGH = 40  # lines from which on there is room for more of the machine
 _MARKS = {"error": ("✖ ", "bad"), "warning": ("▲ ", "warn"), "note": ("• ", "note")}
 
 
-@dataclass
-class Picture:
+class Picture(Struct):
     """What is on the screen.
 
     Attributes:
@@ -34,8 +33,8 @@ class Picture:
 
     """
 
-    lines: list[Line] = field(default_factory=list)
-    places: dict[int, tuple[str, int]] = field(default_factory=dict)
+    lines: list[Line] = []
+    places: dict[int, tuple[str, int]] = {}
     rows: int = 0
 
     def add(self, line: Line, place: tuple[str, int] | None = None) -> None:
@@ -118,7 +117,7 @@ def _host_tiles(picture: Picture, frame: Frame, wide: int, room: int) -> None:
     metrics = [
         metric
         for metric in HOST_SERIES
-        if any(value is not None for value in frame.graphs.get(HOST, {}).get(metric, []))
+        if not all(math.isnan(value) for value in frame.graphs.get(HOST, {}).get(metric, []))
     ]
     across = max(1, min(wide // _TILE, len(metrics) or 1))
     down = min(-(-len(metrics) // across), room // _LEAST_TILE)
@@ -145,14 +144,14 @@ def _processes(picture: Picture, frame: Frame, view: View, wide: int, high: int)
     rows, room = shown(frame, view), high - 2 - len(picture.lines)
     if room < 1 or not processes_of(frame.sample, view):
         return
-    with_gpus = bool(frame.sample.gpus)
+    parts = table.columns_at(wide, bool(frame.sample.gpus))
     picture.rows = room
-    picture.add(table.head(view, sort_of(frame.sample, view), wide, with_gpus), ("head", 0))
+    picture.add(table.head(view, sort_of(frame.sample, view), parts), ("head", 0))
     at_chosen = position(rows, view)
     view.first = max(0, min(view.first, len(rows) - room, at_chosen), at_chosen - room + 1)
     for at, (depth, process) in enumerate(rows[view.first : view.first + room], view.first):
         chosen = at == at_chosen and view.chosen is not None
-        picture.add(table.row(process, depth, frame.sample.time, wide, chosen, with_gpus), ("process", at))
+        picture.add(table.row(process, depth, frame.sample.time, parts, chosen), ("process", at))
     if not rows:
         picture.add([Span(_("No process has these words: {words}").format(words=harmless(view.words)), "dim")])
 

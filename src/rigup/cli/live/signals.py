@@ -23,8 +23,8 @@ def send(process: WatchedProcess, name: str) -> str:
     try:
         handle = os.pidfd_open(process.pid) if hasattr(os, "pidfd_open") else None
         try:
-            running = Programs(LiveFiles()).now(process.pid, 0.0)
-            if running is None or abs(running.program.start - process.start) > _SAME:
+            start = Programs(LiveFiles()).start_of(process.pid)
+            if start is None or abs(start - process.start) > _SAME:
                 return _("{pid} has ended; nothing was sent.").format(**words)
             number = getattr(signal, name)
             if handle is None:

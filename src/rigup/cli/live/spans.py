@@ -35,19 +35,24 @@ def cut(text: str, most: int) -> str:
 
 def cell(text: str, wide: int, right: bool = False) -> str:
     """The text in exactly so many columns."""
-    fitting = cut(text, wide)
-    blanks = " " * (wide - columns(fitting))
-    return blanks + fitting if right else fitting + blanks
+    if (taken := columns(text)) > wide:
+        text = cut(text, wide)
+        taken = columns(text)
+    blanks = " " * (wide - taken)
+    return blanks + text if right else text + blanks
 
 
 def fitted(line: Line, wide: int) -> Line:
     """The line in exactly so many columns."""
     answer, room = [], wide
     for span in line:
-        text = cut(span.text, room)
-        if text:
-            answer.append(Span(text, span.role))
-        room -= columns(text)
+        taken = columns(span.text)
+        if taken > room:
+            span = Span(cut(span.text, room), span.role)  # noqa: PLW2901
+            taken = columns(span.text)
+        if span.text:
+            answer.append(span)
+        room -= taken
     if room:
         answer.append(Span(" " * room, answer[-1].role if answer and answer[-1].role == "chosen" else ""))
     return answer

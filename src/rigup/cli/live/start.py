@@ -35,11 +35,9 @@ def has_textual() -> bool:
 
 def live(options: Mapping[str, Any]) -> int:
     """Show the view until the person ends it; the exit status."""
-    from rigup.cli.watch_record import recording_errors
-
     view = View(replay=bool(options["replay"]))
     theme = theme_of(os.environ, options["theme"] or "")
-    with recording_errors():
+    with _recording_errors() if view.replay or options["record"] else contextlib.nullcontext():
         feed = ReplayFeed(options["replay"]) if view.replay else _live_feed(options)
         frame = feed.first()
     with contextlib.suppress(KeyboardInterrupt), _screen():
@@ -53,6 +51,13 @@ def live(options: Mapping[str, Any]) -> int:
         app.run()
         return app.return_code or 0
     return 0
+
+
+def _recording_errors() -> contextlib.AbstractContextManager[None]:
+    """Loaded where there is a recording: SQLite takes time that the first picture has not."""
+    from rigup.cli.watch_record import recording_errors
+
+    return recording_errors()
 
 
 def _end_with_terminal(feed: Feed) -> None:

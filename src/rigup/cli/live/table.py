@@ -40,10 +40,10 @@ def columns_at(wide: int, with_gpus: bool = True) -> list[Column]:
     return [*chosen, Column("command", _("Command"), max(left, 6), False, 0)]
 
 
-def head(view: View, sort: str, wide: int, with_gpus: bool = True) -> Line:
+def head(view: View, sort: str, parts: list[Column]) -> Line:
     """The heads; that by which rows stand has a mark."""
     line: Line = []
-    for column in columns_at(wide, with_gpus):
+    for column in parts:
         mark = ("▲" if view.reverse else "▼") if column.sort == sort else ""
         line += [Span(cell(column.head + mark, column.wide, column.right), "head"), Span(" ")]
     return line[:-1]
@@ -59,11 +59,10 @@ def sort_at(x: int, wide: int, with_gpus: bool = True) -> str:
     return ""
 
 
-def row(process: WatchedProcess, depth: int, now: float, wide: int, chosen: bool, with_gpus: bool = True) -> Line:
+def row(process: WatchedProcess, depth: int, now: float, parts: list[Column], chosen: bool) -> Line:
     """One process."""
-    words = {column.sort: column for column in columns_at(wide, with_gpus)}
     cells = _cells(process, depth, now)
-    text = " ".join(cell(cells[sort], column.wide, column.right) for sort, column in words.items())
+    text = " ".join([cell(cells[column.sort], column.wide, column.right) for column in parts])
     if chosen:
         return [Span(text, "chosen")]
     return [Span(text, "dim" if process.because is not UNSET else "")]

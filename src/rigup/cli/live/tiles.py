@@ -1,5 +1,6 @@
 """Graphs under a line that names them: of GPUs, and of the machine itself."""
 
+import math
 from collections.abc import Sequence
 
 from rigup.cli.live.gpus import DASH
@@ -11,7 +12,7 @@ from rigup.language import _
 from rigup.schemas.watch_gpu import WatchedGpu
 from rigup.watch.history import key_of
 
-Values = Sequence[float | None]
+Values = Sequence[float]  # NaN where one was not known
 
 
 def metric_name(metric: str) -> str:
@@ -28,25 +29,23 @@ def tile(frame: Frame, gpu: WatchedGpu, metric: str, wide: int, high: int) -> li
     form, most = {"power": ("{:.0f} W", top), "temperature": ("{:.0f} °C", top)}.get(metric, ("{:.0%}", 1.0))
     bound = form.format(most) if metric in ("power", "temperature") else ""
     role = {"gpu": "use", "memory": "memory", "power": "power", "temperature": "heat"}[metric]
-    now = values[-1] if values else None
-    return _lines(
-        f"GPU {gpu.index} ", metric, DASH if now is None else form.format(now), bound, values, role, top, wide, high
-    )
+    now = DASH if not values or math.isnan(values[-1]) else form.format(values[-1])
+    return _lines(f"GPU {gpu.index} ", metric, now, bound, values, role, top, wide, high)
 
 
 def host_tile(frame: Frame, metric: str, wide: int, high: int) -> list[Line]:
     """A graph of the machine: "cpu", "ram", "network" or "disk"; `high` lines in all."""
     values = frame.graphs.get(HOST, {}).get(metric, [])
-    is_share, now = metric in ("cpu", "ram"), values[-1] if values else None
+    is_share, now = metric in ("cpu", "ram"), values[-1] if values else math.nan
     top = _top(values, wide, 1.0 if is_share else 1024.0)
-    text = DASH if now is None else f"{now:.0%}" if is_share else size(now) + "/s"
+    text = DASH if math.isnan(now) else f"{now:.0%}" if is_share else size(now) + "/s"
     role = {"cpu": "use", "ram": "memory", "network": "power", "disk": "heat"}[metric]
     return _lines("", metric, text, "" if is_share else size(top) + "/s", values, role, top, wide, high)
 
 
 def _top(values: Values, wide: int, least: float) -> float:
     """The value at the upper edge: of what is shown the highest, and no less than `least`."""
-    known = [value for value in values[-2 * (wide - 1) :] if value is not None]
+    known = [value for value in values[-2 * (wide - 1) :] if not math.isnan(value)]
     return max([least, *known]) or 1.0
 
 

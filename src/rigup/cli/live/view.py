@@ -1,10 +1,9 @@
 """What the person chose, and what is shown: the two things that a picture is made of."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 
 from rigup.schemas.watch import Watch, WatchedProcess
 from rigup.watch.history import History, key_of, mark_of, memory_of
@@ -22,20 +21,19 @@ class Frame(NamedTuple):
 
     Attributes:
         sample: what is shown.
-        graphs: by GPU and name of a series, the last values, the oldest first.
+        graphs: by GPU and name of a series, the last values, the oldest first; NaN where one was not known.
         parents: the parent of each process, where a tree was asked for.
         note: what else must be said: that a recording waits, where a replay is.
 
     """
 
     sample: Watch
-    graphs: dict[str, dict[str, list[float | None]]]
+    graphs: dict[str, dict[str, Sequence[float]]]
     parents: dict[int, int] = {}  # noqa: RUF012  # of a tuple, and nobody writes it
     note: str = ""
 
 
-@dataclass
-class View:
+class View(Struct):
     """What the person chose.
 
     Attributes:
@@ -76,8 +74,11 @@ class View:
 
 def frame_of(sample: Watch, history: History, parents: dict[int, int] | None = None, note: str = "") -> Frame:
     """A frame of the last sample of a history."""
-    graphs = {key_of(gpu): {name: history.recent(gpu, name, POINTS) for name in METRICS} for gpu in sample.gpus}
-    graphs[HOST] = {name: ring.last(POINTS) for name, ring in history.host.items()}
+    graphs: dict[str, dict[str, Sequence[float]]] = {}
+    for key in map(key_of, sample.gpus):
+        rings = history.series.get(key, {})
+        graphs[key] = {name: rings[name].tail(POINTS) for name in METRICS if name in rings}
+    graphs[HOST] = {name: ring.tail(POINTS) for name, ring in history.host.items()}
     return Frame(sample, graphs, parents or {}, note)
 
 

@@ -15,7 +15,7 @@ from rigup.machine.kinds.access import (
     UnitFile,
     Variable,
 )
-from rigup.machine.kinds.cards import CardCount, DrmCard, Gpu, GpuProcess, KfdNode, PciDevice, UnlistedVendor
+from rigup.machine.kinds.cards import CardCount, CardState, DrmCard, Gpu, GpuProcess, KfdNode, PciDevice, UnlistedVendor
 from rigup.machine.kinds.configured import (
     CdiSpec,
     ContainerToolkit,
@@ -74,6 +74,7 @@ from rigup.machine.kinds.system import (
 __all__ = [
     "Account",
     "CardCount",
+    "CardState",
     "CdiSpec",
     "ContainerEngine",
     "ContainerToolkit",

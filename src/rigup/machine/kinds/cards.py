@@ -93,6 +93,20 @@ class Gpu(
         )
 
 
+class CardState(Fact, keys=("pci_address",), scope=MACHINE, title=("pci_address",)):
+    """How a card runs now: its link to the machine, how busy it is, and what slows it down."""
+
+    pci_address: str
+    lanes: int  # of PCIe, in use
+    lanes_of_card: int  # that it has
+    lanes_of_slot: int  # that the port above it has
+    lanes_most: int  # that card and slot have together, as its driver tells
+    generation: int  # of PCIe: what the link runs at
+    generation_most: int  # that card and slot can together
+    busy: int  # per cent of the time
+    throttle: list[str]  # why its clock is lowered, in the words of rigup.watch/1
+
+
 class CardCount(Fact, keys=("vendor",), scope=MACHINE):
     """All cards of one maker that anybody saw on a machine, together: for rules that count."""
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.kinds import DrmCard, PciDevice
+from rigup.machine.kinds import CardState, DrmCard, PciDevice
 from rigup.machine.reader import File, Listing, Statements, reads
 from rigup.machine.readers.values import Draft, address, says, size
 from rigup.machine.texts import Hit, Text
@@ -12,6 +12,9 @@ from rigup.machine.texts import Hit, Text
 _DEVICES = "/sys/bus/pci/devices/"
 _MINE = _DEVICES + "{PciDevice.address}/"
 _KEPT = lazy_regex(r"(?:0x0*)?(0?3[0-9a-f]{2}|12[0-9a-f]{2})[0-9a-f]{2}\s*", re.IGNORECASE)
+
+_LINK = {"current_link_width": "lanes", "max_link_width": "lanes_of_card", "../max_link_width": "lanes_of_slot"}
+_MOST_LANES = 32  # a card that sleeps, and a bridge without a link, give all ones and zero
 
 # lspci's words for the classes that are kept, and their codes.
 _CLASSES = {
@@ -104,6 +107,18 @@ def pci_driver(text: Text) -> Statements:
     for hit in text.each(r"(?P<path>/sys/\S{1,200})/driver -> \S{0,200}/drivers/(?P<driver>[\w-]{1,60})"):
         if where := address(hit["path"]):
             yield hit.states(PciDevice, address=where, driver=hit["driver"])
+
+
+@reads(
+    CardState,
+    inputs=[File(_MINE + "{current,max}_link_width", wakes="any"), File(_MINE + "../max_link_width", wakes="any")],
+)
+def card_link(text: Text) -> Statements:
+    """`16`: the lanes in use, those of the card, or those of the port above it."""
+    where, match = address(text.source), re.match(r"(\d{1,2})\s*\Z", text.body)
+    name = re.search(r"/((?:\.\./)?\w{1,40})\Z", text.source)
+    if where and match and name and name[1] in _LINK and 0 < int(match[1]) <= _MOST_LANES:
+        yield from says(text, CardState, 0, pci_address=where, **{_LINK[name[1]]: int(match[1])})
 
 
 @reads(

@@ -8,8 +8,9 @@ from typing import Any
 
 from rigup.knowledge.chips import isa_of_capability
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.throttling import nvml_reasons
 from rigup.machine import nvml
-from rigup.machine.kinds import Driver, Gpu, GpuProcess
+from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.gpu_processes import processes_of_nvml
 from rigup.machine.readers.values import (
@@ -54,6 +55,12 @@ def compute(value: str) -> str | None:
 def capability(value: str) -> str | None:
     """8.6 is sm_86."""
     return isa_of_capability(value.strip())
+
+
+def slowing(value: str) -> list[str] | None:
+    """0x0000000000000040: what lowers the clock, and nothing where it is idle."""
+    match = re.fullmatch(r"0x([0-9a-fA-F]{1,16})", value.strip())
+    return nvml_reasons(int(match[1], 16)) if match else None
 
 
 # (section, key): of -q. XML tells the same in small letters with underscores.
@@ -246,6 +253,16 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),
     "retired_pages.pending": ("remap_pending", truth),
 }
+_STATE_COLUMNS: dict[str, tuple[str, Convert]] = {
+    "pcie.link.width.current": ("lanes", number),
+    "pcie.link.width.max": ("lanes_most", number),
+    "pcie.link.gen.current": ("generation", number),
+    "pcie.link.gen.gpucurrent": ("generation", number),
+    "pcie.link.gen.max": ("generation_most", number),
+    "utilization.gpu": ("busy", lambda value: number(value.rstrip(" %"))),
+    "clocks_event_reasons.active": ("throttle", slowing),
+    "clocks_throttle_reasons.active": ("throttle", slowing),
+}
 _KNOWN = lazy_regex(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:memory|pci|pcie|utilization|temperature|"
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)")  # fmt: skip
 _HEADER = lazy_regex(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
@@ -261,7 +278,7 @@ _AFTER = lazy_regex(
 
 @reads(
     inputs=[Run((sys.executable, str(Path(nvml.__file__))), seconds=10, wakes="10de", given="/dev/nvidiactl", says=r"^index, |NVML|nvidia-ml-py")],
-    adds=(Driver, Gpu, GpuProcess), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
+    adds=(Driver, Gpu, GpuProcess, CardState), marks=("--query-gpu", "remapped_rows.", "driver_version", "memory.total", "compute_cap", "pci.bus_id", "name, ", "index, ", "compute_mode", "mig.mode.current"),
 )  # fmt: skip
 def nvidia_csv(text: Text) -> Statements:
     """`--query-gpu=… --format=csv`: by its head line, or, without one, by the command above it; behind rigup's own, who has a card's memory."""
@@ -284,7 +301,7 @@ def _is_header(columns: list[str]) -> bool:
     return known >= 2 and known >= len(columns) // 3
 
 
-def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
+def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | CardState]:
     """The lines that have as many cells as were asked for."""
     for count, line in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
         cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
@@ -295,17 +312,14 @@ def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver]:
         yield from _row(text, dict(zip(columns, cells, strict=True)), at + line.start(1))
 
 
-def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
+def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver | CardState]:
     if re.match(r"\d+\.\d", driver := row.get("driver_version", "").strip()):
         draft_of_driver = Draft(text, Driver, at)
         draft_of_driver.add("vendor", "nvidia")
         draft_of_driver.add("version", version(driver))
         yield from draft_of_driver.facts()
     draft = Draft(text, Gpu, at)
-    for column, cell in row.items():
-        if column in _COLUMNS:
-            field, convert = _COLUMNS[column]
-            draft.add(field, convert(cell))
+    _fill_columns(draft, _COLUMNS, row)
     total, free = draft.get("vram"), mib(row.get("memory.free", ""))
     if total and free is not None and "memory.used" not in row:
         draft.add("memory_used", total - free)
@@ -315,3 +329,15 @@ def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver]:
         draft.add("vendor", "nvidia")
         draft.add("seen_by", "nvidia-smi")
     yield from draft.facts("vendor", "seen_by", "memory_used")
+    state = Draft(text, CardState, at)
+    _fill_columns(state, _STATE_COLUMNS, row)
+    if state.readings and (where := address(row.get("pci.bus_id", row.get("gpu_bus_id", "")))):
+        state.add("pci_address", where)
+        yield from state.facts()
+
+
+def _fill_columns(draft: Draft[Any], columns: dict[str, tuple[str, Convert]], row: dict[str, str]) -> None:
+    for column, cell in row.items():
+        if column in columns:
+            field, convert = columns[column]
+            draft.add(field, convert(cell))

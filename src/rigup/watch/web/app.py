@@ -24,7 +24,9 @@ from starlette.routing import Route
 
 from rigup.machine.outward import outward
 from rigup.schemas.shared import Finding
+from rigup.schemas.watch import Watch
 from rigup.watch.nodes import Node, Replayed
+from rigup.watch.recording import NoRecording
 from rigup.watch.ways import first_way
 
 SERIES = ("gpu", "memory", "power", "temperature")
@@ -50,7 +52,12 @@ class Page:
         self._clients = 0
         self.closing = False
         self.app = Starlette(
-            routes=[Route("/", self.page), Route("/history", self.history), Route("/events", self.events)]
+            routes=[
+                Route("/", self.page),
+                Route("/history", self.history),
+                Route("/events", self.events),
+                Route("/moment", self.moment),
+            ]
         )
 
     def _is_allowed(self, request: Request) -> bool:
@@ -93,6 +100,25 @@ class Page:
             return _refused()
         return _guarded(JSONResponse([_of(node) | node.series(SERIES) for node in self.nodes]))
 
+    def moment(self, request: Request) -> Response:
+        """A recorded machine as it was at a point of its graphs. In a thread of its own: it reads a file."""
+        if not self._is_allowed(request):
+            return _refused()
+        words = [request.query_params.get(name, "") for name in ("node", "at")]
+        if not all(word.isascii() and word.isdecimal() and len(word) < 10 for word in words):
+            return _guarded(PlainTextResponse("node and at are numbers\n", 400))
+        at, point = map(int, words)
+        node = self.nodes[at] if at < len(self.nodes) else None
+        try:
+            sample = node.moment(point) if isinstance(node, Replayed) else None
+        except LookupError:
+            sample = None
+        except NoRecording as error:
+            return _guarded(PlainTextResponse(f"{error}\n", 503))
+        if node is None or sample is None:
+            return _guarded(PlainTextResponse("there is no such moment\n", 404))
+        return _guarded(JSONResponse(_shown(node, sample, "")))
+
     async def events(self, request: Request) -> Response:
         """Each new sample as an event (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
         if not self._is_allowed(request):
@@ -121,7 +147,10 @@ class Page:
 
 def _of(node: Node) -> dict[str, Any]:
     """A machine now, without what is private."""
-    sample, trouble = node.last()
+    return _shown(node, *node.last())
+
+
+def _shown(node: Node, sample: Watch | None, trouble: str) -> dict[str, Any]:
     plain = outward(msgspec.to_builtins(sample)) if sample is not None else None
     if isinstance(plain, dict):
         plain["processes"] = plain["processes"][:_MOST_PROCESSES]

@@ -30,16 +30,18 @@ const values = (gpu) => {
   return { gpu: gpu.utilisation?.gpu, memory: total ? used / total : undefined, power: gpu.power?.draw, temperature: heat.length ? Math.max(...heat) : undefined };
 };
 
-const draw = (canvas, times, series, limit) => {
+const draw = (canvas, node, series, limit) => {
+  const times = node.times, chosen = node.moment === undefined ? times.length - 1 : node.moment;
   const wide = canvas.clientWidth, high = canvas.clientHeight, scale = window.devicePixelRatio || 1;
   if (!wide || !high) return;
   canvas.width = wide * scale;
   canvas.height = high * scale;
   const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
   pen.scale(scale, scale);
-  const end = times.length ? times[times.length - 1] : 0, span = range || Math.max(end - (times[0] || 0), 1);
+  const last = range ? chosen : times.length - 1; // all of the time, or what went before the moment
+  const end = times.length ? times[last] : 0, span = range || Math.max(end - (times[0] || 0), 1);
   const shown = [];
-  for (let at = times.length - 1; at >= 0 && end - times[at] <= span; at--) shown.push(at);
+  for (let at = last; at >= 0 && end - times[at] <= span; at--) shown.push(at);
   const known = shown.map((at) => series[at]).filter((value) => value !== null && value !== undefined);
   const top = metric === "gpu" || metric === "memory" ? 1 : Math.max(metric === "temperature" ? 100 : limit || 0, ...known, 1);
   pen.strokeStyle = style.getPropertyValue("--line");
@@ -60,6 +62,15 @@ const draw = (canvas, times, series, limit) => {
     before = times[at];
   }
   pen.stroke();
+  if (node.recorded && chosen >= 0 && times.length) {
+    const x = Math.max(0.5, wide - ((end - times[chosen]) / span) * wide - 0.5);
+    pen.strokeStyle = style.getPropertyValue("--warn");
+    pen.lineWidth = 1;
+    pen.beginPath();
+    pen.moveTo(x, 0);
+    pen.lineTo(x, high);
+    pen.stroke();
+  }
 };
 
 const card = (gpu, node) => {
@@ -79,7 +90,7 @@ const card = (gpu, node) => {
   canvas.setAttribute("aria-label", words[metric] + " " + (gpu.name || gpu.index));
   box.append(canvas);
   const series = node.gpus[key(gpu)];
-  if (series) requestAnimationFrame(() => draw(canvas, node.times, series[metric], gpu.power?.limit));
+  if (series) requestAnimationFrame(() => draw(canvas, node, series[metric], gpu.power?.limit));
   return box;
 };
 
@@ -101,7 +112,7 @@ const hostCard = (node) => {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", name.toUpperCase());
   box.append(made("h3", name.toUpperCase()), canvas);
-  requestAnimationFrame(() => draw(canvas, node.times, series));
+  requestAnimationFrame(() => draw(canvas, node, series));
   return box;
 };
 
@@ -138,12 +149,51 @@ const table = (processes, columns) => {
   return box;
 };
 
+const tellState = () => { place("state").textContent = nodes.some((node) => !node.recorded) ? words.live : ""; };
+const clock = (time, withDay) => new Date(time * 1000)[withDay ? "toLocaleString" : "toLocaleTimeString"]();
+// A recorded machine has a slider over its time, which stays while what it shows is drawn anew.
+const sectionOf = (at) => {
+  const section = made("section"), node = nodes[at];
+  if (node.recorded && node.times.length > 1) {
+    const slider = made("input", undefined, "moment");
+    slider.type = "range";
+    slider.min = 0;
+    slider.max = node.times.length - 1;
+    slider.value = slider.max;
+    slider.setAttribute("aria-label", words.range + ": " + node.name);
+    const tell = () => slider.setAttribute("aria-valuetext", clock(node.times[slider.value], true));
+    slider.addEventListener("input", () => { tell(); look(at, Number(slider.value)); });
+    tell();
+    section.append(slider);
+  }
+  section.append(made("div"));
+  return section;
+};
+// What was at a moment; while an answer is awaited the newest wish alone is kept.
+const look = async (at, moment) => {
+  const node = nodes[at];
+  node.wanted = moment;
+  if (node.asking) return;
+  node.asking = true;
+  try {
+    while (node.wanted !== undefined) {
+      const wanted = node.wanted;
+      node.wanted = undefined;
+      const answer = await fetch("/moment?node=" + at + "&at=" + wanted);
+      if (answer.ok) Object.assign(node, await answer.json(), { moment: wanted });
+      else node.trouble = (await answer.text()).trim();
+      show(at);
+    }
+    tellState();
+  } catch { place("state").textContent = words.broken; } finally { node.asking = false; }
+};
+
 const show = (at) => {
   const node = nodes[at], sample = node.sample;
-  while (place("nodes").children.length <= at) place("nodes").append(made("section"));
-  const section = place("nodes").children[at], open = [...section.querySelectorAll("details[open] summary")].map((summary) => summary.textContent);
+  while (place("nodes").children.length <= at) place("nodes").append(sectionOf(place("nodes").children.length));
+  const section = place("nodes").children[at].lastChild, open = [...section.querySelectorAll("details[open] summary")].map((summary) => summary.textContent);
   const head = made("h2", node.name);
-  if (sample) head.append(made("small", new Date(sample.time * 1000).toLocaleTimeString()));
+  if (sample) head.append(made("small", clock(sample.time, node.recorded)));
   const parts = [head];
   if (node.trouble) parts.push(made("p", "✖ " + node.trouble, "trouble"));
   if (sample) {
@@ -172,6 +222,7 @@ const show = (at) => {
 
 const add = (event) => {
   const node = nodes[event.node], before = node.sample?.time;
+  if (node.recorded) return; // it is shown as the slider stands
   node.trouble = event.trouble;
   if (event.sample && event.sample.time !== before) {
     node.sample = event.sample;
@@ -207,11 +258,12 @@ const begin = async () => {
   const answer = await fetch("/history");
   if (!answer.ok) { place("state").textContent = words.refused; return; }
   nodes.splice(0, nodes.length, ...(await answer.json()));
+  place("nodes").replaceChildren();
   if (nodes[0]?.recorded) { range = 0; place("range").value = "0"; }
   nodes.forEach((_node, at) => show(at));
   const events = new EventSource("/events");
   let broken = false;
-  events.onopen = () => { place("state").textContent = words.live; if (broken) { events.close(); begin(); } };
+  events.onopen = () => { tellState(); if (broken) { events.close(); begin(); } };
   events.onmessage = (event) => add(JSON.parse(event.data));
   events.onerror = () => { broken = true; place("state").textContent = words.broken; };
 };
