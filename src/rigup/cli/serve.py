@@ -84,6 +84,7 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     from rigup.cli.progress import Waiting
     from rigup.llm.engines.here import here
     from rigup.llm.server.connection import Rules
+    from rigup.llm.server.gathering import new_loop
     from rigup.llm.server.serving import Plan, Server
 
     key, is_new = _key(wish)
@@ -103,7 +104,8 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
     try:
-        asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
     except OSError as error:
         template = _(
             "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."
