@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 
-import rigup
 from rigup.language import _
 from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import RunningEngine
@@ -22,6 +21,7 @@ from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.relay import Relay, connected, json_of, request_for
+from rigup.version import __version__
 
 OF_MODELS = frozenset(
     "/v1/" + path for path in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
@@ -266,7 +266,7 @@ class Server:
         elif asked.path in ("/v1/models", "/models"):
             client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
         elif asked.path == "/api/version":
-            client.send(200, msgspec.json.encode({"version": rigup.__version__}))
+            client.send(200, msgspec.json.encode({"version": __version__}))
         elif asked.path in ("/api/tags", "/api/ps"):
             listed = await asyncio.to_thread(self._listed_as_ollama, asked.path == "/api/ps")
             client.send(200, msgspec.json.encode({"models": listed}))
