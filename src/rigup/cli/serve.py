@@ -1,4 +1,4 @@
-"""`rigup serve`: local models behind OpenAI's interface."""
+"""`rigup serve`: local models behind OpenAI's interface and ollama's."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ _LEAST_KEY, _MOST_KEY = 16, 512
 @click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).")  # fmt: skip
 def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> int:
-    """Serve language models behind OpenAI's interface, on this machine alone and with a key.
+    """Serve language models behind the interfaces of OpenAI and ollama, on this machine alone and with a key.
 
     MODEL is a GGUF file, a folder, or the name of a model on this machine as `rigup models` shows it; NAME is how clients
     call it. One model is loaded at once; of several each is when it is asked for. Ctrl-C lets answers end that are on
