@@ -166,6 +166,8 @@ def test_errors_have_the_form_of_ollama(quiet):
         head, _gap, body = raw(quiet.port, request).partition(b"\r\n\r\n")
         assert int(head.split()[1]) == status, request
         assert isinstance(json.loads(body)["error"], str), request
+    head, _gap, body = raw(quiet.port, b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n").partition(b"\r\n\r\n")
+    assert (head.split()[1], body) == (b"200", b"")
     with pytest.raises(ollama.ResponseError, match="There are: one, two") as error:
         client_of(quiet).chat("three", LIMA)
     assert error.value.status_code == 404

@@ -258,9 +258,11 @@ class Server:
             )
         if asked.path not in _OWN:
             raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
-        if asked.method != "GET":
+        if asked.method == "HEAD" and asked.path == "/":  # how ollama's own program asks whether anybody is there
+            client.send(200, b"", "text/html; charset=utf-8")
+        elif asked.method != "GET":
             raise Refused(405, "method_not_allowed", "Send a GET.")
-        if asked.path == "/":
+        elif asked.path == "/":
             text, heads = page(wanted_language(asked.languages))
             client.send(200, text, "text/html; charset=utf-8", heads)
         elif asked.path in ("/v1/models", "/models"):
