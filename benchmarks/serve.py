@@ -1,10 +1,11 @@
 """What `rigup serve` adds to its engine's own server: both are asked in turn in one run, by one client.
 
-    benchmarks/serve.py MODEL.gguf [--rounds N] [--tokens N] [--streams N,…] [--engine-python PYTHON]
+    benchmarks/serve.py MODEL.gguf [--rounds N] [--tokens N] [--streams N,…] [--engine-threads N] [--engine-python PYTHON]
 
 Each round asks the engine and the server alike, in changing order. Printed are medians over rounds: the time to the first
 piece of one stream, and tokens a second of all streams at once, with the share that the server costs; and the processor's
-time that engine and server take for each piece, which tells more than rates do where others use the machine too.
+time that engine and server take for each piece and the server for each request, which tells more than rates do where others use
+the machine too. `--engine-threads` leaves cores to the server and to the client, which an engine on all of them never does.
 """
 
 import argparse
@@ -58,41 +59,39 @@ async def many(base: str, key: str, streams: int, tokens: int) -> tuple[float, f
 
 
 def processor_time(pid: int) -> float:
-    """Seconds that a process has taken of processors; 0 where nobody tells."""
+    """Seconds that the threads of a process have taken of processors; 0 where nobody tells."""
     try:
-        words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        spent = [path.read_text().split()[0] for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
     except OSError:
         return 0.0
-    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    return sum(map(int, spent)) / 1e9
 
 
 def measured(places: dict[str, tuple[str, str]], pids: tuple[int, int], streams: int, tokens: int, rounds: int) -> None:
-    """Ask both in turn, and print; `pids` are the engine's and the server's, `took` what each takes of processors for the server's pieces."""
+    """Ask both in turn, and print; `pids` are the engine's and the server's, those of the processors' time."""
     rates: dict[str, list[float]] = {name: [] for name in places}
     firsts: dict[str, list[float]] = {name: [] for name in places}
-    took, pieces = [0.0, 0.0], 0
+    engine_seconds, server_seconds, pieces = 0.0, 0.0, 0
     for number in range(rounds + 1):
         for name in sorted(places, reverse=bool(number % 2)):
-            before = [processor_time(pid) for pid in pids]
+            engine_before, server_before = map(processor_time, pids)
             rate, first, count = asyncio.run(many(*places[name], streams, tokens))
-            if number and name == "server":
+            if not number:  # the first round warms both
+                continue
+            rates[name].append(rate)
+            firsts[name].append(first)
+            if name == "server":
                 pieces += count
-                took = [
-                    sum(pair)
-                    for pair in zip(
-                        took, (processor_time(pid) - was for pid, was in zip(pids, before, strict=True)), strict=True
-                    )
-                ]
-            if number:  # the first round warms both
-                rates[name].append(rate)
-                firsts[name].append(first)
+                engine_seconds += processor_time(pids[0]) - engine_before
+                server_seconds += processor_time(pids[1]) - server_before
     pairs = [server / engine for server, engine in zip(rates["server"], rates["engine"], strict=True)]
     added = [1000 * (server - engine) for server, engine in zip(firsts["server"], firsts["engine"], strict=True)]
     print(
         f"{streams:3} streams: engine {statistics.median(rates['engine']):8.1f}/s  server {statistics.median(rates['server']):8.1f}/s  "
         f"ratio {statistics.median(pairs):.3f} ({min(pairs):.3f}..{max(pairs):.3f})  "
         f"first piece {1000 * statistics.median(firsts['engine']):.1f} ms, with the server {statistics.median(added):+.1f} ms ({min(added):+.1f}..{max(added):+.1f})"
-        f"  a piece takes {1e6 * took[0] / max(1, pieces):.0f} us of the engine's and {1e6 * took[1] / max(1, pieces):.0f} us of the server's"
+        f"  a piece takes {1e6 * engine_seconds / max(1, pieces):.0f} us of the engine's and {1e6 * server_seconds / max(1, pieces):.1f} us of the server's,"
+        f" a request {1e6 * server_seconds / max(1, rounds * streams):.0f} us of the server's"
         f"  least first piece {1000 * min(firsts['engine']):.1f} and {1000 * min(firsts['server']):.1f} ms",
         flush=True,
     )
@@ -105,6 +104,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--tokens", type=int, default=64)
     parser.add_argument("--streams", default="1,16,64")
+    parser.add_argument("--engine-threads", type=int, default=0)
     parser.add_argument("--engine-python", default=sys.executable)
     told = parser.parse_args()
     streams = [int(count) for count in told.streams.split(",")]
@@ -113,6 +113,8 @@ def main() -> None:
         model=told.model, name="bench", engine="xllamacpp", python=told.engine_python, on="cpu", settings=settings,
         context=256 + told.tokens, embeddings=False,
     )  # fmt: skip
+    if told.engine_threads:
+        os.environ["LLAMA_ARG_THREADS"] = str(told.engine_threads)
     with start(wish, here("cpu")) as engine:
         environ = {**os.environ, "ENGINE_KEY": engine.key}
         words = [

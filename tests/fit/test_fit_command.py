@@ -144,3 +144,43 @@ def _said(folder: Path) -> str:
     found = CliRunner().invoke(main, ["fit", str(folder), "--on", "cpu"])
     assert found.exit_code != 0
     return " ".join(found.output.split())
+
+
+@pytest.mark.parametrize(("on", "devices"), [("ram 64GB", 1), ("RTX 3090, ram 64GB", 2)])
+def test_a_draft_takes_its_memory_first(file: str, on: str, devices: int) -> None:
+    """What it takes is no longer free for the model, and the words that start the engine name both."""
+    alone = json.loads(_run(file, "--on", on, "--json").output)
+    told = json.loads(_run(file, "--on", on, "--draft", file, "--json").output)
+    draft = told["draft"]
+    assert len(draft["of_devices"]) == devices
+    assert sum(draft["of_devices"]) == draft["total"] == alone["memory"]["total"]
+    assert draft["same_words"] is True
+    for before, after, taken in zip(alone["devices"], told["devices"], draft["of_devices"], strict=True):
+        assert before["free"] is None or before["free"] - after["free"] == taken
+    words = told["start"]["words"]
+    assert words[words.index("--model-draft") + 1] == file
+    assert words[words.index("--gpu-layers-draft") + 1] == str(draft["gpu_layers"])
+    assert draft["gpu_layers"] == (17 if devices > 1 else 0)
+    assert "draft" not in alone
+    report = " ".join(_run(file, "--on", on, "--draft", file).output.split())
+    assert "what is free below is what it leaves" in report
+    assert "goes on without it" not in report
+
+
+def test_a_draft_may_be_what_no_longer_fits(file: str) -> None:
+    assert _run(file, "--on", "ram 8GB", "--context", "65536").return_value == 0
+    assert _run(file, "--on", "ram 8GB", "--context", "65536", "--draft", file).return_value == 1
+
+
+def test_a_draft_of_another_vocabulary_is_told(file: str, tmp_path: Path) -> None:
+    keys, tensors = ggufs.llama()
+    other = str(ggufs.write(tmp_path / "other.gguf", {**keys, "tokenizer.ggml.model": "gpt2"}, tensors))
+    same = str(ggufs.write(tmp_path / "same.gguf", {**keys, "tokenizer.ggml.model": "llama"}, tensors))
+    assert "goes on without it" in " ".join(_run(same, "--on", "cpu", "--draft", other).output.split())
+    assert "goes on without it" not in _run(same, "--on", "cpu", "--draft", same).output
+
+
+@pytest.mark.parametrize("more", [["--engine", "ollama"], ["--engine", "vllm"], ["--train", "lora"]])
+def test_a_draft_goes_with_llama_alone(file: str, more: list[str]) -> None:
+    found = CliRunner().invoke(main, ["fit", file, "--on", "cpu", "--draft", file, *more])
+    assert (found.exit_code, "llama.cpp alone" in found.output) == (2, True)

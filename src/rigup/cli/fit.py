@@ -10,10 +10,13 @@ from rigup.cli.data import data_text
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rigup.cli.fit_more import Answer
     from rigup.fit.judge import Asked
+    from rigup.fit.pools import Pool
     from rigup.fit.request import Request
-    from rigup.schemas.fit import Fit
+    from rigup.schemas.fit import Draft, Fit
     from rigup.schemas.fit_more import FitTrain
 
 _DEFAULT_CONTEXT, _DEFAULT_SEQUENCE = 8192, 2048
@@ -43,6 +46,7 @@ _WHOLE = click.IntRange(1, 1 << 24)
 @click.option("--tensor-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: ranks that share each layer.")
 @click.option("--pipeline-parallel", type=click.IntRange(1, 64), metavar="N", help="vLLM: stages one behind another.")
 @click.option("--eager", is_flag=True, help="vLLM: without graphs.")
+@click.option("--draft", default="", metavar="MODEL", help="A draft model beside it, as `rigup serve --draft` has one: it takes its memory first.")  # fmt: skip
 @click.option("--quant", default="", metavar="Q", help="Ask of the model as this type of file: Q4_K_M, IQ4_XS …")
 @click.option("--train", type=click.Choice(["full", "lora", "qlora"]), help="What a training step takes instead.")
 @click.option("--optimizer", type=click.Choice(_OPTIMIZERS), default="adamw", help="Of training.")
@@ -103,6 +107,8 @@ def _answer(model: str, where: str | None, wish: dict[str, Any], is_given: dict[
     from rigup.fit.judge import Asked
 
     plain = wish["train"] or wish["engine"] == "vllm"
+    if wish["draft"] and (plain or wish["engine"] != "llama.cpp"):
+        raise click.UsageError(_("A draft model goes with llama.cpp alone."))
     asked = pictures_of(model) or asked_of(model, wish["quant"], "BF16" if plain else "Q4_K_M")
     if not isinstance(asked, Asked):
         from rigup.fit.images import judged_images
@@ -149,7 +155,7 @@ def _engine_answer(
     asked: "Asked", model: str, where: str | None, wish: dict[str, Any], is_given: dict[str, bool]
 ) -> "Fit":
     from rigup.fit.engine import engine_pythons
-    from rigup.fit.engines import judged_by
+    from rigup.fit.engines import judged_by, with_draft
     from rigup.fit.where import pools_on
 
     pythons = [] if wish["formula"] else engine_pythons([wish["engine_python"]] if wish["engine_python"] else [])
@@ -161,7 +167,32 @@ def _engine_answer(
         if not wish["context"]:
             request = _request(asked, {**wish, "context": usual_context(asked.model, pools, os.environ)})
         request = as_ollama(request, os.environ, is_given)
-    return judged_by(wish["engine"], asked, request, pools, model, questions=not wish["formula"], pythons=pythons)
+    draft = _draft(wish["draft"], asked, request, pools) if wish["draft"] else None
+    fit = judged_by(
+        wish["engine"], asked, request, draft[1] if draft else pools, model, questions=not wish["formula"], pythons=pythons
+    )  # fmt: skip
+    return with_draft(fit, *draft[::2]) if draft else fit
+
+
+def _draft(
+    word: str, asked: "Asked", request: "Request", pools: "Sequence[Pool]"
+) -> "tuple[Draft, Sequence[Pool], str]":
+    """A draft model, what it leaves of the memories, and its file for the words that start it. Raises FitError."""
+    from rigup.cli.fit_asked import asked_of
+    from rigup.fit.drafts import drafted, has_same_words
+    from rigup.fit.judge import Asked, model_fields
+    from rigup.schemas.fit import Draft
+
+    found = asked_of(word, "", "Q4_K_M")
+    if not isinstance(found, Asked):
+        raise click.UsageError(_("{model} is no model that writes.").format(model=word[:200]))
+    placed = drafted(found.model, request, pools)
+    sizes = [part.total for part in placed.plan.parts]
+    draft = Draft(
+        model=model_fields(found), gpu_layers=placed.layers, total=sum(sizes), of_devices=sizes,
+        same_words=has_same_words(found.model, asked.model),
+    )  # fmt: skip
+    return draft, placed.left, str(found.path or "DRAFT.gguf")
 
 
 def _draw(fit: "Answer", page: str | None, picture: str | None) -> None:

@@ -26,7 +26,7 @@ _SMALL = 0.005  # of a gibibyte; what is less is not named
 def text(fit: Fit, color: bool = False) -> str:
     """The whole report."""
     parts = [
-        _head(fit), *(_memory(device) for device in fit.devices), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
+        [*_head(fit), *_draft(fit)], *(_memory(device) for device in fit.devices), _speed(fit), _answers(fit), start_lines(fit), _end(fit)
     ]  # fmt: skip
     report = "\n\n".join("\n".join(part) for part in parts if part)
     return report if color else click.unstyle(report)
@@ -66,6 +66,23 @@ def _head(fit: Fit) -> list[str]:
     else:
         sentence = _("{model} {type} fits: with {context} tokens of context it takes {size}.")
     return [style(line, bold=True) for line in wrapped(sentence.format(**fields))]
+
+
+def _draft(fit: Fit) -> list[str]:
+    """The draft model beside it."""
+    draft = fit.draft
+    if draft is UNSET:
+        return []
+    fields = {"model": draft.model.name, "type": draft.model.quantisation, "size": gibibytes(draft.total, 2)}
+    if len(fit.devices) == 1:
+        sentence = _(
+            "The draft model {model} {type} comes first and takes {size}: what is free below is what it leaves."
+        )
+    else:
+        sentence = _("The draft model {model} {type} comes first and takes {size}, with {layers} of {all} layers on the GPU: what is free below is what it leaves.")  # fmt: skip
+        fields |= {"layers": str(draft.gpu_layers), "all": str(draft.model.layers + 1)}
+    other = _("Its vocabulary is not that of the model: the engine goes on without it.")
+    return [*wrapped(sentence.format(**fields)), *([] if draft.same_words else wrapped(other))]
 
 
 def _memory(pool: Pool) -> list[str]:

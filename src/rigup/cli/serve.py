@@ -1,4 +1,4 @@
-"""`rigup serve`: local models behind OpenAI's interface."""
+"""`rigup serve`: local models behind OpenAI's interface and ollama's."""
 
 import os
 import sys
@@ -47,7 +47,7 @@ _LEAST_KEY, _MOST_KEY = 16, 512
 @click.option("-y", "--yes", is_flag=True, help="With --install-service and --remove-service: do it.")
 @click.option("--json", "as_json", is_flag=True, help="Print the address, the key and the models as data once clients may come (schema rigup.serve/1).")  # fmt: skip
 def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> int:
-    """Serve language models behind OpenAI's interface, on this machine alone and with a key.
+    """Serve language models behind the interfaces of OpenAI and ollama, on this machine alone and with a key.
 
     MODEL is a GGUF file, a folder, or the name of a model on this machine as `rigup models` shows it; NAME is how clients
     call it. One model is loaded at once; of several each is when it is asked for. Ctrl-C lets answers end that are on
@@ -84,6 +84,7 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     from rigup.cli.progress import Waiting
     from rigup.llm.engines.here import here
     from rigup.llm.server.connection import Rules
+    from rigup.llm.server.gathering import new_loop
     from rigup.llm.server.serving import Plan, Server
 
     key, is_new = _key(wish)
@@ -103,7 +104,8 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
     try:
-        asyncio.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
+        with asyncio.Runner(loop_factory=new_loop) as runner:
+            runner.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))
     except OSError as error:
         template = _(
             "{address} cannot be had: {why}. Name another with --port, or an address of this machine with --share."

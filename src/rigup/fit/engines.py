@@ -116,6 +116,15 @@ def judged_by(
     return msgspec.structs.replace(fit, start=start_llama(name, used, not asked.remote))
 
 
+def with_draft(fit: schema.Fit, draft: schema.Draft, path: str) -> schema.Fit:
+    """The answer for a model beside which a draft model lies: the words that start both."""
+    start = fit.start
+    if isinstance(start, schema.Start):
+        words = [*start.words, "--model-draft", path, "--gpu-layers-draft", str(draft.gpu_layers)]
+        start = msgspec.structs.replace(start, words=words)
+    return msgspec.structs.replace(fit, draft=draft, start=start)
+
+
 def judged_by_vllm(asked: Asked, wish: Wish, pools: Sequence[Pool], word: str) -> schema.Fit:
     """The whole answer for vLLM.
 

@@ -36,7 +36,7 @@ class Chat(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.cha
         context: tokens that the model's context holds; None where the endpoint does not tell.
         first: seconds to the first piece; None without one.
         seconds: in all.
-        speed: tokens a second after the first; None where that cannot be told.
+        speed: tokens a second as the server has timed them, else as they came after the first; None where that cannot be told.
         not_sent: parameters that this endpoint does not take.
 
     """

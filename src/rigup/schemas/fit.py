@@ -298,6 +298,25 @@ class VllmRequest(Struct, frozen=True, kw_only=True, tag_field="engine", tag="vl
     eager: bool
 
 
+class Draft(Struct, frozen=True, kw_only=True):
+    """A draft model beside a model.
+
+    Attributes:
+        model: what it is.
+        gpu_layers: of it that lie on devices, the output counted as one.
+        total: bytes of all parts.
+        of_devices: the same by device, in their order.
+        same_words: whether its vocabulary is that of the model; the engine does not use it else.
+
+    """
+
+    model: Model
+    gpu_layers: int
+    total: int
+    of_devices: list[int]
+    same_words: bool
+
+
 class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/1"):
     """Whether a model fits, and how fast it is.
 
@@ -314,6 +333,7 @@ class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/
         exact: whether the engine itself planned it.
         notes: what was assumed, in sentences.
         start: the words that start it so; left out where the closed forms were asked for.
+        draft: a draft model that takes its memory first: what is free of the devices is what it leaves.
 
     """
 
@@ -329,6 +349,7 @@ class Fit(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.fit/
     exact: bool
     notes: list[str]
     start: Start | UnsetType = UNSET
+    draft: Draft | UnsetType = UNSET
 
     @property
     def gpu_layers(self) -> int:

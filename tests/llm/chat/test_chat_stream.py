@@ -64,6 +64,15 @@ def test_usage_and_end_are_kept():
     }
     end = read(events(said("a"), {"choices": [{"delta": {}, "finish_reason": "length"}]}, used))[2]
     assert (end.finish, end.usage.prompt, end.usage.completion, end.usage.cached) == ("length", 5, 7, 1)
+    assert end.speed is None
+
+
+@pytest.mark.parametrize(
+    ("timed", "speed"), [(12.5, 12.5), (3, 3.0), (True, None), (-1, None), (1e9, None), ("9", None)]
+)
+def test_the_server_has_timed_its_tokens(timed, speed):
+    told = {"choices": [], "timings": {"predicted_per_second": timed}}
+    assert read(events(said("a"), told))[2].speed == speed
 
 
 @pytest.mark.parametrize(

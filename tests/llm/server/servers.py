@@ -8,6 +8,7 @@ import threading
 from rigup.llm.engines.here import here
 from rigup.llm.engines.wish import StartRequest
 from rigup.llm.server.connection import Rules
+from rigup.llm.server.gathering import new_loop
 from rigup.llm.server.serving import Plan, Server
 
 KEY = "a-key-of-the-tests"
@@ -28,7 +29,8 @@ class Running:
 
     def _live(self):
         try:
-            asyncio.run(self._run())
+            with asyncio.Runner(loop_factory=new_loop) as runner:
+                runner.run(self._run())
         except Exception as error:
             self.error = error
         finally:

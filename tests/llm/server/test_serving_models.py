@@ -301,8 +301,8 @@ def test_a_model_that_does_not_load_says_why(tiny_model, engine_python, tmp_path
 
 
 def test_streams_end_before_the_server_does(tiny_model, engine_python):
-    with Running([wish(tiny_model, engine_python, "tiny")], grace=WAIT) as server, openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client:  # fmt: skip
-        pieces = iter(say(client, "repeat red", stream=True, max_tokens=400, extra_body={"ignore_eos": True}))
+    with Running([wish(tiny_model, engine_python, "tiny")], grace=10 * WAIT) as server, openai.OpenAI(base_url=server.url, api_key=KEY, timeout=WAIT) as client:  # fmt: skip
+        pieces = iter(say(client, "repeat red", stream=True, max_tokens=200, extra_body={"ignore_eos": True}))
         next(pieces)
         server.begin_to_end()
         reasons = [one.choices[0].finish_reason for one in pieces if one.choices]
@@ -352,7 +352,7 @@ RICH = {
 def test_a_rich_schema_is_held_on_sentence_pieces(tiny_model, engine_python):
     """Every answer that is whole is right: the model itself knows nothing, so that the grammar alone does it."""
     form = {"type": "json_schema", "json_schema": {"name": "a", "schema": RICH}}
-    with Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client:  # fmt: skip
+    with Running([wish(sentence_pieces_of(tiny_model), engine_python, "spm")]) as server, openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=10 * WAIT) as client:  # fmt: skip
         told = [say(client, "x", model="spm", response_format=form, temperature=1.5, seed=one, max_tokens=400).choices[0] for one in range(6)]  # fmt: skip
     whole = [json.loads(one.message.content) for one in told if one.finish_reason == "stop"]
     assert whole

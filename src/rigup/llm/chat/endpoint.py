@@ -193,7 +193,8 @@ class Endpoint:
         finally:
             tokens = end.usage.completion or count
             timed = last - first if first is not None else 0.0
-            speed = (tokens - 1) / timed if tokens > 1 and timed > 0 else None
+            counted = (tokens - 1) / timed if tokens > 1 and timed > 0 else None
+            speed = counted if end.speed is None else end.speed
             self.measure = Answered(first and first - began, time.monotonic() - began, speed, end)
 
     def _wishes(self, settings: Mapping[str, Any]) -> dict[str, Any]:

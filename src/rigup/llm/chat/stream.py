@@ -13,6 +13,7 @@ _MOST_TEXT = 16_000_000  # characters of one answer
 _DONE = b"[DONE]"
 _MARK = "<think>"
 _END = "</think>"
+_MOST_SPEED = 1e6  # tokens a second; a step that took no time that a clock sees is no measure
 
 
 class EndpointError(Exception):
@@ -44,10 +45,18 @@ class Usage(msgspec.Struct, kw_only=True):
 
 
 class End(msgspec.Struct, kw_only=True):
-    """How an answer ended: `finish` is the server's own word (stop, length, tool_calls …), "" where it said none."""
+    """How an answer ended.
+
+    Attributes:
+        finish: the server's own word (stop, length, tool_calls …), "" where it said none.
+        usage: tokens.
+        speed: tokens a second as llama.cpp itself has timed them; None where the server does not tell.
+
+    """
 
     finish: str = ""
     usage: Usage = msgspec.field(default_factory=Usage)
+    speed: float | None = None
 
 
 def pieces(chunks: Iterable[bytes], end: End) -> Iterator[Piece]:
@@ -122,7 +131,11 @@ def of_event(event: dict[str, Any], end: End) -> Iterator[Piece]:
 
 
 def read_usage(event: dict[str, Any], end: End) -> None:
-    """Tokens that an event counts."""
+    """Tokens that an event counts, and how fast they came."""
+    timings = event.get("timings")
+    speed = timings.get("predicted_per_second") if isinstance(timings, dict) else None
+    if isinstance(speed, int | float) and not isinstance(speed, bool) and 0 < speed < _MOST_SPEED:
+        end.speed = float(speed)
     used = event.get("usage")
     if isinstance(used, dict):
         details = used.get("prompt_tokens_details")

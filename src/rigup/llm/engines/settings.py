@@ -56,6 +56,7 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
 
     """
     from rigup.fit.answers import best, fits
+    from rigup.fit.drafts import drafted
     from rigup.fit.judge import of_file
 
     asked = of_file(Path(wish.model))
@@ -64,40 +65,17 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     request = msgspec.structs.replace(wish.settings, context=each * wish.settings.parallel)
     if wish.projector:
         request = msgspec.structs.replace(request, projector=Path(wish.projector).stat().st_size)
-    draft_layers, drafted = 0, 0
-    if wish.draft:
-        draft_layers, drafted, pools = _drafted(wish.draft, request, pools)
+    draft = drafted(of_file(Path(wish.draft)).model, request, pools) if wish.draft else None
+    pools = draft.left if draft else pools
     request, plan = best(asked.model, request, pools)
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
     pooling = asked.model.number("pooling_type")
     return Settings(
         request, fits(plan, pools), pools, trained=trained, spm=asked.model.keys.get("tokenizer.ggml.model") == "llama",
-        pools_tokens=bool(pooling), on_devices=drafted + sum(part.weights for part in plan.parts[:-1]),
-        ranks=wish.rerank or pooling == _RANKS, draft_layers=draft_layers,
+        pools_tokens=bool(pooling), on_devices=(draft.on_devices if draft else 0) + sum(part.weights for part in plan.parts[:-1]),
+        ranks=wish.rerank or pooling == _RANKS, draft_layers=draft.layers if draft else 0,
     )  # fmt: skip
-
-
-def _drafted(draft: str, request: Request, pools: Sequence[Pool]) -> tuple[int, int, Sequence[Pool]]:
-    """A draft model beside the model: it has a context of the same size, and comes first, for it computes most often.
-
-    Returns:
-        Its layers on devices, bytes of its weights there, and the memories with what it leaves.
-
-    """
-    from rigup.fit.answers import best
-    from rigup.fit.judge import of_file
-
-    model = of_file(Path(draft)).model
-    alone = Request(context=request.context, parallel=request.parallel, outputs=request.outputs, kv_unified=request.kv_unified)  # fmt: skip
-    alone, plan = best(model, alone, pools)
-    within = sum(part.total for part, pool in zip(plan.parts[:-1], pools[:-1], strict=True) if pool.within)
-    taken = [*(part.total for part in plan.parts[:-1]), plan.parts[-1].total + within]
-    left = [
-        pool if pool.free is None else msgspec.structs.replace(pool, free=max(0, pool.free - size))
-        for pool, size in zip(pools, taken, strict=True)
-    ]
-    return plan.placement.on_devices if len(pools) > 1 else 0, sum(part.weights for part in plan.parts[:-1]), left
 
 
 def changes_for(wish: StartRequest, settings: Settings) -> list[str]:

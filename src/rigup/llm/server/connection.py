@@ -64,7 +64,7 @@ class Connection(asyncio.Protocol, Client):
         self._task: asyncio.Task[None] | None = None
         self._loop = asyncio.get_running_loop()
         self.status = 0
-        self._streaming = False
+        self._streaming, self._as_ollama = False, False
         self.gone: asyncio.Future[None] = self._loop.create_future()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -114,6 +114,7 @@ class Connection(asyncio.Protocol, Client):
         """All that can be judged before the body comes. Raises Refused."""
         heads = dict(asked.headers)
         path = asked.target.split(b"?", 1)[0]
+        self._as_ollama = path.startswith(b"/api/")
         if self._rules.only_local and not _is_local(heads.get(b"host", b"")):
             raise Refused(403, "host_not_allowed", "The request names another host than this machine.")
         origin = heads.get(b"origin")
@@ -172,10 +173,11 @@ class Connection(asyncio.Protocol, Client):
 
     def refuse(self, error: Refused) -> None:
         """Answer with an error; in a stream of rigup's own it is the last event."""
+        body = body_of(error, self._as_ollama)
         if self._streaming and not self.transport.is_closing():
-            self.event(body_of(error))
+            (self.line if self._as_ollama else self.event)(body)
             self.end()
-        self.send(error.status, body_of(error))
+        self.send(error.status, body)
 
     def send(self, status: int, body: bytes, kind: str = "application/json", heads: bytes = b"") -> None:
         """Answer with a whole body; `heads` are further lines of the head."""
@@ -191,16 +193,19 @@ class Connection(asyncio.Protocol, Client):
         self.transport.write_eof()  # what still comes is read for a moment, or the client would not see why it was refused
         self._wait(_LINGER_SECONDS, self.transport.abort)
 
-    def stream(self) -> None:
-        """Begin an answer of events, which `event` writes and `end` ends."""
+    def stream(self, kind: str = "text/event-stream") -> None:
+        """Begin an answer of events or of lines, which `event` or `line` writes and `end` ends."""
         self.status, self._streaming = 200, True
-        self.transport.write(
-            b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n" + CLOSED + b"\r\n"
-        )  # fmt: skip
+        head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n"
+        self.transport.write(head.encode() + CLOSED + b"\r\n")
 
     def event(self, data: bytes, kind: str = "") -> None:
         """One event of a stream."""
-        text = (b"event: %b\n" % kind.encode() if kind else b"") + b"data: %b\n\n" % data
+        self.line((b"event: %b\n" % kind.encode() if kind else b"") + b"data: %b\n" % data)
+
+    def line(self, data: bytes) -> None:
+        """One line of a stream."""
+        text = data + b"\n"
         self.transport.write(b"%x\r\n%b\r\n" % (len(text), text))
 
     def end(self) -> None:

@@ -1,4 +1,4 @@
-"""What a client reads where its request fails: OpenAI's form of an error, as data the same in every language."""
+"""What a client reads where its request fails: OpenAI's form of an error, or ollama's, as data the same in every language."""
 
 import msgspec
 
@@ -25,8 +25,10 @@ class Refused(Exception):
         self.status, self.code = status, code
 
 
-def body_of(error: Refused) -> bytes:
-    """The error as JSON."""
+def body_of(error: Refused, plain: bool = False) -> bytes:
+    """The error as JSON; `plain` is the form of ollama's interface."""
+    if plain:
+        return msgspec.json.encode({"error": str(error)})
     kind = _KINDS.get(error.status, "invalid_request_error")
     fields = {"message": str(error), "type": kind, "param": None, "code": error.code}
     return msgspec.json.encode({"error": fields})

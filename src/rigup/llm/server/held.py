@@ -116,9 +116,28 @@ def _wanted_schema(form: Any) -> dict[str, Any] | None:
 
 async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any], wanted: Held) -> None:
     """Answer a chat with what holds. Raises Refused."""
-    given = body
     if wanted.responses:
-        body = responses.as_chat(body)
+        reply, source = await _asked(engine, responses.as_chat(body), wanted)
+        await responses.answer(client, body, reply, source)
+        return
+    if not body.get("stream"):
+        reply, source = await _asked(engine, body, wanted)
+        async for event in source:
+            reply.take(event)
+        client.send(200, msgspec.json.encode(reply.whole()))
+        return
+    async for chunk in chunks(engine, body, wanted):
+        if not client.status:  # an engine that refuses does so before its first event
+            client.stream()
+        client.event(msgspec.json.encode(chunk))
+    client.event(b"[DONE]")
+    client.end()
+
+
+async def _asked(
+    engine: RunningEngine, body: Mapping[str, Any], wanted: Held
+) -> tuple["_Reply", AsyncIterator[dict[str, Any]]]:
+    """An empty reply, and the events of the engine that fill it. Raises Refused."""
     if body.get("n") not in (None, 1):
         raise Refused(400, "unsupported", "`n` is one where a grammar binds the answer.")
     request = {name: body[name] for name in _FOR_TEMPLATE if body.get(name) is not None}
@@ -133,19 +152,7 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     asked |= {"prompt": text, "stream": True}
     if most is not None:
         asked["n_predict"] = most
-    reply = _Reply(engine.model, wanted.tools)
-    source = events(engine, "/completion", msgspec.json.encode(asked))
-    if wanted.responses:
-        await responses.answer(client, given, reply, source)
-        return
-    if body.get("stream"):
-        options = body.get("stream_options")
-        usage = bool(isinstance(options, dict) and options.get("include_usage"))
-        await _streamed(client, reply, source, usage)
-        return
-    async for event in source:
-        reply.take(event)
-    client.send(200, msgspec.json.encode(reply.whole()))
+    return _Reply(engine.model, wanted.tools), events(engine, "/completion", msgspec.json.encode(asked))
 
 
 def _bond(schema: dict[str, Any], spm: bool) -> dict[str, Any]:
@@ -158,26 +165,25 @@ def _bond(schema: dict[str, Any], spm: bool) -> dict[str, Any]:
         return {"json_schema": schema}
 
 
-async def _streamed(client: Connection, reply: "_Reply", source: AsyncIterator[dict[str, Any]], usage: bool) -> None:
+async def chunks(engine: RunningEngine, body: Mapping[str, Any], wanted: Held) -> AsyncIterator[dict[str, Any]]:
+    """The pieces of a chat's stream; a call is one when it is whole. Raises Refused."""
+    reply, source = await _asked(engine, body, wanted)
+    begun = False
     async for event in source:
         piece = reply.take(event)
-        if not client.status:  # an engine that refuses does so before its first event
-            client.stream()
-            client.event(
-                msgspec.json.encode(reply.chunk({"role": "assistant", "content": None if reply.tools else ""}))
-            )
+        if not begun:
+            yield reply.chunk({"role": "assistant", "content": None if reply.tools else ""})
+            begun = True
         if piece and not reply.tools:
-            client.event(msgspec.json.encode(reply.chunk({"content": piece})))
+            yield reply.chunk({"content": piece})
     message, reason = reply.message()
     if reply.tools:
         calls = message.get("tool_calls")
-        delta = {"tool_calls": [{"index": 0, **calls[0]}]} if calls else {"content": message["content"]}
-        client.event(msgspec.json.encode(reply.chunk(delta)))
-    client.event(msgspec.json.encode(reply.chunk({}, reason)))
-    if usage:
-        client.event(msgspec.json.encode({**reply.chunk({}), "choices": [], "usage": reply.usage}))
-    client.event(b"[DONE]")
-    client.end()
+        yield reply.chunk({"tool_calls": [{"index": 0, **calls[0]}]} if calls else {"content": message["content"]})
+    yield reply.chunk({}, reason)
+    options = body.get("stream_options")
+    if isinstance(options, dict) and options.get("include_usage"):
+        yield {**reply.chunk({}), "choices": [], "usage": reply.usage}
 
 
 class _Reply:

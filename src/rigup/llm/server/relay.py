@@ -9,6 +9,7 @@ import msgspec
 
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.server.errors import Refused, body_of
+from rigup.llm.server.gathering import gather
 
 _MOST_HEAD = 64 << 10
 _KEPT = (b"content-type", b"content-length", b"transfer-encoding", b"cache-control", b"retry-after")
@@ -66,20 +67,23 @@ class Relay(asyncio.Protocol):
                 if len(self._head) > _MOST_HEAD:
                     self.cut()
                 return
-            head, data = self._head[:end], self._head[end + 4 :]
-            if not self._begin(head):
+            data = self._head[end + 4 :]
+            head = self._begun(self._head[:end])
+            if not head:
                 return
-        if data:
-            self.sent += len(data)
-            self._tail = data[-5:] if len(data) >= len(_LAST) else (self._tail + data)[-5:]
+            self._client.transport.write(head + data)
+        else:
             self._client.transport.write(data)
+        self.sent += len(data)
+        self._tail = data[-5:] if len(data) >= len(_LAST) else (self._tail + data)[-5:]
 
-    def _begin(self, head: bytes) -> bool:
+    def _begun(self, head: bytes) -> bytes:
+        """The head for the client; empty where the engine's is none."""
         lines = head.split(b"\r\n")
         words = lines[0].split(b" ", 2)
         if len(words) < 2 or not words[1].isdigit():
             self.cut()
-            return False
+            return b""
         kept = []
         for line in lines[1:]:
             name, _colon, value = line.partition(b":")
@@ -91,9 +95,10 @@ class Relay(asyncio.Protocol):
             if low == b"content-length" and value.isdigit():
                 self._left = int(value)
         self.status, self.began = int(words[1]), asyncio.get_running_loop().time()
+        if self._events and self._transport is not None:
+            gather(self._transport)
         self._client.answering(self.status, self)
-        self._client.transport.write(b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n")
-        return True
+        return b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n"
 
     def connection_lost(self, _error: Exception | None) -> None:
         """The answer is over, or was cut off; of a stream that was the client is told."""

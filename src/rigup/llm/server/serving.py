@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,14 +13,15 @@ from rigup.language import _
 from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import StartRequest
-from rigup.llm.server import held, pictures
-from rigup.llm.server.asking import broken_off, whole
+from rigup.llm.server import held, ollama_api, ollama_models, pictures
+from rigup.llm.server.asking import broken_off, events, whole
 from rigup.llm.server.connection import Asked, Connection, Rules
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.relay import Relay, connected, json_of, request_for
+from rigup.version import __version__
 
 OF_MODELS = frozenset(
     "/v1/" + path for path in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
@@ -153,54 +154,82 @@ class Server:
         try:
             if self._ending:
                 raise Refused(503, "ending", "The server is ending.")
-            if asked.path in OF_MODELS:
+            if asked.path in _POSTED:
                 if asked.method != "POST":
                     raise Refused(405, "method_not_allowed", "Send a POST.")
                 body = json_of(asked.body)
-                served = self.models.named(body.get("model"))
+                served = self.models.named(ollama_models.served_name(body.get("model"), self.models.all) if asked.path in OF_OLLAMA else body.get("model"))  # fmt: skip
                 model = served.name
-                await self._by_model(client, asked, body, served)
-            elif asked.path in _ROOM_PATHS:
-                await self._room(client, asked)
+                await self._by_path(client, asked, body, served)
             else:
                 await self._own(client, asked)
         except Refused as error:
             client.refuse(error)
         finally:
-            path = asked.path if asked.path in OF_MODELS or asked.path in _OWN else "other"
+            path = asked.path if asked.path in _POSTED or asked.path in _OWN else "other"
             self.metrics.add("rigup_llm_requests_total", model=model, path=path, code=str(client.status or 499))
             if self._plan.log_requests:
                 took = asyncio.get_running_loop().time() - asked.began
                 self._say(f"{asked.method[:10]} {path} {model} {client.status or 499} {took:.3f} s")
 
-    async def _room(self, client: Connection, asked: Asked) -> None:
-        """Load a model, or end its engine, as llama.cpp's own router is asked to."""
-        if asked.method != "POST":
-            raise Refused(405, "method_not_allowed", "Send a POST.")
-        served = self.models.named(json_of(asked.body).get("model"))
-        if asked.path.endswith("/unload"):
-            await self.models.unload(served)
+    async def _by_path(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> None:
+        """A request that names a model."""
+        if asked.path in _ROOM_PATHS:
+            await self._room(model, asked.path.endswith("/unload"))
+            client.send(200, b'{"success":true}')
+        elif asked.path == "/api/show":
+            client.send(200, msgspec.json.encode(await asyncio.to_thread(ollama_models.shown, model)))
+        elif ends := ollama_api.loads_or_ends(asked.path, body):
+            await self._room(model, ends == "unload")
+            client.send(200, ollama_api.settled(asked.path, body, ends))
         else:
-            await self.models.engine(served)
-            await self.models.done(served)
-        client.send(200, b'{"success":true}')
+            async with self._engine(model) as engine:
+                answer = self._as_ollama if asked.path in OF_OLLAMA else self._as_openai
+                await answer(client, asked, body, engine, model)
 
-    async def _by_model(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> None:
+    async def _room(self, model: Served, ends: bool) -> None:
+        """Load a model, or end its engine, as llama.cpp's own router is asked to."""
+        if ends:
+            await self.models.unload(model)
+        else:
+            await self.models.engine(model)
+            await self.models.done(model)
+
+    @contextlib.asynccontextmanager
+    async def _engine(self, model: Served) -> AsyncIterator[RunningEngine]:
+        """Its engine, for one answer. Raises Refused."""
         engine = await self.models.engine(model)
         self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
         try:
-            _is_able(engine, asked.path)
-            if engine.pid:
-                pictures.check(body)
-            bound = any(word in asked.body for word in _HELD)
-            wanted = held.held(asked.path, body, engine) if bound else None
-            if wanted is not None:
-                await held.answer(client, engine, body, wanted)
-            else:
-                await self._relayed(client, asked, engine, model, _body_for(engine, asked.body, body))
+            yield engine
         finally:
             self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
             await self.models.done(model)
+
+    async def _as_openai(
+        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
+    ) -> None:
+        _is_able(engine, asked.path)
+        if engine.pid:
+            pictures.check(body)
+        wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
+        if wanted is not None:
+            await held.answer(client, engine, body, wanted)
+        else:
+            await self._relayed(client, asked, engine, model, _body_for(engine, asked.body, body))
+
+    async def _as_ollama(
+        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, _model: Served
+    ) -> None:
+        if asked.path in (ollama_api.EMBED, ollama_api.EMBED_ONE):
+            _is_able(engine, "/v1/embeddings")
+            await ollama_api.embed(client, asked.path, body, engine)
+            return
+        path, request = ollama_api.as_openai(asked.path, body)
+        wanted = held.held(path, request, engine)
+        request["model"] = engine.theirs or engine.model
+        source = held.chunks(engine, request, wanted) if wanted else events(engine, path, msgspec.json.encode(request))
+        await ollama_api.answer(client, asked.path, body, source)
 
     async def _relayed(
         self, client: Connection, asked: Asked, engine: RunningEngine, model: Served, body: bytes
@@ -223,15 +252,26 @@ class Server:
                 client.transport.abort()
 
     async def _own(self, client: Connection, asked: Asked) -> None:
+        if asked.path.startswith("/api/") and asked.path not in _OWN:
+            raise Refused(
+                501, "unsupported", "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
+            )
         if asked.path not in _OWN:
             raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
-        if asked.method != "GET":
+        if asked.method == "HEAD" and asked.path == "/":  # how ollama's own program asks whether anybody is there
+            client.send(200, b"", "text/html; charset=utf-8")
+        elif asked.method != "GET":
             raise Refused(405, "method_not_allowed", "Send a GET.")
-        if asked.path == "/":
+        elif asked.path == "/":
             text, heads = page(wanted_language(asked.languages))
             client.send(200, text, "text/html; charset=utf-8", heads)
         elif asked.path in ("/v1/models", "/models"):
             client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
+        elif asked.path == "/api/version":
+            client.send(200, msgspec.json.encode({"version": __version__}))
+        elif asked.path in ("/api/tags", "/api/ps"):
+            listed = await asyncio.to_thread(self._listed_as_ollama, asked.path == "/api/ps")
+            client.send(200, msgspec.json.encode({"models": listed}))
         elif asked.path == "/metrics":
             client.send(200, (await self._metrics()).encode(), "text/plain; version=0.0.4; charset=utf-8")
         else:
@@ -251,6 +291,12 @@ class Server:
             listed.append({**fields, **more})
         return listed
 
+    def _listed_as_ollama(self, loaded: bool) -> list[dict[str, Any]]:
+        models = self.models.all.values()
+        if loaded:
+            return [ollama_models.running(model, self._plan.idle) for model in models if model.loaded]
+        return [ollama_models.listed(model) for model in models]
+
     async def _metrics(self) -> str:
         texts = []
         for model in self.models.all.values():
@@ -262,8 +308,10 @@ class Server:
         return self.metrics.text(texts)
 
 
+OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, "/api/show"))
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
-_OWN = frozenset((*_ROOM_PATHS, "/", "/health", "/v1/health", "/v1/models", "/models", "/metrics"))
+_POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
+_OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
 
 
 def _body_for(engine: RunningEngine, body: bytes, request: dict[str, Any]) -> bytes:
