@@ -43,6 +43,33 @@ class PackageManager(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    ends: str
+    headers: str = ""
+    extra_modules: str = ""
+    source: str = ""
+
+
+def headers_package(kernel: str, manager: PackageManager) -> str:
+    """The package with a kernel's headers; where no kernel is named, with the hole {kernel} still in it.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    own = (
+        row.headers for row in rows("package_managers", "kernel", _Kernel) if row.headers and kernel.endswith(row.ends)
+    )
+    name = next(own, manager.headers)
+    return name.replace("{kernel}", kernel) if kernel else name
+
+
+def extra_modules_package(kernel: str) -> str:
+    """The package with the drivers that a lean image of this kernel leaves out; "" where there is none. Raises KnowledgeError."""
+    own = (row.extra_modules for row in rows("package_managers", "kernel", _Kernel) if kernel.endswith(row.ends))
+    return next(filter(None, own), "").replace("{kernel}", kernel)
+
+
 @remembered
 def _by_id() -> dict[str, PackageManager]:
     found = rows("package_managers", "system", PackageManager)

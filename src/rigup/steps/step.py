@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from rigup.knowledge.package_managers import initramfs_anywhere, package_manager
+from rigup.knowledge.package_managers import headers_package, initramfs_anywhere, package_manager
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
@@ -127,7 +127,7 @@ def _place(where: Where, world: str, wsl: bool) -> StepPlace:
 
 def _fill(commands: Commands, params: dict[str, str], distribution: str) -> Commands:
     """Commands with their holes filled; `{names*}` gives one argument for each name of a list, `{words|}` for each word."""
-    own = [_own_words(command, distribution) for argv in commands for command in _recipe(argv, distribution)]
+    own = [_own_words(command, params, distribution) for argv in commands for command in _recipe(argv, distribution)]
     return tuple(
         tuple(argument for word in argv for argument in _words(word, params))
         for argv in own
@@ -143,7 +143,7 @@ def _recipe(argv: tuple[str, ...], distribution: str) -> Commands:
     return tuple(map(tuple, recipe.commands)) if recipe else ()
 
 
-def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
+def _own_words(argv: tuple[str, ...], params: dict[str, str], distribution: str) -> tuple[str, ...]:
     """The system's own words for @install and its like; nothing where they are not known."""
     if not any(word.startswith("@") for word in argv):
         return argv
@@ -151,7 +151,7 @@ def _own_words(argv: tuple[str, ...], distribution: str) -> tuple[str, ...]:
     if system is None:
         return initramfs_anywhere() if argv == _INITRAMFS else ()
     own = {"@install": system.install, "@remove": system.remove, "@upgrade": system.upgrade,
-           "@initramfs": system.initramfs, "@headers": [system.headers]}  # fmt: skip
+           "@initramfs": system.initramfs, "@headers": [headers_package(params.get("kernel", ""), system)]}  # fmt: skip
     return tuple(replacement for word in argv for replacement in own.get(word, [word]))
 
 

@@ -40,7 +40,10 @@ def python_of_its_own_kind() -> Params:
 def what_to_shrink(symptom: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
     """More is held by others, or by this program itself."""
     mine, others = (_bytes(symptom.get(name, "") if symptom else "") for name in ("allocated", "beside"))
-    closing, shrinking = _("close other programs, then a smaller batch or model"), _("a smaller batch, input or model")
+    closing, shrinking = (
+        _("close other programs, then a smaller batch or model"),
+        _("half precision (torch_dtype=torch.float16), a smaller batch, input or model"),
+    )
     return {"how": closing if others > mine else shrinking}
 
 

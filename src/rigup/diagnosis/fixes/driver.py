@@ -6,6 +6,7 @@ from rigup.knowledge.driver_faults import production_branch
 from rigup.knowledge.driver_recipes import module_key
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.graphics_switches import graphics_tool
+from rigup.knowledge.package_managers import extra_modules_package
 from rigup.knowledge.torch_builds import index_url
 from rigup.machine.kinds import (
     Distribution,
@@ -74,6 +75,13 @@ def what_keeps_it_from_the_card(
         "kept_by": _as_written(word) if word is not None else None,
         "left_out": "amdgpu-dkms" if tree is not None or package is not None else None,
     }
+
+
+@mends("amdgpu-not-loaded")
+def package_that_a_lean_image_leaves_out(missing: Symptom = seen("modprobe-module-not-found")) -> Params:
+    """Images for virtual machines come without the drivers of cards, which have a package of their own."""
+    extra = extra_modules_package(str(missing.get("kernel") or "")) if missing.get("module") == "amdgpu" else ""
+    return {"extra": extra} if extra else {}
 
 
 def _as_written(word: KernelParameter) -> str | None:

@@ -19,10 +19,10 @@ def folder_of_the_stub(symptom: Symptom = seen("libcuda-from-stubs")) -> Params:
 @mends("libcuda-differs-from-kernel-driver")
 def whether_it_lies_in_an_image(
     world: World | None = None, symptom: Symptom | None = seen(tag="cuda-803", at="container"), spoken: Symptom | None = seen(tag="container-spoken-of"),
-    library: DriverLibrary | None = one(soname="libcuda.so.1", at="container"),
+    library: DriverLibrary | None = one(soname="libcuda.so.1", at="container"), recipe: Symptom | None = seen("dockerfile-in-words"),
 ) -> Params:  # fmt: skip
     """An image with a driver's packages is built without them; no module is loaded anew for it."""
-    contained = bool(world and world.get("container")) or symptom is not None or library is not None
+    contained = bool(world and world.get("container")) or any(part is not None for part in (symptom, library, recipe))
     image = "without a driver" if contained or spoken is not None else None
     return {"image": image, "module": None if contained else "nvidia", **({"path": None} if contained else {})}
 

@@ -71,6 +71,7 @@ class Setting(NamedTuple):
         shared: others' jobs run on the node.
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
+        uv_project: uv runs a project there, whose environment is as the project says.
 
     """
 
@@ -93,6 +94,7 @@ class Setting(NamedTuple):
     shell: bool = False
     shared: bool = False
     absent: frozenset[str] = frozenset()
+    uv_project: bool = False
     old_board: bool = False
 
     @property
@@ -128,6 +130,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         shared=_is_shared(facts),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
+        uv_project=bool(facts.heard("uv-project-at-work")),
     )
 
 

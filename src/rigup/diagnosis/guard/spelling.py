@@ -9,7 +9,7 @@ from rigup.knowledge import driver_recipes
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
-from rigup.knowledge.package_managers import package_manager
+from rigup.knowledge.package_managers import headers_package, package_manager
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.steps import KINDS, Commands, Step, make
@@ -131,7 +131,7 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
     if manager and (kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, manager.headers.replace("{kernel}", kernel))
+        get = (*manager.install, headers_package(kernel, manager))
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
     words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
@@ -139,6 +139,16 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
+def _into_uv_project(step: Step, setting: Setting) -> list[Step]:
+    """uv makes an environment as its project says it at each run: what pip put there would go again."""
+    if not setting.uv_project:
+        return [step]
+    index, vision = step.params["index"], step.params.get("torchvision")
+    packages = [f"torch=={step.params['torch']}", *([f"torchvision=={vision}"] if vision else [])]
+    name = "pytorch-" + index.rstrip("/").rpartition("/")[2]
+    return [structs.replace(step, commands=(("uv", "add", *packages, "--index", f"{name}={index}"),))]
+
+
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip

@@ -16,6 +16,10 @@ _DEVICE = lazy_regex(
 _MAKERS = {"nvidia": "nvidia", "10de": "nvidia", "amd": "amd", "radeon": "amd", "1002": "amd", "ati": "amd"}
 _CLASSES = ("vga", "3d", "display", "vga compatible", "3d controller")  # with a maker: what neither finds is not there
 _ROW = lazy_regex(r"[ \t]{0,8}[a-z][\w-]{1,60} +\d{3,10} +\d{1,6}(?:[ \t]|$)")
+_COUNTS = lazy_regex(r" -[a-zA-Z]{0,6}c")  # grep -c prints how many there are
+_NUMBER = lazy_regex(
+    r"(?:\n[^\n$#>]{1,80}){0,2}\n[ \t]{0,8}(\d{1,4})[ \t]*(?:\n|\Z)"
+)  # behind what the commands before it printed
 _NAMES = ("nvidia", "amdgpu", "nouveau")
 _MOST_LINES = 200
 
@@ -26,6 +30,9 @@ def grepped_modules(text: Text) -> Statements:
     for hit in text.each(_MODULES):
         words = re.split(r"\\?\|", hit["wish"].strip("'\"").lower())
         answer = _answer(text.body, hit.match.end(), _ROW)
+        if _COUNTS.search(hit["options"]):
+            number = _NUMBER.match(text.body, hit.match.end())
+            answer = [] if number and number[1] == "0" else None
         for name in _NAMES:
             asked = any(word.strip("^$ ") and name.startswith(word.strip("^$ ")) for word in words)
             if asked and answer is not None and not any(line.split()[0].startswith(name) for line in answer):

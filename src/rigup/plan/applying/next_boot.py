@@ -6,7 +6,7 @@ Asked before a restart, on facts that are read after the change: everything here
 import re
 from collections.abc import Iterator
 
-from rigup.knowledge.package_managers import PackageManager, package_manager
+from rigup.knowledge.package_managers import PackageManager, headers_package, package_manager
 from rigup.language import _
 from rigup.machine.kinds import (
     DiskSpace,
@@ -117,7 +117,7 @@ def _building(facts: Facts, name: str, release: str) -> str:
 
 def _headers(facts: Facts, release: str) -> str:
     manager = _manager(facts)
-    return manager.headers.replace("{kernel}", release) if manager else "linux-headers-" + release
+    return headers_package(release, manager) if manager else "linux-headers-" + release
 
 
 def _not_signed(facts: Facts, release: str) -> Iterator[str]:
