@@ -19,7 +19,7 @@ print(*sorted(name for name in sys.modules if name.startswith(("rigup.diagnosis.
 
 def read_for(text, folder):
     """Causes that are found, and modules of rules and fixes that are read for it."""
-    loading.build()  # what makes the index reads all files
+    loading.build(loading.INDEX)  # what makes the index reads all files
     path = folder / "output.txt"
     path.write_text(text)
     environment = {**os.environ, "XDG_CONFIG_HOME": str(folder)}

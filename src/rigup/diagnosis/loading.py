@@ -92,7 +92,7 @@ def load_all() -> None:
         import_module(module)
 
 
-def build(path: Path = INDEX, shipped: bool = False) -> Index:
+def build(path: Path, shipped: bool = False) -> Index:
     """Make the index and write it; an installation that nobody may write works as well, only slower."""
     load_all()
     modules = _modules()
@@ -118,9 +118,9 @@ def _index() -> Index:
     try:
         index = msgspec.msgpack.decode(INDEX.read_bytes(), type=Index)
     except (OSError, msgspec.MsgspecError):
-        return build()
+        return build(INDEX)
     is_fresh = index.version == __version__ and (not index.stamps or index.stamps == _stamps())
-    return index if is_fresh else build()
+    return index if is_fresh else build(INDEX)
 
 
 @cache
