@@ -175,3 +175,22 @@ def test_a_project_of_uv_is_told_what_it_keeps(first):
 
 def test_outside_projects_uv_changes_nothing(first):
     assert commands(first(UV.replace("uv run train.py", "python train.py")))[0][1:3] == ["-m", "pip"]
+
+
+GTT = "[    0.000000] Command line: BOOT_IMAGE=/boot/vmlinuz-{kernel} root=UUID=1 ro quiet amdgpu.gtt_size=98304\n[    3.636913] amdgpu: unknown parameter 'gtt_size' ignored\n"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "program"),
+    [
+        ("6.14.0-1014-oem", "update-initramfs"),
+        ("6.16.7-arch1-1", "mkinitcpio"),
+        ("6.15.4-200.fc42.x86_64", "dracut"),
+        ("6.16.3", "sh"),
+    ],
+)
+def test_the_initramfs_is_rebuilt_by_the_program_of_the_kernels_own_family(first, kernel, program):
+    finding = first(GTT.format(kernel=kernel))
+    step = next(step for way in finding["fixes"] for step in way["steps"] if step["kind"] == "set-module-option")
+    assert step["params"]["value"] == str(98304 * 256)
+    assert step["commands"][1][0] == program

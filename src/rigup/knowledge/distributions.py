@@ -88,6 +88,18 @@ def of_mark(version: str) -> tuple[str, str] | None:
     return None
 
 
+class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
+    pattern: str
+    family: str
+    source: str = ""
+
+
+def family_of_kernel(release: str) -> str:
+    """The family of distributions ("debian") that builds kernels of such a release; "" where nobody knows. Raises KnowledgeError."""
+    rows = tables.rows("distributions", "kernel", _Kernel)
+    return next((row.family for row in rows if re.search(row.pattern, release)), "")
+
+
 def as_image(name: str) -> str:
     """What a distribution is called where its system is an image; itself where that makes no difference."""
     return _IMAGES.get(name, name)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.rule import wordings
+from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
@@ -183,7 +184,7 @@ def _distribution(finding: Finding, facts: Facts) -> Distribution | None:
 
 
 def _family(finding: Finding, facts: Facts) -> str:
-    """By its package manager's own words, seen where the kernel is; nothing where a distribution is named that they may not be of."""
+    """By its package manager's own words, seen where the kernel is, else by the kernel's release; nothing where a distribution is named that they may not be of."""
     if any(row.get("id") for row in facts.of(Distribution)) and not finding.place.world.startswith("container"):
         return ""
     spoke = [
@@ -191,7 +192,15 @@ def _family(finding: Finding, facts: Facts) -> str:
         for name, ids in _FAMILIES.items()
         if any(not symptom.place.world.startswith("container") for symptom in facts.heard(*ids))
     ]
-    return spoke[0] if len(spoke) == 1 and not finding.place.world.startswith("container") else ""
+    if finding.place.world.startswith("container"):
+        return ""
+    kernels = {
+        str(platform.release)
+        for platform in facts.of(Platform)
+        if platform.get("system") == "linux" and platform.get("release")
+    }
+    families = {family for kernel in kernels if (family := family_of_kernel(kernel))}
+    return spoke[0] if len(spoke) == 1 else families.pop() if not spoke and len(families) == 1 else ""
 
 
 def _engine(facts: Facts) -> str:

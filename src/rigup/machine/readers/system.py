@@ -32,6 +32,15 @@ def kernel_names_itself(text: Text) -> Statements:
         yield hit.states(Platform, system="linux", release=release, wsl=wsl(release))
 
 
+@reads(marks=("BOOT_IMAGE=",), adds=(Platform,), rank=-3)
+def kernel_that_was_started(text: Text) -> Statements:
+    """`BOOT_IMAGE=/boot/vmlinuz-6.14.0-1014-oem` of the running kernel's command line, where nothing else names its release."""
+    form = r"\bBOOT_IMAGE=(?:\([\w,]{1,20}\))?[/\w.@-]{0,80}?vmlinu[xz]-(?P<release>\d{1,2}\.\d{1,3}[\w.+~-]{1,80})"
+    releases = {hit["release"]: hit for hit in text.each(form)}
+    for release, hit in releases.items() if len(releases) == 1 else ():  # a journal of several starts
+        yield hit.states(Platform, system="linux", release=release)
+
+
 @reads(inputs=[File("/proc/sys/kernel/arch")], adds=(Platform,))
 def kernel_architecture(text: Text) -> Statements:
     """`x86_64` (kernels from 6.1 on)."""
