@@ -109,6 +109,7 @@ def npus(facts: Facts) -> list[Device]:
 # How the list of a kind is called; `schemas/machine.py` has a field for each.
 LISTS: dict[type[Fact], str] = {
     kinds.Account: "accounts",
+    kinds.CardState: "card_states",
     kinds.CardCount: "card_counts",
     kinds.CdiSpec: "cdi_specs",
     kinds.ContainerEngine: "container_engines",

@@ -73,6 +73,7 @@ class Machine(Struct, frozen=True, kw_only=True):
         npus: processing accelerators that are no GPUs.
         drivers: GPU drivers in force.
         accounts: who runs the work.
+        card_states: how a card runs now: its link to the machine, how busy it is, and what slows it down.
         card_counts: all cards of one maker that anybody saw on a machine, together: for rules that count.
         cdi_specs: a description of devices that container engines can hand on.
         container_engines: what starts containers.
@@ -143,6 +144,7 @@ class Machine(Struct, frozen=True, kw_only=True):
     npus: list[OnTheBus] | UnsetType = UNSET
     drivers: list[Driver]
     accounts: Facts | UnsetType = UNSET
+    card_states: Facts | UnsetType = UNSET
     card_counts: Facts | UnsetType = UNSET
     cdi_specs: Facts | UnsetType = UNSET
     container_engines: Facts | UnsetType = UNSET
