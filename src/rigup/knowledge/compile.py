@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rigup.knowledge.columns import by_columns, by_rows
 from rigup.knowledge.needs import with_needs
 from rigup.knowledge.patterns import lazy_regex
 
@@ -53,7 +54,6 @@ Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
 _SIGNATURES = "signatures/"
-_BETWEEN = "\0"  # texts of a column
 _AT_LINE = lazy_regex(r"at line (\d+)")
 _HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
 _DEEPEST = 6  # parts within parts
@@ -304,7 +304,7 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
             parsed[name] = with_needs(parse(path, content))
             if shipped:
                 _without_trials(parsed[name])
-            tables[name] = msgspec.msgpack.encode(_by_columns(parsed[name]) if shipped else parsed[name])
+            tables[name] = msgspec.msgpack.encode(by_columns(parsed[name]) if shipped else parsed[name])
             stamps[name] = stamp(content)
         except KnowledgeError as error:
             errors[name] = error
@@ -315,40 +315,9 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
 
 def indexed(packed: Table) -> bytes:
     """Compiled tables as they came in a wheel, by rows and with their index, which can be told from them."""
-    parsed = {name: _by_rows(msgspec.msgpack.decode(table)) for name, table in packed["tables"].items()}
+    parsed = {name: by_rows(msgspec.msgpack.decode(table)) for name, table in packed["tables"].items()}
     tables = {name: msgspec.msgpack.encode(table) for name, table in parsed.items()}
     return msgspec.msgpack.encode({**packed, "tables": tables, **_index(parsed, tables)})
-
-
-def _by_columns(table: Table) -> Table:
-    """A table whose rows stand as columns: of each field, in which rows it is, and its values."""
-    arrays = {
-        name: rows for name, rows in table.items() if isinstance(rows, list) and rows and isinstance(rows[0], dict)
-    }
-    rest = {name: value for name, value in table.items() if name not in arrays}
-    return {"rest": rest, "arrays": {name: [len(rows), _columns(rows)] for name, rows in arrays.items()}}
-
-
-def _columns(rows: list[Table]) -> Table:
-    columns: Table = {}
-    for field in dict.fromkeys(field for row in rows for field in row):
-        numbers = [number for number, row in enumerate(rows) if field in row]
-        values = [rows[number][field] for number in numbers]
-        joined = all(isinstance(value, str) and _BETWEEN not in value for value in values)
-        columns[field] = [None if len(numbers) == len(rows) else numbers, _BETWEEN.join(values) if joined else values]
-    return columns
-
-
-def _by_rows(packed: Table) -> Table:
-    """The table that `_by_columns` was given."""
-    table: Table = dict(packed["rest"])
-    for name, (count, columns) in packed["arrays"].items():
-        table[name] = [{} for _row in range(count)]
-        for field, (numbers, values) in columns.items():
-            cells = values.split(_BETWEEN) if isinstance(values, str) else values
-            for number, value in zip(range(count) if numbers is None else numbers, cells, strict=True):
-                table[name][number][field] = value
-    return table
 
 
 def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
