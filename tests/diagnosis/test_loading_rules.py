@@ -7,12 +7,27 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from rigup.diagnosis import loading
-from rigup.diagnosis.rule import MENDS, ONE, RULES
-from rigup.machine.kinds import Gpu, Symptom
+from rigup.diagnosis.rule import MENDS, RULES
+from rigup.machine.kinds import Symptom
 
 TABLES = Path(loading.__file__).parents[1] / "knowledge/data/causes"
+
+
+class Reading(NamedTuple):
+    """A field, as far as the index asks."""
+
+    value: Any
+
+
+class Held(NamedTuple):
+    """A fact, as far as the index asks."""
+
+    fields: dict[str, Reading]
+
+
 _READ = """
 import sys
 from rigup.diagnosis.answer import diagnose
@@ -51,8 +66,7 @@ def test_files_are_read_whose_rules_may_hold_and_no_others(tmp_path):
 def test_a_text_rule_is_never_tried_on_a_machine_that_is_asked_itself():
     """Nor is the file of a cause read that has no others."""
     loading.load_all()
-    ids = {word for rules in loading._index().text_waits.values() for parts in rules for part in parts for word in part}
-    tried = {from_text: loading.rules_for(lambda _kind: True, ids, from_text) for from_text in (True, False)}
+    tried = {from_text: loading.rules_for(lambda _kind: [], set(), from_text) for from_text in (True, False)}
     assert any(rule.of_text for rule in tried[True])
     assert tried[False] == [rule for rule in tried[True] if not rule.of_text]
     assert loading._index().text_waits.keys() - loading._index().waits.keys()
@@ -60,7 +74,7 @@ def test_a_text_rule_is_never_tried_on_a_machine_that_is_asked_itself():
 
 def test_rules_are_tried_cause_by_cause_and_those_of_texts_last():
     loading.load_all()
-    own = [rule for rule in loading.rules_for(lambda _kind: True, set(), from_text=True) if loading._is_own(rule)]
+    own = [rule for rule in loading.rules_for(lambda _kind: [], set(), from_text=True) if loading._is_own(rule)]
     causes = list(loading._index().modules)
     assert own == sorted(own, key=lambda rule: (rule.of_text, causes.index(rule.cause)))
 
@@ -96,13 +110,18 @@ def test_a_rule_that_the_index_rules_out_lacks_what_it_waits_for():
     loading.load_all()
     by_name = loading.kinds()
     for rule in RULES:
-        needs = [need for need in rule.needs.values() if need.mode == ONE]
-        words = {word for part in loading._parts(rule) for word in part}
-        assert loading._may_hold(loading._parts(rule), lambda _kind: True, words, by_name)
-        if any(need.kind is Gpu for need in needs):
-            assert not loading._may_hold(loading._parts(rule), lambda kind: kind is not Gpu, words, by_name)
-        if any(need.kind is Symptom and dict(need.fields).get("id") for need in needs):
-            assert not loading._may_hold(loading._parts(rule), lambda _kind: True, set(), by_name)
+        parts = loading._parts(rule)
+        ids = {word for part in parts for name, words in part.fields if name == "id" for word in words}
+        facts = {by_name[part.kind]: [] for part in parts}
+        for part in parts:
+            facts[by_name[part.kind]].append(Held({name: Reading(values[0]) for name, values in part.fields}))
+        assert loading._may_hold(parts, facts.__getitem__, ids, by_name)
+        for kind in facts.keys() - {Symptom}:
+            assert not loading._may_hold(parts, {**facts, kind: []}.__getitem__, ids, by_name)
+            if all(part.fields for part in parts if by_name[part.kind] is kind):
+                assert not loading._may_hold(parts, {**facts, kind: [Held({})]}.__getitem__, ids, by_name)
+        if ids:
+            assert not loading._may_hold(parts, facts.__getitem__, set(), by_name)
 
 
 def test_a_file_that_changed_makes_the_index_anew(tmp_path, monkeypatch):

@@ -6,16 +6,16 @@ rules wait for. It comes with the package; in a checkout it is made anew when on
 
 import contextlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from rigup.diagnosis import causes
-from rigup.diagnosis.rule import MENDS, ONE, RULES, Rule
+from rigup.diagnosis.rule import MENDS, ONE, RULES, Need, Passes, Rule
 from rigup.knowledge.compile import COMPILED
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
@@ -26,8 +26,16 @@ INDEX = Path(__file__).with_name("files.msgpack")
 _OWN = causes.__name__ + "."
 
 Stamps = dict[str, tuple[int, int]]
-Part = list[str]
-"""What one parameter of a rule waits for: the name of a kind of fact, or ids of messages of which one is enough."""
+Value = str | bool | int | float | None
+
+
+class Part(NamedTuple):
+    """What one parameter of a rule waits for: a fact of a kind of which each of these fields has one of these values."""
+
+    kind: str
+    fields: tuple[tuple[str, tuple[Value, ...]], ...]
+
+
 Waits = dict[str, list[list[Part]]]
 
 
@@ -62,10 +70,10 @@ def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str
     index = _index()
     if default_store().tags() is None:  # tables of somebody's own change which messages a rule waits for
         load_all()
-    by_name = kinds()
+    by_name, known_ids = kinds(), set(symptom_ids)
     for cause, module in index.modules.items():
         rules = index.waits.get(cause, []) + (index.text_waits.get(cause, []) if from_text else [])
-        if any(_may_hold(parts, facts_of, symptom_ids, by_name) for parts in rules):
+        if any(_may_hold(parts, facts_of, known_ids, by_name) for parts in rules):
             import_module(module)
     numbers = {cause: number for number, cause in enumerate(index.modules)}
     return sorted((rule for rule in RULES if from_text or not rule.of_text), key=lambda rule: _rank(rule, numbers))
@@ -133,34 +141,34 @@ def _waits(rules: list[Rule], of_text: bool) -> Waits:
 
 
 def _parts(rule: Rule) -> list[Part]:
-    needed = (need for need in rule.needs.values() if need.mode == ONE)
-    return [_words(need.fields) if need.kind is Symptom and need.fields else [need.kind.__name__] for need in needed]
+    return [Part(need.kind.__name__, tuple(_told(need.fields))) for need in rule.needs.values() if need.mode == ONE]
 
 
-def _words(fields: tuple[tuple[str, Any], ...]) -> Part:
-    """Ids of messages; the kind alone where something else is asked of one."""
-    name, ids = fields[0]
-    return list(ids) if name == "id" else [Symptom.__name__]
+def _told(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """Fields with their values; not those that a test of the rule's own decides."""
+    for name, wanted in fields:
+        if not isinstance(wanted, Passes):
+            yield name, wanted if isinstance(wanted, tuple) else (wanted,)
 
 
 def _may_hold(
-    parts: list[Part],
-    facts_of: Callable[[type[Fact]], Any],
-    symptom_ids: Collection[str],
-    by_name: dict[str, type[Fact]],
+    parts: list[Part], facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
 ) -> bool:
     """Whether nothing is missing that the parts of a rule are."""
-    for part in parts:
-        if part[0][:1].isupper():
-            if part[0] in by_name and not facts_of(by_name[part[0]]):
-                return False
-        elif (
-            symptom_ids.isdisjoint(part)
-            if isinstance(symptom_ids, set)
-            else not any(name in symptom_ids for name in part)
-        ):
-            return False
-    return True
+    return not any(_lacks(part, facts_of, symptom_ids, by_name) for part in parts)
+
+
+def _lacks(
+    part: Part, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
+) -> bool:
+    """Whether there is no such fact; of messages, of which a log has thousands, the ids alone are looked at."""
+    kind = by_name.get(part.kind)
+    if kind is None:
+        return False
+    if kind is Symptom and part.fields and part.fields[0][0] == "id":
+        return symptom_ids.isdisjoint(part.fields[0][1])
+    need = Need(fields=part.fields)
+    return not any(need.fits(fact) for fact in facts_of(kind))
 
 
 @cache
