@@ -20,7 +20,8 @@ from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
-from rigup.llm.server.relay import Relay, connected, json_of, request_for
+from rigup.llm.server.plain_tcp import Listener
+from rigup.llm.server.relay import Relay, connect, json_of, request_for
 from rigup.version import __version__
 
 OF_MODELS = frozenset(
@@ -86,9 +87,11 @@ class Server:
         """
         loop, ended = asyncio.get_running_loop(), over or asyncio.Event()
         plan = self._plan
-        door = await loop.create_server(
-            lambda: Connection(plan.rules, self._connections, self._answer), plan.host, plan.port, start_serving=False
-        )
+
+        def client() -> Connection:
+            return Connection(plan.rules, self._connections, self._answer)
+
+        door = Listener(await loop.create_server(client, plan.host, plan.port, start_serving=False), client)
         named = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
         signals = [
             number for number in named if number is not None and signal.getsignal(number) is not signal.SIG_IGN
@@ -100,8 +103,8 @@ class Server:
         try:
             if len(self.models.all) == 1 and not await self._first(ended):
                 return
-            await door.start_serving()
-            ready(door.sockets[0].getsockname()[1])
+            await door.start()
+            ready(door.port)
             await ended.wait()
         finally:
             door.close()
@@ -236,7 +239,8 @@ class Server:
     ) -> None:
         """The engine's own answer; what cut it off is told."""
         request = request_for(engine, "POST", asked.path, body)
-        relay = await connected(engine, lambda: Relay(client, request))
+        relay = Relay(client, request)
+        await connect(engine, relay)
         try:
             await relay.ended
         finally:
