@@ -75,11 +75,17 @@ def test_embeddings(client):
     first, same, other = (one.embedding for one in told)
     assert first == pytest.approx(same, abs=1e-4)
     assert first != pytest.approx(other, abs=1e-2)
+    for tokens in ([5, 6], [[5, 6], [7]]):  # of a vocabulary that nobody names
+        with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
+            client.embeddings.create(model="tiny", input=tokens)
 
 
 def test_models(client):
     (one,) = client.models.list().data
     assert (one.id, one.max_model_len) == ("tiny", 512)
+    assert client.models.retrieve("tiny") == one
+    with pytest.raises(openai.NotFoundError, match="no model a/b:c here. There are: tiny"):
+        client.models.retrieve("a/b:c")
 
 
 def test_a_tool_is_called_where_the_model_likes(client):

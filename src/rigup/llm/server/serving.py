@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -169,7 +170,13 @@ class Server:
         except Refused as error:
             client.refuse(error)
         finally:
-            path = asked.path if asked.path in _POSTED or asked.path in _OWN else "other"
+            path = (
+                asked.path
+                if asked.path in _POSTED or asked.path in _OWN
+                else _OF_ONE
+                if asked.path.startswith(_OF_ONE)
+                else "other"
+            )
             self.metrics.add("rigup_llm_requests_total", model=model, path=path, code=str(client.status or 499))
             if self._plan.log_requests:
                 took = asyncio.get_running_loop().time() - asked.began
@@ -215,6 +222,7 @@ class Server:
         _is_able(engine, asked.path)
         if engine.pid:
             pictures.check(body)
+            _has_text(asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
             await held.answer(client, engine, body, wanted)
@@ -256,11 +264,12 @@ class Server:
                 client.transport.abort()
 
     async def _own(self, client: Connection, asked: Asked) -> None:
+        of_one = asked.path.startswith(_OF_ONE)
         if asked.path.startswith("/api/") and asked.path not in _OWN:
             raise Refused(
                 501, "unsupported", "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
             )
-        if asked.path not in _OWN:
+        if asked.path not in _OWN and not of_one:
             raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
         if asked.method == "HEAD" and asked.path == "/":  # how ollama's own program asks whether anybody is there
             client.send(200, b"", "text/html; charset=utf-8")
@@ -270,7 +279,15 @@ class Server:
             text, heads = page(wanted_language(asked.languages))
             client.send(200, text, "text/html; charset=utf-8", heads)
         elif asked.path in ("/v1/models", "/models"):
-            client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
+            client.send(
+                200,
+                msgspec.json.encode(
+                    {"object": "list", "data": [self._row(model) for model in self.models.all.values()]}
+                ),
+            )
+        elif of_one:
+            model = self.models.named(unquote(asked.path.removeprefix(_OF_ONE)))
+            client.send(200, msgspec.json.encode(self._row(model)))
         elif asked.path == "/api/version":
             client.send(200, msgspec.json.encode({"version": __version__}))
         elif asked.path in ("/api/tags", "/api/ps"):
@@ -281,19 +298,16 @@ class Server:
         else:
             client.send(200, b'{"status":"ok"}')
 
-    def _listed(self) -> list[dict[str, Any]]:
-        """The models; `status` stands as llama.cpp's own router has it."""
-        listed = []
-        for model in self.models.all.values():
-            status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
-            fields = {
-                "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
-                "status": {**status, "failed": True} if model.fault else status,
-            }  # fmt: skip
-            settings = model.engine.settings if model.engine is not None and model.loaded else None
-            more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
-            listed.append({**fields, **more})
-        return listed
+    def _row(self, model: Served) -> dict[str, Any]:
+        """A model; `status` stands as llama.cpp's own router has it."""
+        status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
+        fields = {
+            "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
+            "status": {**status, "failed": True} if model.fault else status,
+        }  # fmt: skip
+        settings = model.engine.settings if model.engine is not None and model.loaded else None
+        more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
+        return {**fields, **more}
 
     def _listed_as_ollama(self, loaded: bool) -> list[dict[str, Any]]:
         models = self.models.all.values()
@@ -315,6 +329,7 @@ class Server:
 OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, "/api/show"))
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
 _POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
+_OF_ONE = "/v1/models/"
 _OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
 
 
@@ -334,4 +349,13 @@ def _is_able(engine: RunningEngine, path: str) -> None:
         raise Refused(400, "unsupported", text)
     if path == "/v1/embeddings" and (ranks or not engine.embeds):
         text = "This model ranks texts, and embeds none." if ranks else "The server was started with --no-embeddings."
+        raise Refused(400, "unsupported", text)
+
+
+def _has_text(path: str, body: dict[str, Any]) -> None:
+    """Refuse numbers of tokens to embed: clients take them from another vocabulary, and other words would be embedded. Raises Refused."""
+    given = body.get("input")
+    first = given[0] if isinstance(given, list) and given else None
+    if path == "/v1/embeddings" and isinstance(first, int | list):
+        text = "Send texts and no numbers of tokens, which are another model's (in LangChain: check_embedding_ctx_length=False)."
         raise Refused(400, "unsupported", text)
