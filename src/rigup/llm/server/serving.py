@@ -264,13 +264,7 @@ class Server:
                 client.transport.abort()
 
     async def _own(self, client: Connection, asked: Asked) -> None:
-        of_one = asked.path.startswith(_OF_ONE)
-        if asked.path.startswith("/api/") and asked.path not in _OWN:
-            raise Refused(
-                501, "unsupported", "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
-            )
-        if asked.path not in _OWN and not of_one:
-            raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
+        _is_here(asked.path)
         if asked.method == "HEAD" and asked.path == "/":  # how ollama's own program asks whether anybody is there
             client.send(200, b"", "text/html; charset=utf-8")
         elif asked.method != "GET":
@@ -285,7 +279,7 @@ class Server:
                     {"object": "list", "data": [self._row(model) for model in self.models.all.values()]}
                 ),
             )
-        elif of_one:
+        elif asked.path.startswith(_OF_ONE):
             model = self.models.named(unquote(asked.path.removeprefix(_OF_ONE)))
             client.send(200, msgspec.json.encode(self._row(model)))
         elif asked.path == "/api/version":
@@ -350,6 +344,16 @@ def _is_able(engine: RunningEngine, path: str) -> None:
     if path == "/v1/embeddings" and (ranks or not engine.embeds):
         text = "This model ranks texts, and embeds none." if ranks else "The server was started with --no-embeddings."
         raise Refused(400, "unsupported", text)
+
+
+def _is_here(path: str) -> None:
+    """Refuse a path that nobody answers. Raises Refused."""
+    if path in _OWN or path.startswith(_OF_ONE):
+        return
+    if path.startswith("/api/"):
+        text = "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
+        raise Refused(501, "unsupported", text)
+    raise Refused(404, "not_found", f"There is no {path[:200]} here.")
 
 
 def _has_text(path: str, body: dict[str, Any]) -> None:
