@@ -1,12 +1,14 @@
 """`rigup serve` end to end: a real engine behind it, the official client before it."""
 
 import concurrent.futures
+import gc
 import json
 import os
 import re
 import signal
 import threading
 import time
+import weakref
 
 import jsonschema
 import pytest
@@ -14,6 +16,8 @@ from servers import KEY, LONG, WAIT, Running, get, post, raw, wish
 from tiny_models import sentence_pieces_of
 
 from rigup.fit.request import Request
+from rigup.llm.server.connection import Connection
+from rigup.llm.server.relay import Relay
 
 openai = pytest.importorskip("openai")
 pytestmark = pytest.mark.llm
@@ -235,6 +239,22 @@ def test_a_client_that_goes_away_frees_its_place(tiny_model, engine_python):
         assert until(lambda: slots_in_use(server) == 0)
         assert until(lambda: 'code="200"' in raw(server.port, get("/metrics")).decode())
         assert 'rigup_llm_requests_in_progress{model="tiny"} 0' in raw(server.port, get("/metrics")).decode()
+
+
+def test_nothing_is_left_of_what_was_answered(server, client, monkeypatch):
+    """Connections and relays go by themselves: nobody needs to look for circles of them."""
+    alive = weakref.WeakSet()
+    for kind in (Connection, Relay):
+        made = kind.connection_made
+        monkeypatch.setattr(kind, "connection_made", lambda self, door, made=made: alive.add(self) or made(self, door))
+    gc.disable()
+    try:
+        say(client, "count from 3 to 7")
+        joined(say(client, "count from 3 to 7", stream=True))
+        client.models.list()
+        assert until(lambda: not alive), list(alive)
+    finally:
+        gc.enable()
 
 
 def test_metrics(server, client):

@@ -21,6 +21,9 @@ _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SCARCE_SECONDS = 1.0
 
 
+_NOBODY = asyncio.Protocol()
+
+
 class PlainTransport(asyncio.Transport):
     """A transport over a connected socket that does not block."""
 
@@ -143,6 +146,7 @@ class PlainTransport(asyncio.Transport):
             self._unsent.clear()
         self._door.close()
         self._loop.call_soon(self._protocol.connection_lost, error)
+        self._protocol = _NOBODY  # or the two would hold each other
 
 
 def has_readers(loop: asyncio.AbstractEventLoop) -> bool:

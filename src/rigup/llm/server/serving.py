@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -193,9 +193,14 @@ class Server:
             await self._room(model, ends == "unload")
             client.send(200, ollama_api.settled(asked.path, body, ends))
         else:
-            async with self._engine(model) as engine:
+            engine = await self.models.engine(model)
+            self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
+            try:
                 answer = self._as_ollama if asked.path in OF_OLLAMA else self._as_openai
                 await answer(client, asked, body, engine, model)
+            finally:
+                self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
+                await self.models.done(model)
 
     async def _room(self, model: Served, ends: bool) -> None:
         """Load a model, or end its engine, as llama.cpp's own router is asked to."""
@@ -203,17 +208,6 @@ class Server:
             await self.models.unload(model)
         else:
             await self.models.engine(model)
-            await self.models.done(model)
-
-    @contextlib.asynccontextmanager
-    async def _engine(self, model: Served) -> AsyncIterator[RunningEngine]:
-        """Its engine, for one answer. Raises Refused."""
-        engine = await self.models.engine(model)
-        self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
-        try:
-            yield engine
-        finally:
-            self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
             await self.models.done(model)
 
     async def _as_openai(
