@@ -16,7 +16,10 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from rigup.fit.request import Request
@@ -67,6 +70,23 @@ def processor_time(pid: int) -> float:
     return sum(map(int, spent)) / 1e9
 
 
+@contextmanager
+def served(address: str, key: str) -> Iterator[dict[str, Any]]:
+    """`rigup serve` before an engine that runs; its answer of `--json`."""
+    words = ["serve", "bench", "--api", address, "--api-key-variable", "ENGINE_KEY", "--port", "0", "--json"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "rigup", *words], env={**os.environ, "ENGINE_KEY": key}, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, text=True,
+    ) as server:  # fmt: skip
+        try:
+            text = ""
+            while not text.endswith("\n}\n") and (line := server.stdout.readline() if server.stdout else ""):
+                text += line
+            yield json.loads(text)
+        finally:
+            server.terminate()
+
+
 def measured(places: dict[str, tuple[str, str]], pids: tuple[int, int], streams: int, tokens: int, rounds: int) -> None:
     """Ask both in turn, and print; `pids` are the engine's and the server's, those of the processors' time."""
     rates: dict[str, list[float]] = {name: [] for name in places}
@@ -115,35 +135,10 @@ def main() -> None:
     )  # fmt: skip
     if told.engine_threads:
         os.environ["LLAMA_ARG_THREADS"] = str(told.engine_threads)
-    with start(wish, here("cpu")) as engine:
-        environ = {**os.environ, "ENGINE_KEY": engine.key}
-        words = [
-            sys.executable,
-            "-m",
-            "rigup",
-            "serve",
-            "bench",
-            "--api",
-            engine.base_url,
-            "--api-key-variable",
-            "ENGINE_KEY",
-            "--port",
-            "0",
-            "--json",
-        ]
-        with subprocess.Popen(
-            words, env=environ, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        ) as server:
-            try:
-                text = ""
-                while not text.endswith("\n}\n") and (line := server.stdout.readline() if server.stdout else ""):
-                    text += line
-                answer = json.loads(text)
-                places = {"engine": (engine.base_url, engine.key), "server": (answer["base_url"], answer["key"])}
-                for count in streams:
-                    measured(places, (engine.pid, answer["pid"]), count, told.tokens, told.rounds)
-            finally:
-                server.terminate()
+    with start(wish, here("cpu")) as engine, served(engine.base_url, engine.key) as answer:
+        places = {"engine": (engine.base_url, engine.key), "server": (answer["base_url"], answer["key"])}
+        for count in streams:
+            measured(places, (engine.pid, answer["pid"]), count, told.tokens, told.rounds)
 
 
 if __name__ == "__main__":

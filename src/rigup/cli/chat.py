@@ -79,6 +79,7 @@ def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> in
     if form["as_json"]:
         choose("en")  # data is the same in every language
     _has_parts()
+    from rigup.cli.chat_aside import unseen_keys
     from rigup.llm.chat.conversation import ConversationError
     from rigup.llm.chat.parameters import ParameterError
     from rigup.llm.chat.stream import EndpointError
@@ -89,7 +90,8 @@ def command(model: str, message: tuple[str, ...], asked: str, **form: Any) -> in
         conversation = _conversation(model, form)
         if alone:
             return _once(conversation, _whole_text(text, form["files"]), form)
-        return _talk(conversation, form)
+        with unseen_keys():
+            return _talk(conversation, form)
     except (ParameterError, ConversationError) as error:
         raise click.UsageError(str(error)) from error
     except EndpointError as error:

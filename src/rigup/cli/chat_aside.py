@@ -1,8 +1,10 @@
 """What goes on beside a talk: work that is waited for when it is needed, and Ctrl-C."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 class Aside:
@@ -77,3 +79,24 @@ class Interrupts:
         error = SystemExit(128 + number)
         if not self.end(error):
             raise error
+
+
+@contextmanager
+def unseen_keys() -> Iterator[None]:
+    """Between two lines, what is typed is not written into answers; it is there, as it was typed, for the next line."""
+    try:
+        import termios
+
+        handle = sys.stdin.fileno()
+        before = termios.tcgetattr(handle)
+    except (ImportError, OSError, ValueError, AttributeError):
+        yield
+        return
+    quiet: list[Any] = [*before]
+    quiet[0] = before[0] & ~termios.ICRNL  # Enter stays Enter for who reads it later
+    quiet[3] = before[3] & ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(handle, termios.TCSANOW, quiet)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(handle, termios.TCSANOW, before)

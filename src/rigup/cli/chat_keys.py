@@ -1,10 +1,9 @@
 """The line that a person types: several lines of it, earlier ones, and commands that complete themselves."""
 
-import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -123,24 +122,3 @@ def _bindings() -> KeyBindings:
         event.current_buffer.insert_text("\n")
 
     return keys
-
-
-@contextlib.contextmanager
-def unseen_keys() -> Iterator[None]:
-    """Between two lines, what is typed is not written into answers; it is there, as it was typed, for the next line."""
-    try:
-        import termios
-
-        handle = sys.stdin.fileno()
-        before = termios.tcgetattr(handle)
-    except (ImportError, OSError, ValueError, AttributeError):
-        yield
-        return
-    quiet: list[Any] = [*before]
-    quiet[0] = before[0] & ~termios.ICRNL  # Enter stays Enter for who reads it later
-    quiet[3] = before[3] & ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(handle, termios.TCSANOW, quiet)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(handle, termios.TCSANOW, before)

@@ -62,11 +62,11 @@ class Talk:
 
     def run(self) -> None:
         """Ask and answer until the end of what is typed. Raises EndpointError where nobody answers at all."""
-        from rigup.cli.chat_keys import Keys, unseen_keys
+        from rigup.cli.chat_keys import Keys
 
         keys = Keys(self._words, self._toolbar, self._options.keep)
         self._interrupts.end = keys.end
-        with unseen_keys(), self._interrupts:
+        with self._interrupts:
             self._run(keys)
 
     def _run(self, keys: "Keys") -> None:

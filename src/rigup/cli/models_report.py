@@ -15,7 +15,7 @@ _DAY = 86400
 def lines(answer: Models) -> list[str]:
     """A line for each model, what is wrong with it below, and how much all take."""
     if not answer.models:
-        found = [_("No model lies in any of the places where programs keep them.")]
+        found = [_("No model lies in any of the places where programs keep them."), _("`rigup pull` downloads one.")]
     else:
         rows = [_row(model) for model in answer.models]
         wide = [max(columns(row[number]) for row in rows) for number in range(len(rows[0]))]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -159,6 +160,8 @@ def _loaded(target: "Target", assessment: "Verdict", wish: Wish) -> int:
         _data(target, assessment, "pulled", path, before, progress)
     else:
         click.echo(_("{name} is here, and its checksums are right: {path}").format(name=target.name, path=path))
+        if str(path).endswith(".gguf"):
+            click.echo(_("Talk to it: {command}").format(command=shlex.join(("rigup", "chat", target.name))), err=True)
     return 0
 
 

@@ -80,6 +80,7 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
 
 def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     import asyncio
+    import gc
 
     from rigup.cli.progress import Waiting
     from rigup.llm.engines.here import here
@@ -103,6 +104,8 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     for name, value in machine.needed if machine else ():
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
+    gc.freeze()
+    gc.enable()  # it may last for days; what stands by now is not looked through again
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))

@@ -206,6 +206,15 @@ def test_an_engine_that_dies_is_told_of_and_started_again(how, tmp_path):
 
 
 @linux
+def test_what_is_typed_while_the_engine_starts_is_asked_when_it_runs(how, tmp_path):
+    with terminal("chat", *how, "--set", "temperature=0", XDG_STATE_HOME=str(tmp_path)) as shown:
+        shown.until("xllamacpp:", 120).send("capital of japan\r/help\r")
+        shown.until("tokyo", 120)
+        shown.until("/retry", 60).send("\x04")
+        assert shown.status() == 0
+
+
+@linux
 def test_a_template_is_changed_in_the_talk_and_what_does_not_start_costs_nothing(how, tmp_path):
     (tmp_path / "own.jinja").write_text("<|im_start|>user\ncapital of peru<|im_end|>\n<|im_start|>assistant\n")
     (tmp_path / "odd.jinja").write_text("{% if %}")

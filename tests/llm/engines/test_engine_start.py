@@ -16,7 +16,7 @@ from rigup.fit.pools import Pool
 from rigup.fit.request import Request
 from rigup.llm.engines import running
 from rigup.llm.engines.errors import EngineError
-from rigup.llm.engines.here import Here
+from rigup.llm.engines.here import Here, here
 from rigup.llm.engines.running import start
 from rigup.llm.engines.wish import StartRequest
 
@@ -78,6 +78,14 @@ def test_it_tells_where_the_weights_lie(engine):
     assert not engine.notes  # nobody wanted a device
 
 
+def test_more_context_than_the_model_was_made_for_is_told(tiny_model, engine_python):
+    wish = StartRequest(model=str(tiny_model), engine="xllamacpp", python=engine_python, on="cpu", context=4352)
+    with start(wish, here("cpu")) as made:
+        (note,) = made.notes
+        assert "4096" in note
+        assert "4352" in note
+
+
 def test_a_card_that_is_not_used_is_told_with_what_its_memory_says(tiny_model, engine_python, monkeypatch):
     card = Pool(name="CUDA0", kind="vram", backend="cuda", total=8 << 30, free=8 << 30)
     ram = Pool(name="RAM", kind="ram", backend="cpu", total=16 << 30, free=16 << 30)
@@ -111,7 +119,7 @@ def test_a_killed_engine_is_noticed(tiny_model, engine_python):
 
 SCRIPT = """
 import sys, time
-from rigup.llm.engines.here import Here
+from rigup.llm.engines.here import Here, here
 from rigup.llm.engines.running import start
 from rigup.llm.engines.wish import StartRequest
 made = start(StartRequest(model=sys.argv[1], engine=sys.argv[2], python=sys.argv[3], program=sys.argv[4], on="cpu", context=256))

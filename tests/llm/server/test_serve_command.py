@@ -1,5 +1,6 @@
 """`rigup serve` as a person starts it: its words, its key, and that nothing of it outlives it."""
 
+import gc
 import json
 import os
 import signal
@@ -189,6 +190,22 @@ def test_wrong_words_are_told(tmp_path, monkeypatch):
         found = said("x.gguf")
         assert found.exit_code == 2
         assert key not in found.output
+
+
+def test_a_server_that_lasts_collects_what_is_left(monkeypatch):
+    collected = []
+
+    async def run(_server, _ready):
+        collected.append(gc.isenabled())
+
+    monkeypatch.setattr("rigup.llm.server.serving.Server.run", run)
+    gc.disable()  # as for every command
+    try:
+        assert said("m", "--api", "http://127.0.0.1:9/v1").exit_code == 0
+    finally:
+        gc.enable()
+        gc.unfreeze()
+    assert collected == [True]
 
 
 def test_a_port_that_is_taken_is_told(tmp_path, monkeypatch):

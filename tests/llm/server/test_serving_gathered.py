@@ -31,6 +31,21 @@ def selector(doors):
     selector.close()
 
 
+class Watched:
+    """The part that is no streams, with what it is asked to wait; `meanwhile` is done then."""
+
+    def __init__(self, part, meanwhile=lambda: None):
+        self.waits, self._part, self._meanwhile = [], part, meanwhile
+
+    def poll(self, seconds):
+        self.waits.append(seconds)
+        self._meanwhile()
+        return self._part.poll(seconds)
+
+    def close(self):
+        self._part.close()
+
+
 def descriptors(ready):
     return sorted(key.fd for key, _events in ready)
 
@@ -53,36 +68,28 @@ def test_streams_and_others_are_found_wherever_they_are_asked_for(doors, selecto
 
 def test_pieces_wait_for_each_other_and_not_for_long(doors, selector, monkeypatch):
     """The wait is as long as the rule says, and a piece that comes within it goes with the first."""
-    waits = []
     for _near, far in doors[:5]:
         selector.gather(far.fileno())
-    first = selector._first.select
-
-    def waited(seconds):
-        waits.append(seconds)
-        doors[1][0].send(b"second")
-        return first(seconds)
-
-    monkeypatch.setattr(selector._first, "select", waited)
+    watched = Watched(selector._first, lambda: doors[1][0].send(b"second"))
+    monkeypatch.setattr(selector, "_first", watched)
     doors[0][0].send(b"first")
     assert descriptors(selector.select()) == sorted(far.fileno() for _near, far in doors[:2])
-    assert waits == [pytest.approx(5 * gathering._EACH)]
+    assert watched.waits == [pytest.approx(5 * gathering._EACH)]
 
 
 @pytest.mark.parametrize("other", [True, False])
 def test_nothing_else_waits(doors, selector, monkeypatch, other):
     """Where something else has come, or few streams flow, or the loop has work to do, nothing is waited for."""
-    waits = []
     for _near, far in doors[: 5 if other else 3]:
         selector.gather(far.fileno())
-    first = selector._first.select
-    monkeypatch.setattr(selector._first, "select", lambda seconds: waits.append(seconds) or first(seconds))
+    watched = Watched(selector._first)
+    monkeypatch.setattr(selector, "_first", watched)
     doors[0][0].send(b"piece")
     if other:
         doors[5][0].send(b"a new client")
     assert len(selector.select(30)) == 1 + other
     selector.select(0)
-    assert waits == [0, 0]
+    assert watched.waits == [0, 0]
 
 
 def test_a_loop_reads_all_that_was_sent_and_sees_the_end(doors):

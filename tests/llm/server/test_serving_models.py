@@ -1,12 +1,14 @@
 """`rigup serve` end to end: a real engine behind it, the official client before it."""
 
 import concurrent.futures
+import gc
 import json
 import os
 import re
 import signal
 import threading
 import time
+import weakref
 
 import jsonschema
 import pytest
@@ -14,6 +16,8 @@ from servers import KEY, LONG, WAIT, Running, get, post, raw, wish
 from tiny_models import sentence_pieces_of
 
 from rigup.fit.request import Request
+from rigup.llm.server.connection import Connection
+from rigup.llm.server.relay import Relay
 
 openai = pytest.importorskip("openai")
 pytestmark = pytest.mark.llm
@@ -75,11 +79,17 @@ def test_embeddings(client):
     first, same, other = (one.embedding for one in told)
     assert first == pytest.approx(same, abs=1e-4)
     assert first != pytest.approx(other, abs=1e-2)
+    for tokens in ([5, 6], [[5, 6], [7]]):  # of a vocabulary that nobody names
+        with pytest.raises(openai.BadRequestError, match="check_embedding_ctx_length"):
+            client.embeddings.create(model="tiny", input=tokens)
 
 
 def test_models(client):
     (one,) = client.models.list().data
     assert (one.id, one.max_model_len) == ("tiny", 512)
+    assert client.models.retrieve("tiny") == one
+    with pytest.raises(openai.NotFoundError, match=re.escape("no model a/b:c here. There are: tiny")):
+        client.models.retrieve("a/b:c")
 
 
 def test_a_tool_is_called_where_the_model_likes(client):
@@ -134,9 +144,8 @@ TALK = [
 @pytest.mark.parametrize("choice", ["required", {"type": "function", "name": "weather"}])
 @pytest.mark.parametrize("asked", ["capital of peru", TALK])
 def test_a_tool_is_called_in_responses_too(client, choice, asked):
-    told = client.responses.create(
-        model="tiny", input=asked, instructions="Answer.", tool_choice=choice, tools=[FLAT], temperature=0
-    )
+    told = client.responses.create(input=asked, instructions="Answer.", tool_choice=choice, tools=[FLAT], temperature=0)
+    assert told.model == "tiny"  # a client that names none is told which
     (call,) = told.output
     assert (told.status, call.type, call.name) == ("completed", "function_call", "weather")
     assert json.loads(call.arguments)["city"] in ("lima", "oslo")
@@ -230,6 +239,22 @@ def test_a_client_that_goes_away_frees_its_place(tiny_model, engine_python):
         assert until(lambda: slots_in_use(server) == 0)
         assert until(lambda: 'code="200"' in raw(server.port, get("/metrics")).decode())
         assert 'rigup_llm_requests_in_progress{model="tiny"} 0' in raw(server.port, get("/metrics")).decode()
+
+
+def test_nothing_is_left_of_what_was_answered(server, client, monkeypatch):
+    """Connections and relays go by themselves: nobody needs to look for circles of them."""
+    alive = weakref.WeakSet()
+    for kind in (Connection, Relay):
+        made = kind.connection_made
+        monkeypatch.setattr(kind, "connection_made", lambda self, door, made=made: alive.add(self) or made(self, door))
+    gc.disable()
+    try:
+        say(client, "count from 3 to 7")
+        joined(say(client, "count from 3 to 7", stream=True))
+        client.models.list()
+        assert until(lambda: not alive), list(alive)
+    finally:
+        gc.enable()
 
 
 def test_metrics(server, client):

@@ -30,13 +30,16 @@ def listed(server):
 
 
 def test_texts_are_ranked_by_what_they_hold(ranking_model, engine_python):
-    with Running([wish(ranking_model, engine_python, "rank")]) as server:
+    with Running([wish(ranking_model, engine_python, "rank", context=1024)]) as server:
         texts = ["blue dog", "old red cat", "green moon tree", "cat house"]
         status, told = ask(server, "/v1/rerank", {"model": "rank", "query": "cat", "documents": texts})
         assert status == 200
         scores = {row["index"]: row["relevance_score"] for row in told["results"]}
         assert min(scores[1], scores[3]) > 0.8
         assert max(scores[0], scores[2]) < 0.2
+        long = "blue dog " * 150  # more than llama.cpp's own batch, in which a text that is pooled must lie as a whole
+        status, told = ask(server, "/v1/rerank", {"query": "cat", "documents": [long]})
+        assert (status, told["usage"]["prompt_tokens"] > 512) == (200, True)
         status, told = ask(server, "/v1/embeddings", {"input": "cat"})
         assert (status, told["error"]["code"]) == (400, "unsupported")
 

@@ -79,7 +79,7 @@ def _texts() -> dict[str, str]:
         "architecture-unknown": _("The engine does not know models of the architecture {what}: take a newer engine."),
         "tokenizer-unknown": _("The engine does not know the tokenizer {what} of {model}: take a newer engine, or a newer conversion of the model."),
         "device-unsupported": _("The engine's build holds no code for this GPU. `rigup doctor` names the variable or the build that does."),
-        "out-of-memory": _("There is not enough memory for {model} so."),
+        "out-of-memory": _("There is not enough memory for {model} with these settings."),
         "projector-refused": _("{what} is no projector (mmproj) that the engine knows: take the one that was made for {model}."),
         "template-broken": _("The engine cannot read the chat template: mend it, or leave it out and take the model's own."),
         "cache-type-unfit": _("The heads of {model} are of a size that a cache of the type {what} cannot hold: leave --kv out."),

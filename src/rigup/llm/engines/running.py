@@ -174,8 +174,20 @@ def _start_attempt(
         engine.gpu = gpu_use(engine.log, machine.pools, settings.request.gpu_layers)
     if before:
         engine.gpu = witnessed(engine.gpu, before, memories(machine), settings.on_devices if settings else 0)
-    engine.notes = [note for note in (engine.gpu.text, because(engine.log, engine.gpu), _undrafted(engine.log)) if note]
+    notes = (engine.gpu.text, because(engine.log, engine.gpu), _undrafted(engine.log), _overlong(settings))
+    engine.notes = [note for note in notes if note]
     return engine
+
+
+def _overlong(settings: Settings | None) -> str:
+    """Whether more context was asked for than the model was made for."""
+    each = settings.request.context // settings.request.parallel if settings else 0
+    if settings is None or not 0 < settings.trained < each:
+        return ""
+    template = _(
+        "The model was made for {trained} tokens of context, and has {context} here: it answers worse beyond those."
+    )
+    return template.format(trained=settings.trained, context=each)
 
 
 def _undrafted(log: str) -> str:

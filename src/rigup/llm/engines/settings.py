@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 _USUAL_CONTEXT, _CELL = 8192, 256
 _MOST_CACHE, _CACHE_SHARE = 8192, 8
 _RANKS = 4  # LLAMA_POOLING_TYPE_RANK
+_AT_ONCE = (
+    1,
+    2,
+    _RANKS,
+)  # of mean, of CLS: a text that is pooled so is computed in one batch, and refused where it is longer
 _TOLD_LOG = "4"  # of llama.cpp: layers and buffers, and nothing of what anybody says
 
 
@@ -63,6 +68,10 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     trained = asked.model.number("context_length") or 0
     each = wish.context or min(trained or _USUAL_CONTEXT, _USUAL_CONTEXT)
     request = msgspec.structs.replace(wish.settings, context=each * wish.settings.parallel)
+    pooling = asked.model.number("pooling_type")
+    ranks = wish.rerank or pooling == _RANKS
+    if ranks or (wish.embeddings and pooling in _AT_ONCE):
+        request = msgspec.structs.replace(request, ubatch=max(each, request.ubatch))
     if wish.projector:
         request = msgspec.structs.replace(request, projector=Path(wish.projector).stat().st_size)
     draft = drafted(of_file(Path(wish.draft)).model, request, pools) if wish.draft else None
@@ -70,11 +79,10 @@ def settings_of(wish: StartRequest, pools: Sequence[Pool]) -> Settings:
     request, plan = best(asked.model, request, pools)
     if len(pools) == 1:
         request = msgspec.structs.replace(request, gpu_layers=0)
-    pooling = asked.model.number("pooling_type")
     return Settings(
         request, fits(plan, pools), pools, trained=trained, spm=asked.model.keys.get("tokenizer.ggml.model") == "llama",
         pools_tokens=bool(pooling), on_devices=(draft.on_devices if draft else 0) + sum(part.weights for part in plan.parts[:-1]),
-        ranks=wish.rerank or pooling == _RANKS, draft_layers=draft.layers if draft else 0,
+        ranks=ranks, draft_layers=draft.layers if draft else 0,
     )  # fmt: skip
 
 
@@ -118,7 +126,7 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     request = settings.request
     embeds = wish.embeddings and not settings.ranks
     if embeds or settings.ranks:  # what is embedded or ranked is computed at once
-        request = msgspec.structs.replace(request, batch=min(request.batch, request.ubatch))
+        request = msgspec.structs.replace(request, batch=request.ubatch)
     words: list[str] = start_llama(wish.model, request, is_file=True).words[1:]
     words += ["--host", "127.0.0.1", "--port", str(port), "--alias", wish.called, "--jinja", "--metrics", "-lv", _TOLD_LOG]  # fmt: skip
     words += ["--reranking"] if settings.ranks else []

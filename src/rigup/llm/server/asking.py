@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from urllib.parse import urlsplit
 
 import h11
 import msgspec
 
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.server.errors import Refused
-from rigup.llm.server.relay import request_for
+from rigup.llm.server.relay import place, request_for
 
 _MOST = 64 << 20
 _PIECE = 64 << 10
@@ -23,9 +22,9 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
         Refused: the engine does not answer, or says that it will not; its own status and words.
 
     """
-    parts = urlsplit(engine.base_url)
+    where = place(engine.base_url, engine.key)
     try:
-        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        reader, writer = await asyncio.open_connection(where.host, where.port, ssl=where.secure)
     except OSError as error:
         raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
     try:

@@ -58,6 +58,7 @@ class Connection(asyncio.Protocol, Client):
         self._rules, self._others, self._answer = rules, others, answer
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=_MOST_HEAD)
         self._asked: h11.Request | None = None
+        self._heads: Mapping[bytes, bytes] = {}
         self._body = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._relay: Relay | None = None
@@ -112,7 +113,7 @@ class Connection(asyncio.Protocol, Client):
 
     def _check(self, asked: h11.Request) -> None:
         """All that can be judged before the body comes. Raises Refused."""
-        heads = dict(asked.headers)
+        heads = self._heads = dict(asked.headers)
         path = asked.target.split(b"?", 1)[0]
         self._as_ollama = path.startswith(b"/api/")
         if self._rules.only_local and not _is_local(heads.get(b"host", b"")):
@@ -147,7 +148,7 @@ class Connection(asyncio.Protocol, Client):
         assert self._asked is not None  # noqa: S101
         self._wait(0, None)
         target = self._asked.target.split(b"?", 1)[0].decode("ascii", "replace")
-        languages = dict(self._asked.headers).get(b"accept-language", b"").decode("ascii", "replace")
+        languages = self._heads.get(b"accept-language", b"").decode("ascii", "replace")
         asked = Asked(
             self._asked.method.decode("ascii", "replace"), target, bytes(self._body), self._loop.time(), languages
         )
@@ -243,6 +244,7 @@ class Connection(asyncio.Protocol, Client):
     def connection_lost(self, _error: Exception | None) -> None:
         """The client is gone: so is what was computed for it."""
         self._others.discard(self)
+        self._relay = None
         self._wait(0, None)
         if not self.gone.done():
             self.gone.set_result(None)

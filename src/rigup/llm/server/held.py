@@ -118,7 +118,7 @@ async def answer(client: Connection, engine: RunningEngine, body: dict[str, Any]
     """Answer a chat with what holds. Raises Refused."""
     if wanted.responses:
         reply, source = await _asked(engine, responses.as_chat(body), wanted)
-        await responses.answer(client, body, reply, source)
+        await responses.answer(client, {**body, "model": engine.model}, reply, source)
         return
     if not body.get("stream"):
         reply, source = await _asked(engine, body, wanted)

@@ -1,13 +1,14 @@
 """An engine's answer goes to the client byte by byte as it comes: its head alone is read."""
 
 import asyncio
+import functools
 import ssl
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
 
 from rigup.llm.engines.running import RunningEngine
+from rigup.llm.server import plain_tcp
 from rigup.llm.server.errors import Refused, body_of
 from rigup.llm.server.gathering import gather
 
@@ -45,7 +46,7 @@ class Relay(asyncio.Protocol):
     def __init__(self, client: Client, request: bytes) -> None:
         self._client, self._request = client, request
         self._head = b""
-        self._chunked, self._left, self._events = False, -1, False
+        self._chunked, self._left, self._events, self._gathered = False, -1, False, False
         self._tail = b""
         self.status, self.sent, self.whole, self.began = 0, 0, False, 0.0
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -74,6 +75,11 @@ class Relay(asyncio.Protocol):
             self._client.transport.write(head + data)
         else:
             self._client.transport.write(data)
+        if (
+            not self._gathered and self._events and data and self._transport is not None
+        ):  # the first piece waits for nobody
+            self._gathered = True
+            gather(self._transport)
         self.sent += len(data)
         self._tail = data[-5:] if len(data) >= len(_LAST) else (self._tail + data)[-5:]
 
@@ -95,8 +101,6 @@ class Relay(asyncio.Protocol):
             if low == b"content-length" and value.isdigit():
                 self._left = int(value)
         self.status, self.began = int(words[1]), asyncio.get_running_loop().time()
-        if self._events and self._transport is not None:
-            gather(self._transport)
         self._client.answering(self.status, self)
         return b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n"
 
@@ -126,31 +130,59 @@ class Relay(asyncio.Protocol):
             self._transport.abort()
 
 
-async def connected(engine: RunningEngine, protocol: Callable[[], Relay]) -> Relay:
-    """A connection to an engine. Raises Refused where there is none."""
-    parts = urlsplit(engine.base_url)
+class Place(msgspec.Struct, frozen=True):
+    """Where an engine is asked: what its address says, taken apart once.
+
+    Attributes:
+        host, port: of the connection.
+        digits: whether the host is an address and no name.
+        secure: for TLS; None for none.
+        head: of every request's head, behind its first line.
+        path: of its /v1.
+
+    """
+
+    host: str
+    port: int
+    digits: bool
+    secure: ssl.SSLContext | None
+    head: bytes
+    path: str
+
+
+@functools.lru_cache(64)
+def place(base_url: str, key: str) -> Place:
+    """The place of an engine."""
+    parts = urlsplit(base_url)
     secure = ssl.create_default_context() if parts.scheme == "https" else None
+    lines = [b"host: " + parts.netloc.encode(), b"connection: close", b"accept: */*"]
+    lines += [b"authorization: Bearer " + key.encode()] if key else []
+    head = b"".join(line + b"\r\n" for line in lines)
+    host, port = parts.hostname or "", parts.port or (443 if secure else 80)
+    digits = host.replace(".", "").isdigit() or ":" in host
+    return Place(host, port, digits, secure, head, parts.path.rstrip("/"))
+
+
+async def connect(engine: RunningEngine, relay: Relay) -> None:
+    """Connect a relay to an engine. Raises Refused where that cannot be."""
+    where, loop = place(engine.base_url, engine.key), asyncio.get_running_loop()
     try:
-        _transport, relay = await asyncio.get_running_loop().create_connection(
-            protocol, parts.hostname or "", parts.port or (443 if secure else 80), ssl=secure
-        )
+        if where.digits and not where.secure and plain_tcp.has_readers(loop):
+            await plain_tcp.connect((where.host, where.port), relay)
+        else:
+            await loop.create_connection(lambda: relay, where.host, where.port, ssl=where.secure)
     except OSError as error:
         raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
-    return relay
 
 
-def request_for(engine: RunningEngine, method: str, path: str, body: bytes, kind: bytes = b"application/json") -> bytes:
+def request_for(engine: RunningEngine, method: str, path: str, body: bytes) -> bytes:
     """The bytes of a request to an engine; `path` begins with /v1 or is the engine's own."""
-    parts = urlsplit(engine.base_url)
+    where = place(engine.base_url, engine.key)
     if path.startswith("/v1/"):
-        path = parts.path.rstrip("/") + path.removeprefix("/v1")
-    lines = [
-        f"{method} {path} HTTP/1.1".encode(), b"host: " + parts.netloc.encode(), b"connection: close", b"accept: */*",
-        b"content-type: " + kind, b"content-length: %d" % len(body),
-    ]  # fmt: skip
-    if engine.key:
-        lines.append(b"authorization: Bearer " + engine.key.encode())
-    return b"\r\n".join(lines) + b"\r\n\r\n" + body
+        path = where.path + path.removeprefix("/v1")
+    return b"%b %b HTTP/1.1\r\n%bcontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (
+        method.encode(), path.encode(), where.head, len(body), body,
+    )  # fmt: skip
 
 
 def json_of(body: bytes) -> dict[str, object]:

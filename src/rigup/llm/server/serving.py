@@ -4,8 +4,9 @@ import asyncio
 import contextlib
 import signal
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 
@@ -20,7 +21,8 @@ from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
-from rigup.llm.server.relay import Relay, connected, json_of, request_for
+from rigup.llm.server.plain_tcp import Listener
+from rigup.llm.server.relay import Relay, connect, json_of, request_for
 from rigup.version import __version__
 
 OF_MODELS = frozenset(
@@ -86,9 +88,11 @@ class Server:
         """
         loop, ended = asyncio.get_running_loop(), over or asyncio.Event()
         plan = self._plan
-        door = await loop.create_server(
-            lambda: Connection(plan.rules, self._connections, self._answer), plan.host, plan.port, start_serving=False
-        )
+
+        def client() -> Connection:
+            return Connection(plan.rules, self._connections, self._answer)
+
+        door = Listener(await loop.create_server(client, plan.host, plan.port, start_serving=False), client)
         named = (getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP"))
         signals = [
             number for number in named if number is not None and signal.getsignal(number) is not signal.SIG_IGN
@@ -100,8 +104,8 @@ class Server:
         try:
             if len(self.models.all) == 1 and not await self._first(ended):
                 return
-            await door.start_serving()
-            ready(door.sockets[0].getsockname()[1])
+            await door.start()
+            ready(door.port)
             await ended.wait()
         finally:
             door.close()
@@ -166,7 +170,13 @@ class Server:
         except Refused as error:
             client.refuse(error)
         finally:
-            path = asked.path if asked.path in _POSTED or asked.path in _OWN else "other"
+            path = (
+                asked.path
+                if asked.path in _POSTED or asked.path in _OWN
+                else _OF_ONE
+                if asked.path.startswith(_OF_ONE)
+                else "other"
+            )
             self.metrics.add("rigup_llm_requests_total", model=model, path=path, code=str(client.status or 499))
             if self._plan.log_requests:
                 took = asyncio.get_running_loop().time() - asked.began
@@ -183,9 +193,14 @@ class Server:
             await self._room(model, ends == "unload")
             client.send(200, ollama_api.settled(asked.path, body, ends))
         else:
-            async with self._engine(model) as engine:
+            engine = await self.models.engine(model)
+            self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
+            try:
                 answer = self._as_ollama if asked.path in OF_OLLAMA else self._as_openai
                 await answer(client, asked, body, engine, model)
+            finally:
+                self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
+                await self.models.done(model)
 
     async def _room(self, model: Served, ends: bool) -> None:
         """Load a model, or end its engine, as llama.cpp's own router is asked to."""
@@ -195,23 +210,13 @@ class Server:
             await self.models.engine(model)
             await self.models.done(model)
 
-    @contextlib.asynccontextmanager
-    async def _engine(self, model: Served) -> AsyncIterator[RunningEngine]:
-        """Its engine, for one answer. Raises Refused."""
-        engine = await self.models.engine(model)
-        self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
-        try:
-            yield engine
-        finally:
-            self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
-            await self.models.done(model)
-
     async def _as_openai(
         self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
     ) -> None:
         _is_able(engine, asked.path)
         if engine.pid:
             pictures.check(body)
+            _has_text(asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
             await held.answer(client, engine, body, wanted)
@@ -236,7 +241,8 @@ class Server:
     ) -> None:
         """The engine's own answer; what cut it off is told."""
         request = request_for(engine, "POST", asked.path, body)
-        relay = await connected(engine, lambda: Relay(client, request))
+        relay = Relay(client, request)
+        await connect(engine, relay)
         try:
             await relay.ended
         finally:
@@ -252,12 +258,7 @@ class Server:
                 client.transport.abort()
 
     async def _own(self, client: Connection, asked: Asked) -> None:
-        if asked.path.startswith("/api/") and asked.path not in _OWN:
-            raise Refused(
-                501, "unsupported", "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
-            )
-        if asked.path not in _OWN:
-            raise Refused(404, "not_found", f"There is no {asked.path[:200]} here.")
+        _is_here(asked.path)
         if asked.method == "HEAD" and asked.path == "/":  # how ollama's own program asks whether anybody is there
             client.send(200, b"", "text/html; charset=utf-8")
         elif asked.method != "GET":
@@ -266,7 +267,15 @@ class Server:
             text, heads = page(wanted_language(asked.languages))
             client.send(200, text, "text/html; charset=utf-8", heads)
         elif asked.path in ("/v1/models", "/models"):
-            client.send(200, msgspec.json.encode({"object": "list", "data": self._listed()}))
+            client.send(
+                200,
+                msgspec.json.encode(
+                    {"object": "list", "data": [self._row(model) for model in self.models.all.values()]}
+                ),
+            )
+        elif asked.path.startswith(_OF_ONE):
+            model = self.models.named(unquote(asked.path.removeprefix(_OF_ONE)))
+            client.send(200, msgspec.json.encode(self._row(model)))
         elif asked.path == "/api/version":
             client.send(200, msgspec.json.encode({"version": __version__}))
         elif asked.path in ("/api/tags", "/api/ps"):
@@ -277,19 +286,16 @@ class Server:
         else:
             client.send(200, b'{"status":"ok"}')
 
-    def _listed(self) -> list[dict[str, Any]]:
-        """The models; `status` stands as llama.cpp's own router has it."""
-        listed = []
-        for model in self.models.all.values():
-            status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
-            fields = {
-                "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
-                "status": {**status, "failed": True} if model.fault else status,
-            }  # fmt: skip
-            settings = model.engine.settings if model.engine is not None and model.loaded else None
-            more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
-            listed.append({**fields, **more})
-        return listed
+    def _row(self, model: Served) -> dict[str, Any]:
+        """A model; `status` stands as llama.cpp's own router has it."""
+        status: dict[str, Any] = {"value": "loading" if model.loading else "loaded" if model.loaded else "unloaded"}
+        fields = {
+            "id": model.name, "object": "model", "created": self._made, "owned_by": "rigup", "loaded": model.loaded,
+            "status": {**status, "failed": True} if model.fault else status,
+        }  # fmt: skip
+        settings = model.engine.settings if model.engine is not None and model.loaded else None
+        more = {"max_model_len": settings.request.context // settings.request.parallel} if settings else {}
+        return {**fields, **more}
 
     def _listed_as_ollama(self, loaded: bool) -> list[dict[str, Any]]:
         models = self.models.all.values()
@@ -311,6 +317,7 @@ class Server:
 OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, "/api/show"))
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
 _POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
+_OF_ONE = "/v1/models/"
 _OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
 
 
@@ -330,4 +337,23 @@ def _is_able(engine: RunningEngine, path: str) -> None:
         raise Refused(400, "unsupported", text)
     if path == "/v1/embeddings" and (ranks or not engine.embeds):
         text = "This model ranks texts, and embeds none." if ranks else "The server was started with --no-embeddings."
+        raise Refused(400, "unsupported", text)
+
+
+def _is_here(path: str) -> None:
+    """Refuse a path that nobody answers. Raises Refused."""
+    if path in _OWN or path.startswith(_OF_ONE):
+        return
+    if path.startswith("/api/"):
+        text = "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
+        raise Refused(501, "unsupported", text)
+    raise Refused(404, "not_found", f"There is no {path[:200]} here.")
+
+
+def _has_text(path: str, body: dict[str, Any]) -> None:
+    """Refuse numbers of tokens to embed: clients take them from another vocabulary, and other words would be embedded. Raises Refused."""
+    given = body.get("input")
+    first = given[0] if isinstance(given, list) and given else None
+    if path == "/v1/embeddings" and isinstance(first, int | list):
+        text = "Send texts and no numbers of tokens, which are another model's (in LangChain: check_embedding_ctx_length=False)."
         raise Refused(400, "unsupported", text)
