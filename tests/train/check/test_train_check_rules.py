@@ -326,3 +326,20 @@ def test_the_folder_of_the_log_is_looked_for_where_the_job_is_submitted(tmp_path
     run(["train", "check", str(tmp_path / "train.py"), str(tmp_path / "jobs" / "job.sbatch"), "--json"])
     found_causes = {each["cause"] for each in json.loads(capsys.readouterr().out)["findings"]}
     assert ("sbatch-output-folder-missing" in found_causes) is missing
+
+
+@pytest.mark.parametrize(
+    ("guard", "cause"), [("if rank == 0:", {"rank-zero-collective-deadlock"}), ("if True:", set())]
+)
+def test_functions_that_call_each_other_in_many_ways_are_followed_once(guard, cause):
+    """Three functions in each of ten layers call all of the next: 59,049 ways from the guard to the call."""
+    layers = [
+        f"def f{layer}{each}():\n    " + "; ".join(f"f{layer + 1}{to}()" for to in range(3)) + "\n\n\n"
+        for layer in range(9)
+        for each in range(3)
+    ] + [f"def f9{each}():\n    dist.barrier()\n\n\n" for each in range(3)]
+    script = DDP.replace("def main():", "".join(layers) + "def main():")
+    script = script.replace(
+        "    dist.destroy", f"    {guard}\n        f00()\n        f01()\n        f02()\n    dist.destroy"
+    )
+    assert causes(script, batch(TORCHRUN)) == cause
