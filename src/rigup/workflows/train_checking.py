@@ -1,5 +1,6 @@
 """`rigup train check`: files are read, judged, and mended where that was agreed to."""
 
+import functools
 import os
 import posixpath
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from rigup.workflows.errors import CannotBeDoneError, RequestError
 
 _MOST_BYTES = 2_000_000
 _MOST_FOLDERS = 2000
+_HIGHEST = 3  # folders above the batch script's from which it may have been submitted
 _SECONDS = 20.0
 
 
@@ -122,6 +124,7 @@ def _files(script: Path, batch: Path | None) -> Files:
         script=script.name, text=_text(script), beside=_reader(script.parent), batch=batch.name if batch else "",
         batch_text=_text(batch) if batch else "", beside_batch=_reader(batch.parent) if batch else (lambda _path: None),
         folders=_folders(batch.parent) if batch else frozenset(),
+        above=functools.partial(_folders_above, script, batch) if batch else (lambda _path: frozenset()),
     )  # fmt: skip
 
 
@@ -167,6 +170,15 @@ def _reader(folder: Path) -> Callable[[str], str | None]:
             return None
 
     return read
+
+
+def _folders_above(script: Path, batch: Path, path: str) -> frozenset[str]:
+    """Folders of where the job is submitted, if that is not beside the batch script: its command finds the script from there."""
+    if os.path.isabs(path) or "\0" in path:
+        return frozenset()
+    wanted = os.path.realpath(script)
+    parents = Path(os.path.realpath(batch)).parent.parents[:_HIGHEST]
+    return next((_folders(folder) for folder in parents if os.path.realpath(folder / path) == wanted), frozenset())
 
 
 def _folders(folder: Path) -> frozenset[str]:

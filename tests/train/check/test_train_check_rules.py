@@ -272,3 +272,74 @@ def test_a_rank_that_is_exported_too_early_is_exported_by_each_task(tmp_path, ca
         assert any("--rdzv-backend" in line for line in lines) is proposed
         places = [(quote["file"], quote["line"]) for quote in early["evidence"]]
         assert len(set(places)) == len(places)
+
+
+IMAGE = "apptainer exec /images/torch.sif python train.py"
+HELPER = "import os\ndef init(args):\n    args.rank = int(os.environ['SLURM_PROCID'])\n"
+BY_OPTIONS = DDP.replace(
+    "def main():\n", "from helper import init\n\n\ndef main():\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--rank', type=int, default=0)\n    args = parser.parse_args()\n    init(args)\n"
+).replace('        if rank == 0:\n            torch.save(model.module.state_dict(), "last.pt")', '        path = "queue" + str(args.rank) + ".pth"\n        torch.save(model.module.state_dict(), path)')  # fmt: skip
+OUTPUT = DDP.replace("            loss = model(x.cuda()).sum()", "            loss = model(x.cuda(rank)).sum()\n            if loss {}:\n                continue\n            dist.all_reduce(loss)")  # fmt: skip
+LENT = DDP.replace("    train = Numbers()\n", "    train = given(){}\n").replace("def main():", "def given():\n    return DataLoader(Numbers(), batch_size=4, shuffle=True)\n\n\ndef main():").replace("DataLoader(train, batch_size=4, sampler=sampler, num_workers=2)", "{}")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("script", "lines", "options", "helper", "cause"),
+    [
+        (ONE, ("module load singularity-bindings cuda", IMAGE), one_gpu(), "", ""),
+        (ONE, ("ml site-apptainer/2", IMAGE), one_gpu(), "", ""),
+        (ONE, ("module load apptainer/1.3 cuda", IMAGE), one_gpu(), "", "container-without-gpu"),
+        (ONE, ("module load singularity-ce", IMAGE), one_gpu(), "", "container-without-gpu"),
+        (BY_OPTIONS, (TORCHRUN,), JOB, HELPER, ""),
+        (BY_OPTIONS, (TORCHRUN,), JOB, HELPER.replace("args.rank", "args.port"), "every-rank-writes-same-file"),
+        (OUTPUT.format("is None"), (TORCHRUN,), JOB, "", ""),
+        (OUTPUT.format(".item() > 0"), (TORCHRUN,), JOB, "", ""),
+        (OUTPUT.format("> 5"), (TORCHRUN,), JOB, "", ""),
+        (OUTPUT.replace("loss {}", "loss"), (TORCHRUN,), JOB, "", ""),
+        (OUTPUT.replace("if loss {}", "if rank == 0"), (TORCHRUN,), JOB, "", "rank-zero-collective-deadlock"),
+        (OUTPUT.replace("loss {}", "rank > 2"), (TORCHRUN,), JOB, "", "rank-zero-collective-deadlock"),
+        (OUTPUT.replace("loss {}", "rank"), (TORCHRUN,), JOB, "", "rank-zero-collective-deadlock"),
+        (LENT.format(".dataset", "DataLoader(train, batch_size=4, sampler=sampler, num_workers=2)"), (TORCHRUN,), JOB, "", ""),
+        (LENT.format("", "given()"), (TORCHRUN,), JOB, "", "data-not-sharded"),
+    ],
+)  # fmt: skip
+def test_what_programs_of_others_do(script, lines, options, helper, cause):
+    """Both sides of what was accused wrongly in scripts of public repositories."""
+    beside = {"helper.py": helper} if helper else {}
+    assert causes(script, batch(*lines, options=options), beside=beside) == ({cause} if cause else set())
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "missing"),
+    [
+        ("train.py", "logs/%j.out", False), ("code/train.py", "logs/%j.out", True), ("train.py", "jobs/%j.out", False),
+        ("train.py", "code/%j.out", True), ("{folder}/train.py", "logs/%j.out", True), ("../train.py", "logs/%j.out", True),
+    ],
+)  # fmt: skip
+def test_the_folder_of_the_log_is_looked_for_where_the_job_is_submitted(tmp_path, capsys, command, output, missing):
+    """`sbatch jobs/job.sbatch` in the folder from which the batch script's command finds the program."""
+    for name in ("logs", "jobs", "jobs/jobs"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "train.py").write_text(ONE)
+    job = batch(f"python {command.format(folder=tmp_path)}", options=one_gpu(f"--output={output}"))
+    (tmp_path / "jobs" / "job.sbatch").write_text(job)
+    run(["train", "check", str(tmp_path / "train.py"), str(tmp_path / "jobs" / "job.sbatch"), "--json"])
+    found_causes = {each["cause"] for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert ("sbatch-output-folder-missing" in found_causes) is missing
+
+
+@pytest.mark.parametrize(
+    ("guard", "cause"), [("if rank == 0:", {"rank-zero-collective-deadlock"}), ("if True:", set())]
+)
+def test_functions_that_call_each_other_in_many_ways_are_followed_once(guard, cause):
+    """Three functions in each of ten layers call all of the next: 59,049 ways from the guard to the call."""
+    layers = [
+        f"def f{layer}{each}():\n    " + "; ".join(f"f{layer + 1}{to}()" for to in range(3)) + "\n\n\n"
+        for layer in range(9)
+        for each in range(3)
+    ] + [f"def f9{each}():\n    dist.barrier()\n\n\n" for each in range(3)]
+    script = DDP.replace("def main():", "".join(layers) + "def main():")
+    script = script.replace(
+        "    dist.destroy", f"    {guard}\n        f00()\n        f01()\n        f02()\n    dist.destroy"
+    )
+    assert causes(script, batch(TORCHRUN)) == cause

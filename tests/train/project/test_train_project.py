@@ -18,14 +18,6 @@ from rigup.workflows.train_projects import new_project
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="session")
-def python():
-    named = os.environ.get("RIGUP_TRAIN_PYTHON")
-    if not named:
-        pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning, transformers and peft")
-    return named
-
-
 def within(folder, state, *command):
     """Run in a project's folder, as its user would; no network is looked for."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
@@ -95,7 +87,7 @@ pictures("few")
 """
     done = within(tmp_path / "project", tmp_path / "state", python, "-c", code)
     if "No module named 'PIL'" in done.stderr:
-        pytest.skip("Pillow is not installed for RIGUP_TRAIN_PYTHON")
+        pytest.skip(f"Pillow is not installed for {python}")
     assert done.stderr.strip().startswith("few has 0 pictures in 1 folders"), done.stderr
 
 

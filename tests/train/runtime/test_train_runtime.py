@@ -1,4 +1,4 @@
-"""`rigup.train` in programs, with a real torch, Lightning and transformers: those of RIGUP_TRAIN_PYTHON."""
+"""`rigup.train` in programs, with a real torch, Lightning and transformers: today's and the oldest."""
 
 import ast
 import json
@@ -22,14 +22,6 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 RUNTIME = sorted((ROOT / "src" / "rigup" / "train" / "runtime").glob("*.py"))
 CHECKS = sorted((HERE / "checks").glob("*.py"))
-
-
-@pytest.fixture(scope="session")
-def python():
-    named = os.environ.get("RIGUP_TRAIN_PYTHON")
-    if not named:
-        pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with torch, lightning and transformers")
-    return named
 
 
 def run(python, *words, torchrun=0):

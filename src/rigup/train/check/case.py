@@ -1,7 +1,7 @@
 """A script under its batch script: who starts the ranks, how many there are, what each of them sees."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import msgspec
@@ -40,6 +40,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     launches: tuple[Launch, ...] = ()
     partitions: Partitions = {}
     folders: frozenset[str] = frozenset()
+    above: Callable[[str], frozenset[str]] = lambda _path: frozenset()
 
     # -- the job
     @cached_property

@@ -44,6 +44,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
         beside: the text of a file by its path from the script's folder.
         beside_batch: the same from the batch script's folder.
         folders: folders beside the batch script.
+        above: folders beside the one, above the batch script's, from which a path leads to the script.
 
     """
 
@@ -54,6 +55,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
     batch_text: str = ""
     beside_batch: Read = lambda _path: None
     folders: frozenset[str] = frozenset()
+    above: Callable[[str], frozenset[str]] = lambda _path: frozenset()
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -148,7 +150,7 @@ def _case(
     program = Program(modules, value, files.beside, launch.arguments if launch is not None else None, files.batch)
     return Case(
         script=files.script, program=program, batch=files.batch, batch_text=files.batch_text, header=head, job=job, shell=shell, launch=launch,
-        launches=tuple(ours), partitions=partitions, folders=files.folders,
+        launches=tuple(ours), partitions=partitions, folders=files.folders, above=files.above,
     )  # fmt: skip
 
 

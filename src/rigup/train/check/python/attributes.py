@@ -44,14 +44,17 @@ def attribute_value(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame")
         return _of_self(evaluator, node, frame)
     base = evaluator.value(node.value, frame)
     found = member(evaluator, base, node.attr, frame)
-    assigned = frame.module.attributes.get(None, {}).get(node.attr, ())
+    modules = evaluator.modules if base.options else [frame.module]  # options of the command line are handed about
+    assigned = [
+        (each, module) for module in modules for each, _at in module.attributes.get(None, {}).get(node.attr, ())
+    ]
     if assigned and not (base.fields and not base.options and found.known):
-        found = _with_assigned(evaluator, found, [expression for expression, _node in assigned], frame)
+        found = _with_assigned(evaluator, found, assigned)
     return found
 
 
-def _with_assigned(evaluator: "Evaluator", found: Value, expressions: list[ast.expr], frame: "Frame") -> Value:
-    values = [evaluator.at(expression, frame.module) for expression in expressions[:8]]
+def _with_assigned(evaluator: "Evaluator", found: Value, assigned: list[tuple[ast.expr, Module]]) -> Value:
+    values = [evaluator.at(expression, module) for expression, module in assigned[:8]]
     if found.known or found.marks or found.alternatives:
         values.append(found)
     return either(values)

@@ -42,10 +42,20 @@ class Conditions:
         function = module.function(node)
         if own or function is None or depth > _DEEPEST:
             return own
+        known = self.evaluator.guards
+        if function not in known:
+            known[function] = ""  # for functions that call each other
+            known[function] = self._function_guard(function, module, depth)
+        return known[function]
+
+    def _function_guard(self, function: Function, module: Module, depth: int) -> str:
+        """On which ranks a function is called."""
         if self._is_on_one(function, module):
             return ONE
         callers = self.evaluator.callers.get(function, ())
-        found = {self.guard(call, caller, depth + 1) for call, caller in callers if call is not node}
+        found = {
+            self.guard(call, caller, depth + 1) for call, caller in callers if caller.function(call) is not function
+        }
         return found.pop() if len(found) == 1 else ""
 
     def _is_on_one(self, function: Function, module: Module) -> bool:

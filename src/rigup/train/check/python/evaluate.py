@@ -57,6 +57,7 @@ class Evaluator:
         self.given = Given()
         self.declared: dict[str, Declared] = {}
         self.callers: dict[Function, list[tuple[ast.Call, Module]]] = {}
+        self.guards: dict[Function, str] = {}
         self.hydra: dict[Function, Value] = {}
         self.command_line: set[Function] = set()
         self.steps = 0

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from rigup.train.check.python.values import NODE, Value
+from rigup.train.check.python.values import NODE, RANKS, Value
 
 ONE, OTHERS = "one", "others"
 _OPPOSITE = {ONE: OTHERS, OTHERS: ONE, "": ""}
@@ -30,7 +30,14 @@ def compared(operator: ast.cmpop, left: Value, right: Value) -> dict[str, Any]:
         return {}
     if ranked is right:
         operator = _flipped(operator)
+    if other.is_none() or _is_computed(ranked):
+        return {"marks": (left.marks | right.marks) - RANKS - {NODE}}
     return {"guard": _rank_guard(operator, other)}
+
+
+def _is_computed(value: Value) -> bool:
+    """What torch or a method makes of a rank, such as a tensor on its card, is no rank."""
+    return value.instance is not None and value.instance.name.startswith((".", "torch."))
 
 
 def _comparable(operator: ast.cmpop, left: object, right: object) -> bool:
@@ -76,7 +83,7 @@ def _rank_guard(operator: ast.cmpop, other: Value) -> str:
 
 def truth(value: Value) -> str:
     """The guard of a value that is used as a condition: a rank itself is true on all but rank 0."""
-    return value.guard or (OTHERS if value.ranked else "")
+    return value.guard or (OTHERS if value.ranked and not _is_computed(value) else "")
 
 
 def negated(value: Value) -> str:

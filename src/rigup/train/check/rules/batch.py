@@ -86,7 +86,8 @@ def _is_missing(case: Case, folder: str) -> bool:
         return re.search(r"%(?!%)\d*[jAaJNnst]", folder) is not None or not folder.startswith("/")
     if folder.startswith("/") or folder in ("", ".") or case.job is None or case.job.has("chdir"):
         return False
-    return folder.removeprefix("./").rstrip("/") not in case.folders
+    script = case.launch.script.text if case.launch is not None else ""
+    return folder.removeprefix("./").rstrip("/") not in case.folders | case.above(script)
 
 
 @rule

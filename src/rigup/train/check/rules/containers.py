@@ -12,6 +12,8 @@ from rigup.train.check.shell.words import UNKNOWN
 _OF_TORCHRUN = ("RANK", "LOCAL_RANK", "WORLD_SIZE")
 _OF_TASKS = ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID")
 _HOST = re.compile(r"(?:tcp://)?(?P<host>[A-Za-z0-9][\w.-]*|\[?::1\]?)(?::(?P<port>\d+|" + UNKNOWN + r"))?/?")
+_OF_CONTAINERS = re.compile(r"apptainer|singularity", re.IGNORECASE)
+_PROGRAM = re.compile(r"(?:apptainer|singularity)(?:[-_]?(?:ce|pro))?", re.IGNORECASE)
 _ADDRESSES = ("master-addr", "rdzv-endpoint", "main-process-ip", "master-address")
 
 
@@ -33,7 +35,7 @@ def container(case: Case) -> Iterator[Found]:
     if layer.name in ("apptainer", "singularity"):
         given = _gpu_flags(case, {option.name for option in layer.options}, layer.command.variables)
         right = "rocm" if vendor == "amd" else "nv"
-        if given and (not vendor or right in given):
+        if (given and (not vendor or right in given)) or (not given and _by_module(case)):
             return
         verb = layer.words[1].raw
         fixed = (
@@ -73,6 +75,17 @@ def _gpu_flags(case: Case, options: set[str], variables: Mapping[str, object]) -
             {"nv"} if f"{prefix}_NVCCLI" in names else set()
         )
     return given
+
+
+def _by_module(case: Case) -> bool:
+    """A module of the site sets up how containers run, in a way that cannot be seen; one with the program alone does not."""
+    names = [
+        word.text.split("/")[0]
+        for command in case.shell.commands
+        if command.name in ("module", "ml")
+        for word in command.words[1:]
+    ]
+    return any(_OF_CONTAINERS.search(name) and not _PROGRAM.fullmatch(name) for name in names)
 
 
 def _vendor(case: Case, words: str) -> str:

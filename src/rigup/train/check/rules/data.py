@@ -84,6 +84,8 @@ def not_sharded(case: Case) -> Iterator[Found]:
 
 
 def _unsharded(site: Site, case: Case) -> bool:
+    if _read_by_another(site, case):
+        return False
     for name, position in (("sampler", 3), ("batch_sampler", 4)):
         given = site.argument(name, position)
         if given is not None and not given.is_none():
@@ -103,6 +105,14 @@ def _unsharded(site: Site, case: Case) -> bool:
     ):
         return False
     return _reads_all(site.expression("dataset", 0), site, case)
+
+
+def _read_by_another(site: Site, case: Case) -> bool:
+    """Of a loader, or of what a function makes, nothing but `.dataset` is taken, for another loader."""
+    returned = isinstance(site.module.parents.get(site.node), ast.Return)
+    calls = case.program.evaluator.callers.get(site.function, ()) if returned and site.function is not None else ()
+    taken = [module.parents.get(call) for call, module in calls or [(site.node, site.module)]]
+    return all(isinstance(each, ast.Attribute) and each.attr == "dataset" for each in taken)
 
 
 def _reads_all(expression: ast.expr | None, site: Site, case: Case) -> bool:

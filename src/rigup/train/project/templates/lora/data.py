@@ -14,6 +14,12 @@ QUESTIONS = (
     "tell me the colour of a {0} .",
     "say how the {0} is coloured .",
     "name the colour that this {0} has .",
+    "of which colour is the {0} ?",
+    "the colour of the {0} is asked for .",
+    "do you know how the {0} is painted ?",
+    "here is the {0} , and its colour ?",
+    "give me the colour for this {0} .",
+    "look at the {0} : what colour is that ?",
 )
 
 

@@ -19,7 +19,7 @@ def arguments(words: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--model", help="a folder with a model, or a name on the hub; else a tiny random one")
     parser.add_argument("--data", help='a file of lines {"prompt": …, "answer": …}; else a small world is made')
     parser.add_argument("--folder", default="run", help="the folder for checkpoints and the adapter; all nodes see it")
-    parser.add_argument("--epochs", type=float, default=60)
+    parser.add_argument("--epochs", type=float, default=30)
     parser.add_argument("--batch-size", type=int, default=8, help="of each process")
     parser.add_argument("--rate", type=float, default=5e-3, help="learning rate; 2e-4 is usual for a real model")
     parser.add_argument("--rank", type=int, default=16, help="of LoRA's matrices")

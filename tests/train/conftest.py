@@ -1,0 +1,16 @@
+"""Interpreters with torch, Lightning and transformers: today's releases, and the oldest that are supported."""
+
+import os
+
+import pytest
+
+NAMED_BY = {"newest": "RIGUP_TRAIN_PYTHON", "oldest": "RIGUP_TRAIN_OLDEST_PYTHON"}
+
+
+@pytest.fixture(scope="session", params=NAMED_BY)
+def python(request):
+    """Either of them; skips where its variable is not set."""
+    variable = NAMED_BY[request.param]
+    if not os.environ.get(variable):
+        pytest.skip(f"{variable} names no interpreter with torch, lightning, transformers and peft")
+    return os.environ[variable]
