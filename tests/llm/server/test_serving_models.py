@@ -13,9 +13,10 @@ import pytest
 from servers import KEY, LONG, WAIT, Running, get, post, raw, wish
 from tiny_models import sentence_pieces_of
 
+from late import Late
 from rigup.fit.request import Request
 
-openai = pytest.importorskip("openai")
+openai = Late("openai")
 pytestmark = pytest.mark.llm
 WEATHER = {
     "type": "function",
