@@ -47,13 +47,14 @@ LONG = frozenset(
         "cli": "capture commands failing_programs progress hostile_text no_traceback overview run since supervision supervision_memory "
         "supervision_terminal",
         "cluster": "cluster_deep",
+        "container": "container_started",
         "diagnosis": "fixes_framework guard guesses",
         "environments": "running staged_swap",
         "fit": "fit_command remote",
         "knowledge": "accounting data text_classifier",
         "llm/hub": "models_on_disk pull",
         "llm/ollama": "ollama_configure ollama_doctor",
-        "lab": "lab_kernels notebook_magics",
+        "lab": "lab_container lab_kernels lab_service notebook_magics",
         "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs thinning unanswered",
         "machine/readers": "every_reader_hostile forms_reader listings_cut",
         "machine/reports": "batch_reports report_any_text",
@@ -61,7 +62,10 @@ LONG = frozenset(
         "plugins": "plugins",
         "privacy": "attacks planted through_commands",
         "schemas": "answers doctor_answers",
-        "verify": "child which_python",
+        "steps": "hostile_values",
+        "train/advise": "advise_command advise_replay",
+        "train/port": "train_port",
+        "verify": "child companions which_python whole_way",
         "watch": "captured_trees_watched live_in_a_terminal recordings",
     }.items()
     for name in names.split()
