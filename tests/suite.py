@@ -46,10 +46,15 @@ LONG = frozenset(
         "bench": "picture time tokens",
         "cli": "capture commands failing_programs progress hostile_text no_traceback overview run since supervision supervision_memory "
         "supervision_terminal",
+        "cluster": "cluster_deep",
+        "container": "container_started",
         "diagnosis": "fixes_framework guard guesses",
         "environments": "running staged_swap",
         "fit": "fit_command remote",
         "knowledge": "accounting data text_classifier",
+        "llm/hub": "models_on_disk pull",
+        "llm/ollama": "ollama_configure ollama_doctor",
+        "lab": "lab_container lab_kernels lab_service notebook_magics",
         "machine": "archive capture_replay collect_posix difference hostile_host people_and_logs proofs thinning unanswered",
         "machine/readers": "every_reader_hostile forms_reader listings_cut",
         "machine/reports": "batch_reports report_any_text",
@@ -57,13 +62,18 @@ LONG = frozenset(
         "plugins": "plugins",
         "privacy": "attacks planted through_commands",
         "schemas": "answers doctor_answers",
-        "verify": "child which_python",
+        "steps": "hostile_values",
+        "train/advise": "advise_command advise_replay",
+        "train/port": "train_port",
+        "verify": "child companions which_python whole_way",
+        "watch": "captured_trees_watched live_in_a_terminal recordings",
     }.items()
     for name in names.split()
 )  # files of which `--quick` takes less: a tenth of their cases would take a second and a half, and some ten
 ONE_IN_LONG = 40
 MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 5  # of a property, with `--quick`
+WAITING = 2  # workers more than cores: while their tests wait, others have the processor
 Row = TypeVar("Row")
 
 
@@ -88,8 +98,13 @@ def pytest_unconfigure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
-    """Every core that this process may use: a hyperthread too, and no core that a container keeps from it."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    """A worker for every core that this process may use: a hyperthread too, and no core that a container keeps from it.
+
+    Two more (at most twice as many) where the long tests are run as well: clusters, machines, servers and terminals are
+    waited for, which takes no processor. With `--quick` nobody waits for long, and each worker collects all tests anew.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores if config.getoption("quick") else cores + min(cores, WAITING)
 
 
 @pytest.hookimpl(tryfirst=True)

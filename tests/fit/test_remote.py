@@ -1,5 +1,6 @@
 """Models that lie elsewhere: a real server on loopback with ranges, without, that breaks off, redirects, and wants a token."""
 
+import functools
 import http.client
 import http.server
 import json
@@ -21,9 +22,18 @@ _TOKEN = "hf_notARealOne"
 _KEYS, _TENSORS = ggufs.llama()
 _KEYS = {**_KEYS, "tokenizer.ggml.tokens": [f"token number {number}" for number in range(128256)],
          "tokenizer.ggml.scores": [0] * 128256}  # fmt: skip
-_HEAD, _DATA = ggufs.header(_KEYS, _TENSORS)
 _SIZE = 100 << 30
 _DIGEST = "sha256:" + "a" * 64
+
+
+@functools.cache
+def _head_and_data() -> tuple[bytes, int]:
+    """The header, and how many bytes of data follow."""
+    return ggufs.header(_KEYS, _TENSORS)
+
+
+def _head() -> bytes:
+    return _head_and_data()[0]
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
@@ -76,7 +86,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_response(200)
             self.send_header("Content-Length", str(_SIZE))
             self.end_headers()
-            self._send(0, len(_HEAD) + (1 << 20))
+            self._send(0, len(_head()) + (1 << 20))
             self.close_connection = True
             return
         first, last = int(told[1]), min(int(told[2]), _SIZE - 1)
@@ -96,7 +106,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _send(self, first: int, end: int) -> None:
-        part = (self.server.head or _HEAD)[first:end]
+        part = (self.server.head or _head())[first:end]
         try:
             self.wfile.write(part + bytes(max(0, end - first - len(part))))
             self.server.sent += end - first
@@ -144,14 +154,14 @@ def test_a_header_of_a_file_of_a_hundred_gigabytes_costs_little_transfer(server,
     assert header.missing == 0
     assert web.received < 10 << 20
     if kind == "plain":
-        assert web.received < len(_HEAD) + (1 << 20)
+        assert web.received < len(_head()) + (1 << 20)
 
 
 def test_a_list_of_numbers_that_nobody_reads_does_not_come(server) -> None:
     web = Web()
     _header(server, "plain", web)
-    with_them = len(_HEAD)
-    assert _HEAD.count(b"scores") == 1
+    with_them = len(_head())
+    assert _head().count(b"scores") == 1
     assert web.received < with_them + (1 << 19) + 4 * 128256
 
 
@@ -271,8 +281,8 @@ def test_an_address_is_answered_like_a_file(server, tmp_path: Path) -> None:
     told = []
     local = tmp_path / "model.gguf"
     with local.open("wb") as file:
-        file.write(_HEAD)
-        file.truncate(len(_HEAD) + _DATA)
+        file.write(_head())
+        file.truncate(len(_head()) + _head_and_data()[1])
     for word in (f"{server.url}/plain/model.gguf", str(local)):
         done = CliRunner().invoke(main, ["fit", word, "--on", "cpu", "--json"], standalone_mode=False)
         told.append(json.loads(done.output)["memory"])
@@ -291,7 +301,7 @@ def test_the_end_of_a_vocabulary_of_any_length_is_found_without_it(
     server, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     head = _with_merges(count)
-    monkeypatch.setattr(f"{__name__}._HEAD", head)
+    monkeypatch.setattr(f"{__name__}._head", lambda: head)
     web = Web()
     header = _header(server, "plain", web)
     assert header.keys["tokenizer.ggml.merges"] == Listed(count)

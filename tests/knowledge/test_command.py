@@ -92,6 +92,7 @@ def test_importing_the_package_reads_nothing():
     assert done.returncode == 0, done.stderr.decode()
 
 
+@pytest.mark.slow
 def test_the_build_hook_compiles_and_ships(tmp_path):
     pytest.importorskip("hatchling")
     import importlib.util

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
-from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Rule, group
+from rigup.diagnosis.rule import EVERY, MAYBE, NONE, Every, Need, Rule, group
 from rigup.machine.facts import Fact, Look, Place
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
@@ -26,9 +26,7 @@ class Candidate(NamedTuple):
 
 def bindings(rule: Rule, facts: Facts) -> Iterator[dict[str, Any]]:
     """Every way of choosing a rule's parameters that holds in one place."""
-    if rule.lacks(facts.of, facts.ids) or any(
-        need.mode == ONE and not _of_kind(need, facts) for need in rule.needs.values()
-    ):
+    if rule.lacks(facts.of, facts.ids):
         return  # as with most rules on most machines
     names = list(rule.needs)
     parts = [_Part(need, facts) for need in rule.needs.values()]

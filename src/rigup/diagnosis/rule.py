@@ -17,7 +17,7 @@ write, or for what their programs said to them, and a machine that is asked itse
 """
 
 import functools
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Iterable, Set
 from types import UnionType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
@@ -99,10 +99,19 @@ class Rule:
         """What each parameter asks for."""
         return needs_of(self.judge)
 
-    def lacks(self, facts_of: Callable[[type[Fact]], Any], symptom_ids: Container[str]) -> bool:
+    @functools.cached_property
+    def _required(self) -> tuple[list[type[Fact]], list[tuple[str, ...]]]:
+        """Kinds of which there must be a fact, and ids of messages of which one must have been heard, a group a parameter."""
+        required = [need for need in self.needs.values() if need.mode == ONE]
+        ids = {id(need): dict(need.fields).get("id") for need in required if need.kind is Symptom}
+        messages = [wanted for wanted in ids.values() if isinstance(wanted, tuple)]
+        return [need.kind for need in required if not isinstance(ids.get(id(need)), tuple)], messages
+
+    def lacks(self, facts_of: Callable[[type[Fact]], Any], symptom_ids: Set[str]) -> bool:
         """Whether a fact or a message is missing that one of its parameters is; false where that is not known at once."""
         if "needs" in self.__dict__:
-            return False
+            kinds, messages = self._required
+            return not all(map(facts_of, kinds)) or any(map(symptom_ids.isdisjoint, messages))
         code, defaults = self.judge.__code__, self.judge.__defaults__ or ()
         first = code.co_argcount - len(defaults)  # that has a default
         for number, name in enumerate(code.co_varnames[: code.co_argcount]):

@@ -37,7 +37,7 @@ that is not empty is told, or a text with operands in braces, `={shell.prefix}/b
 
 import operator
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Iterable, Set
 from functools import cache, partial
 from typing import Any
 
@@ -114,14 +114,17 @@ def rule_rows() -> tuple[RuleRow, ...]:
     return tuple(row for name in tables.names("rules/") for row in tables.rows(name, "rule", RuleRow))
 
 
-def rules_of_rows(symptom_ids: Container[str] | None = None) -> tuple[Rule, ...]:
+def rules_of_rows(symptom_ids: Set[str] | None = None) -> tuple[Rule, ...]:
     """Rows as rules. `symptom_ids`: only those of which each message that they need is among these ids.
 
     Raises:
         KnowledgeError: a row that cannot be understood.
 
     """
-    return tuple(_rule(row) for row in rule_rows() if symptom_ids is None or _may_hold(row, symptom_ids))
+    numbers: Iterable[int] = range(len(rule_rows()))
+    if symptom_ids is not None:  # most rows wait for a message that is not there
+        numbers = [number for number in numbers if not any(map(symptom_ids.isdisjoint, _messages(number)))]
+    return tuple(map(_rule, numbers))
 
 
 @tables.remembered
@@ -149,24 +152,20 @@ def _ids_of(words: tuple[str, ...]) -> tuple[str, ...]:
     return wordings(*ids, tag=" ".join(named))
 
 
-def _may_hold(row: RuleRow, symptom_ids: Container[str]) -> bool:
-    """Looks at the rows' words alone: most rows wait for a message that is not there."""
-    for need in row.needs:
-        name, kind_or_ids = next(iter(need.items()))
-        if (
-            name[-1] not in _MODES
-            and not _names_kind(kind_or_ids)
-            and not any(symptom_id in symptom_ids for symptom_id in ids_of(kind_or_ids))
-        ):
-            return False
-    return True
+@tables.remembered
+def _messages(number: int) -> tuple[tuple[str, ...], ...]:
+    """Ids of the messages that a row needs, a group for each of which one must have been heard; of its words alone."""
+    wanted = (next(iter(need.items())) for need in rule_rows()[number].needs)
+    return tuple(ids_of(ids) for name, ids in wanted if name[-1] not in _MODES and not _names_kind(ids))
 
 
 def _names_kind(kind_or_ids: str | list[str]) -> bool:
     return isinstance(kind_or_ids, str) and kind_or_ids[:1].isupper()
 
 
-def _rule(row: RuleRow) -> Rule:
+@tables.remembered
+def _rule(number: int) -> Rule:
+    row = rule_rows()[number]
     try:
         needs = dict(map(_need, row.needs))
         tests = tuple(map(condition, row.when))

@@ -1,7 +1,7 @@
 """All facts of a look: statements come in, subjects come out."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, KeysView
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -38,7 +38,7 @@ class Facts:
         return [symptom for name in dict.fromkeys(ids) for symptom in self._by_id.get(name, ())]
 
     @property
-    def ids(self) -> Collection[str]:
+    def ids(self) -> KeysView[str]:
         """Ids of the signatures whose messages were heard."""
         return self._by_id.keys()
 

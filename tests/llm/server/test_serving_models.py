@@ -15,11 +15,12 @@ import pytest
 from servers import KEY, LONG, WAIT, Running, get, post, raw, wish
 from tiny_models import sentence_pieces_of
 
+from late import Late
 from rigup.fit.request import Request
 from rigup.llm.server.connection import Connection
 from rigup.llm.server.relay import Relay
 
-openai = pytest.importorskip("openai")
+openai = Late("openai")
 pytestmark = pytest.mark.llm
 WEATHER = {
     "type": "function",

@@ -12,12 +12,13 @@ from servers import KEY, LONG, WAIT, Running, get, post, raw, wish
 from test_serving_models import SCHEMA, WEATHER, until
 from tiny_models import sentence_pieces_of
 
+from late import Late
 from rigup.fit.request import Request
 from rigup.llm.engines.wish import StartRequest
 from rigup.llm.server import ollama_api
 from rigup.llm.server.errors import Refused
 
-ollama = pytest.importorskip("ollama")
+ollama = Late("ollama")
 llm = pytest.mark.llm
 LIMA = [{"role": "user", "content": "capital of peru"}]
 FIRM = {"temperature": 0, "num_predict": 60}

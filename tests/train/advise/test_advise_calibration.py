@@ -15,6 +15,8 @@ from rigup.train.advise.scenario import scenario
 SEEDS = range(60)
 WIDEST = 2.5
 
+pytestmark = pytest.mark.slow  # what is drawn is judged once for all of them, which takes eight seconds
+
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory):

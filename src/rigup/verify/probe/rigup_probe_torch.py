@@ -42,7 +42,10 @@ def _usual() -> None:
     torch.set_default_dtype(torch.float32)
     torch.set_grad_enabled(True)
     torch.set_flush_denormal(False)
-    torch.use_deterministic_algorithms(False)
+    if (
+        torch.are_deterministic_algorithms_enabled()
+    ):  # asked first: to set it imports the compiler, a second of a processor
+        torch.use_deterministic_algorithms(False)
     if hasattr(torch, "set_default_device"):
         torch.set_default_device(None)
 
