@@ -27,9 +27,11 @@ from rigup.diagnosis.states import device_states
 from rigup.diagnosis.telling import would_tell
 from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.wording import answered, filled, fullest
+from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
+from rigup.machine.facts import Where
 from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Symptom, Torch
 from rigup.machine.look import look
@@ -40,6 +42,7 @@ from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
 from rigup.schemas.doctor import Doctor, Verdict
 from rigup.schemas.machine import Machine
+from rigup.schemas.shared import Evidence
 
 
 class Diagnosis(NamedTuple):
@@ -235,6 +238,27 @@ def _skipped(unknown: str, causes: set[str], left: list[str], facts: Facts) -> s
 def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
-    accounted |= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    left = heard_in(facts) - accounted
+    quoted = _quoted(findings)
+    left = {
+        str(symptom.id)
+        for symptom in facts.of(Symptom)
+        if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
+    }
+    left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
     return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})
+
+
+def _spot(where: Where | Evidence) -> tuple[str, int | None]:
+    return where.source, where.line
+
+
+def _quoted(findings: list[Finding]) -> set[tuple[str, int | None]]:
+    """Source and line of the messages of programs that findings rest on: other words of the same line are accounted for, too."""
+    lines = [line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")]
+    rows = {row.id: row for row in signatures_of({line.fact.removeprefix("symptom ") for line in lines})}
+    return {
+        (line.source, line.line + below)
+        for line in lines
+        if (row := rows.get(line.fact.removeprefix("symptom "))) and row.program not in PEOPLE and line.line
+        for below in range(row.lines)
+    }

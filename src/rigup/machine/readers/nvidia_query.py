@@ -25,7 +25,7 @@ from rigup.machine.readers.values import (
     uuid,
     version,
 )
-from rigup.machine.texts import Text
+from rigup.machine.texts import Text, is_typed
 
 Convert = Callable[[str], Any]
 _MOST = 1024  # cards of one report
@@ -305,7 +305,7 @@ def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | Ca
     """The lines that have as many cells as were asked for."""
     for count, line in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
         cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
-        if len(cells) != len(columns) or count > _MOST or not line[1].strip():
+        if len(cells) != len(columns) or count > _MOST or not line[1].strip() or is_typed(line[1]):
             return
         if cells[0].strip().lower() == columns[0]:  # a head line after the command that asks for none
             continue
