@@ -54,6 +54,16 @@ def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
         return ()
 
 
+def _flavour(step: Step, setting: Setting) -> Commands:
+    """The other flavour's package in the place of the installed one, which goes with it; else the branch from who keeps it for the distribution."""
+    module = "open" if step.params["flavour"] == "open" else "closed"
+    manager = package_manager(setting.family)
+    package = driver_recipes.package_of_flavour(module, manager.install[0], setting.packages) if manager else ""
+    if manager and package:
+        return ((*manager.install, package),)
+    return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
+
+
 def _module(branch: str, isas: tuple[str, ...]) -> str:
     modules = {open_module(isa) for isa in isas}
     if "impossible" in modules:
@@ -108,7 +118,7 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _build_commands,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
 }  # fmt: skip
 
 
