@@ -47,6 +47,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
+        _answers(answer),
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -98,6 +99,8 @@ def head_sentence(answer: Doctor, here: bool) -> str:
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
+    if verdict == "unknown" and answer.answers and not loud:
+        return _("Nothing wrong was found; what was asked is answered below.")
     meaning = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
@@ -334,6 +337,14 @@ def device_line(device: Device, room: int = 0) -> list[str]:
     state = style(state_names()[device.state], fg=_STATES[device.state])
     line = "  " + str(device.index) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
+
+
+def _answers(answer: Doctor) -> list[str]:
+    """To what was asked."""
+    lines: list[str] = []
+    for question in answer.answers:
+        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
+    return [style(_("What was asked"), bold=True), *lines] if lines else []
 
 
 def _notes(answer: Doctor) -> list[str]:

@@ -40,18 +40,25 @@ from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
-from rigup.schemas.doctor import Doctor, Verdict
+from rigup.schemas.doctor import AnsweredQuestion, Doctor, Verdict
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import Evidence
 
 
 class Diagnosis(NamedTuple):
-    """What was seen and what is wrong; `complaint` are pasted texts in which somebody says so, where nothing else does."""
+    """What was seen and what is wrong.
+
+    Attributes:
+        complaint: pasted texts in which somebody says so, where nothing else does.
+        texts: all pasted texts.
+
+    """
 
     facts: Facts
     findings: list[Finding]
     skipped: Skipped
     complaint: tuple[Text, ...] = ()
+    texts: tuple[Text, ...] = ()
 
 
 def diagnose(source: str | None = None, wake: bool = False) -> Doctor:
@@ -80,9 +87,10 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     findings = of_the_last_run(findings, texts)
     quiet = all(finding.severity == "note" for finding in findings)
     if not _is_undecided(facts):
-        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
+        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else (), texts)
     complaints = texts if quiet and complaint(texts, facts) else ()
-    return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, complaints)
+    guessed = with_guess(findings, texts, facts, unexplained(findings, facts))
+    return Diagnosis(facts, guessed, skipped, complaints, texts)
 
 
 def messages_of(source: str) -> set[str]:
@@ -114,7 +122,7 @@ def _at_work(facts: Facts) -> bool:
 
 def answer(diagnosis: Diagnosis) -> Doctor:
     """What was seen and judged, with what mends it."""
-    facts, findings, skipped, complained = diagnosis
+    facts, findings, skipped, complained, given = diagnosis
     symptom_ids = heard_in(facts)
     shown = [show(finding, facts, symptom_ids) for finding in findings]
     left = unexplained(findings, facts)
@@ -132,10 +140,24 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
+        answers=_answers(given, findings),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=unanswered(facts.unanswered),
     )
+
+
+def _answers(given: tuple[Text, ...], findings: list[Finding]) -> list[AnsweredQuestion]:
+    """What is asked again and again of machines that are in order; beside what is wrong it is not what matters."""
+    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
+        return []
+    from rigup.knowledge.questions import asked_in
+
+    asked = {question.row.id: question for text in given for question in asked_in(text.body)}
+    return [
+        AnsweredQuestion(id=id_, asked=question.sentence, answer=_(question.row.answer), commands=question.lines)
+        for id_, question in asked.items()
+    ]
 
 
 def _wordings(left: list[str], facts: Facts) -> list[str]:
@@ -254,7 +276,9 @@ def _spot(where: Where | Evidence) -> tuple[str, int | None]:
 
 def _quoted(findings: list[Finding]) -> set[tuple[str, int | None]]:
     """Source and line of the messages of programs that findings rest on: other words of the same line are accounted for, too."""
-    lines = [line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")]
+    lines = [
+        line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")
+    ]
     rows = {row.id: row for row in signatures_of({line.fact.removeprefix("symptom ") for line in lines})}
     return {
         (line.source, line.line + below)

@@ -9,7 +9,7 @@ from rigup.knowledge import driver_recipes
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
-from rigup.knowledge.package_managers import headers_package, package_manager
+from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.steps import KINDS, Commands, Step, make
@@ -141,7 +141,7 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
     if manager and (kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, headers_package(kernel, manager))
+        get = (*manager.install, headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
     words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
