@@ -75,6 +75,21 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
     commands: list[str]
 
 
+class HarmlessMessage(Struct, frozen=True, kw_only=True):
+    """A message that is known to be without consequence.
+
+    Attributes:
+        symptom: its id.
+        said: its words, as they stand there.
+        meaning: what it means, as a sentence.
+
+    """
+
+    symptom: str
+    said: str
+    meaning: str
+
+
 class Rank(Struct, frozen=True, kw_only=True):
     """The process of a distributed program that failed of itself.
 
@@ -318,6 +333,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         unexplained: ids of symptoms that no finding accounts for.
         unexplained_said: the lines that they stand in.
         answers: to questions that a text asks, where nothing is wrong.
+        harmless: messages that worry people and are without consequence, where nothing is wrong beside them.
         near: ids of causes that a text is nearest to by its words alone.
         troubles: what could not be read, and why, as sentences.
         unanswered: programs that did not answer.
@@ -338,6 +354,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     unexplained: list[str]
     unexplained_said: list[str]
     answers: list[AnsweredQuestion] = []
+    harmless: list[HarmlessMessage] = []
     near: list[str]
     troubles: list[str]
     unanswered: list[Unanswered]
