@@ -47,6 +47,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
+        _harmless(answer),
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -98,6 +99,8 @@ def head_sentence(answer: Doctor, here: bool) -> str:
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
+    if verdict == "unknown" and answer.harmless and not loud:
+        return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
     meaning = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
@@ -320,6 +323,20 @@ def device_line(device: Device, room: int = 0) -> list[str]:
     state = style(state_names()[device.state], fg=_STATES[device.state])
     line = "  " + str(device.index) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
+
+
+def _harmless(answer: Doctor) -> list[str]:
+    """Messages that worry people, with what they mean."""
+    lines = [line for sentence in harmless(answer) for line in wrapped(sentence, "  - ", "    ")]
+    return [style(_("Known to be without consequence"), bold=True), *lines] if lines else []
+
+
+def harmless(answer: Doctor) -> list[str]:
+    """Each such message as it stands there, and its meaning."""
+    return [
+        _("“{message}”: {meaning}").format(message=message.said[:_LONGEST], meaning=message.meaning)
+        for message in answer.harmless
+    ]
 
 
 def _notes(answer: Doctor) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup import plugins
-from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
+from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.rules.driver import SILENT
@@ -27,7 +27,7 @@ from rigup.diagnosis.states import device_states
 from rigup.diagnosis.telling import would_tell
 from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.wording import answered, filled, fullest
-from rigup.knowledge.doctor_tables import signatures_of, texts
+from rigup.knowledge.doctor_tables import Signature, signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
@@ -35,10 +35,10 @@ from rigup.machine.kinds import Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
-from rigup.machine.texts import Text
+from rigup.machine.texts import Text, pattern
 from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
-from rigup.schemas.doctor import Doctor, Verdict
+from rigup.schemas.doctor import Doctor, HarmlessMessage, Verdict
 from rigup.schemas.machine import Machine
 
 
@@ -129,6 +129,7 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
+        harmless=_harmless(findings, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=unanswered(facts.unanswered),
@@ -139,6 +140,25 @@ def _wordings(left: list[str], facts: Facts) -> list[str]:
     """The lines that messages stand in, each once."""
     lines = (symptom.fields["id"].where.text.strip() for symptom in facts.heard(*left))
     return list(dict.fromkeys(filter(None, lines)))
+
+
+def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
+    """What may worry somebody and is without consequence, each meaning once; not worth a word beside what is wrong."""
+    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
+        return []
+    rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
+    return [
+        HarmlessMessage(symptom=row.id, said=_words_of(row, symptom), meaning=_(row.meaning))
+        for row in rows.values()
+        for symptom in facts.heard(row.id)[:1]
+    ]
+
+
+def _words_of(row: Signature, symptom: Symptom) -> str:
+    """What is known of a line, without what a logger or Python puts before it."""
+    line = symptom.fields["id"].where.text.strip()
+    found = pattern(row.regex).search(line)
+    return found[0].strip() if found else line
 
 
 def _of_plugin(failure: plugins.Failure) -> str:
@@ -237,4 +257,4 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
     accounted |= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
     left = heard_in(facts) - accounted
-    return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})
+    return sorted(left - {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states})
