@@ -48,6 +48,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
         _harmless(answer),
+        _answers(answer),
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -101,6 +102,8 @@ def head_sentence(answer: Doctor, here: bool) -> str:
         return _("Nothing that was read proves it, but it reads like this.")
     if verdict == "unknown" and answer.harmless and not loud:
         return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
+    if verdict == "unknown" and answer.answers and not loud:
+        return _("Nothing wrong was found; what was asked is answered below.")
     meaning = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
@@ -239,15 +242,29 @@ def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = Fals
 
 
 _WINDOWS_PATH = lazy_regex(r"(?:[A-Za-z]:|\.{0,2})\\\w")
+_SHELL_SIGNS = lazy_regex(r"[<>&|^();]")
+_OF_ONE_SHELL = lazy_regex(r'["$`\\!%]')  # what some shells read within double quotes, too
 
 
 def _shell_text(argv: Sequence[str], windows: bool) -> str:
-    """Words as a shell takes them; Windows' shells know no single quotes, and its paths have the sign with which others escape."""
+    """Words as shells take them: those of Windows know no single quotes, and its paths have the sign with which others escape."""
     if windows or any(_WINDOWS_PATH.match(word) for word in argv):
-        from subprocess import list2cmdline  # nobody else needs it here
+        return " ".join(map(_of_windows, argv))
+    return " ".join(map(_quoted, argv))
 
-        return list2cmdline(argv)
-    return shlex.join(argv)
+
+def _of_windows(word: str) -> str:
+    """As its programs take a word apart; < and its like are the shell's own outside quotes."""
+    from subprocess import list2cmdline  # nobody else needs it here
+
+    spelt = list2cmdline([word])
+    return f'"{word}"' if spelt == word and _SHELL_SIGNS.search(word) else spelt
+
+
+def _quoted(word: str) -> str:
+    """In double quotes, which every shell takes alike, unless one of them reads something in it."""
+    quoted = shlex.quote(word)
+    return quoted if quoted == word or _OF_ONE_SHELL.search(word) else f'"{word}"'
 
 
 def looked_at(answer: Doctor, verbose: int = 0) -> list[str]:
@@ -337,6 +354,14 @@ def harmless(answer: Doctor) -> list[str]:
         _("“{message}”: {meaning}").format(message=message.said[:_LONGEST], meaning=message.meaning)
         for message in answer.harmless
     ]
+
+
+def _answers(answer: Doctor) -> list[str]:
+    """To what was asked."""
+    lines: list[str] = []
+    for question in answer.answers:
+        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
+    return [style(_("What was asked"), bold=True), *lines] if lines else []
 
 
 def _notes(answer: Doctor) -> list[str]:

@@ -73,6 +73,23 @@ class HarmlessMessage(Struct, frozen=True, kw_only=True):
     meaning: str
 
 
+class AnsweredQuestion(Struct, frozen=True, kw_only=True):
+    """A question of a pasted text that is asked again and again of machines that are in order.
+
+    Attributes:
+        id: of the question.
+        asked: the sentence that asks it.
+        answer: what an expert says.
+        commands: that go with it, as they are typed in a shell.
+
+    """
+
+    id: str
+    asked: str
+    answer: str
+    commands: list[str]
+
+
 class Rank(Struct, frozen=True, kw_only=True):
     """The process of a distributed program that failed of itself.
 
@@ -316,6 +333,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         unexplained: ids of symptoms that no finding accounts for.
         unexplained_said: the lines that they stand in.
         harmless: messages that worry people and are without consequence, where nothing is wrong beside them.
+        answers: to questions that a text asks, where nothing is wrong.
         near: ids of causes that a text is nearest to by its words alone.
         troubles: what could not be read, and why, as sentences.
         unanswered: programs that did not answer.
@@ -336,6 +354,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     unexplained: list[str]
     unexplained_said: list[str]
     harmless: list[HarmlessMessage] = []
+    answers: list[AnsweredQuestion] = []
     near: list[str]
     troubles: list[str]
     unanswered: list[Unanswered]

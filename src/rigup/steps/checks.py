@@ -24,6 +24,10 @@ KINDS: dict[str, Kind] = {
     "see-run": _check(_("it worked if the command that failed now runs through, and the GPU is busy meanwhile"), by_hand=True),
     "see-cards": _check(_("it worked if this lists every card with its name"), ("nvidia-smi", "-L")),
     "see-amd-cards": _check(_("it worked if this lists the card among its agents, as gfx…"), ("rocminfo",)),
+    "see-gpus-of-nodes": _check(
+        _("it worked if this shows a number of GPUs for each node that has them"),
+        ("kubectl", "get", "nodes", "-o", "custom-columns=NODE:.metadata.name,GPU:.status.allocatable.nvidia\\.com/gpu"), by_hand=True,
+    ),
     "see-cards-inside": _check(_("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True),
     "see-amd-cards-inside": _check(_("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True),
     "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),

@@ -153,6 +153,11 @@ KINDS: dict[str, Kind] = {
             ("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "--no-cache-dir", "--no-build-isolation", "{package}"),
         ), undo_because=_("install the version that was there before"),
     ),
+    "install-without-isolation": Kind(
+        _("install {package} with the torch that is there in sight"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--no-build-isolation", "{package}"),),
+        undo=(("python", "-m", "pip", "uninstall", "-y", "{package}"),),
+    ),
     "upgrade-package": Kind(
         _("install the newest release of {package}"), ("package",), network=True, tag="caution",
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),
@@ -347,7 +352,8 @@ KINDS: dict[str, Kind] = {
         undo=(("winget", "uninstall", "-e", "--id", "Microsoft.VCRedist.2015+.x64"),),
     ),
     "enlarge-paging-file": Kind(
-        _("enlarge the paging file of Windows, or let Windows manage it"), (), "by-hand", restart=True, undo=(),
+        _("enlarge the paging file of Windows, or let Windows manage it: in the window of the command under Advanced, Virtual memory"), (), "by-hand", restart=True,
+        commands=(("SystemPropertiesPerformance",),), undo=(),
     ),
     "expose-host-cpu": Kind(
         _("in a virtual machine: give the guest the host's processor model"), (), "by-hand", restart=True, undo=(),

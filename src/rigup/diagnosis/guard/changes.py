@@ -17,6 +17,7 @@ Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
+_HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -139,6 +140,17 @@ def _with_audio(step: Step) -> Step:
     return structs.replace(audio, where=step.where)
 
 
+def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
+    """The driver's own daemon keeps the card open: no module is unloaded under it."""
+    if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
+        return steps
+    stop, start = (("systemctl", word, "nvidia-persistenced") for word in ("stop", "start"))
+    return [
+        structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step
+        for step in steps
+    ]
+
+
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     """Steps with the commands of the system; what it has none for is said apart from what can be done."""
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
@@ -168,5 +180,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

@@ -21,6 +21,7 @@ from rigup.machine.kinds import (
     SlurmNode,
     SlurmSetting,
     Symptom,
+    SystemPackage,
     Torch,
     World,
 )
@@ -71,6 +72,8 @@ class Setting(NamedTuple):
         python: the interpreter that failed, by its own path or as it was typed.
         shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
+        packages: of the distribution that are installed and have to do with GPUs.
+        persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         uv_project: uv runs a project there, whose environment is as the project says.
@@ -98,6 +101,8 @@ class Setting(NamedTuple):
     python: str = "python"
     shell: bool = False
     shared: bool = False
+    packages: frozenset[str] = frozenset()
+    persistenced: bool = False
     absent: frozenset[str] = frozenset()
     uv_project: bool = False
     audio: bool = False
@@ -136,11 +141,14 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         python=_python(finding, facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
+        packages=_installed(facts),
+        persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
         uv_project=bool(facts.heard("uv-project-at-work")),
         framework=_framework(facts),
-        toolkit=bool(facts.of(ContainerToolkit)) or bool(facts.heard("container-toolkit-is-installed")),
+        toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
+        or "nvidia-container-toolkit" in _installed(facts),
         audio=any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
 
@@ -260,6 +268,11 @@ def _vendor(facts: Facts) -> str:
     if not vendors and any(_OF_ANY_MAKER.search(symptom.fields["id"].where.text) for symptom in facts.of(Symptom)):
         return "any"
     return vendors.pop() if len(vendors) == 1 else ""
+
+
+def _installed(facts: Facts) -> frozenset[str]:
+    there = (package for package in facts.of(SystemPackage) if package.get("state") == "installed")
+    return frozenset(str(package.name).partition(":")[0] for package in there)
 
 
 def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from rigup.knowledge import driver_recipes
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
-from rigup.knowledge.package_managers import headers_package, package_manager
+from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.steps import KINDS, Commands, Step, make
@@ -52,6 +52,16 @@ def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
         return driver_recipes.spelt(commands, at, branch, setting.machine, setting.kernel, setting.release)
     except KeyError:  # the kernel's release, mostly
         return ()
+
+
+def _flavour(step: Step, setting: Setting) -> Commands:
+    """The other flavour's package in the place of the installed one, which goes with it; else the branch from who keeps it for the distribution."""
+    module = "open" if step.params["flavour"] == "open" else "closed"
+    manager = package_manager(setting.family)
+    package = driver_recipes.package_of_flavour(module, manager.install[0], setting.packages) if manager else ""
+    if manager and package:
+        return ((*manager.install, package),)
+    return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
 
 
 def _module(branch: str, isas: tuple[str, ...]) -> str:
@@ -108,7 +118,7 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _build_commands,
+    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
 }  # fmt: skip
 
 
@@ -133,7 +143,7 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
     if manager and (kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, headers_package(kernel, manager))
+        get = (*manager.install, headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
     words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
