@@ -306,6 +306,3 @@ def _quoted(findings: list[Finding]) -> set[tuple[str, int | None]]:
         if (row := rows.get(line.fact.removeprefix("symptom "))) and row.program not in PEOPLE and line.line
         for below in range(row.lines)
     }
-    accounted |= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    left = heard_in(facts) - accounted
-    return sorted(left - {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states})

@@ -13,24 +13,37 @@ _REPLACES = (
     "install-torch", "install-packages", "remove-packages", "upgrade-package", "upgrade-extension", "choose-build", "install-again", "install-package-again", "newer-release",
     "install-from-conda", "remove-with-conda",
 )  # fmt: skip
+_OF_TORCH = ("install-torch", "install-torch-with-audio")
 _NAME = lazy_regex(r"[A-Za-z][A-Za-z0-9._-]*")
 
 
 def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     """Packages of the environment that stand on one which the steps replace, as "vllm 0.9.2"."""
-    replaced = {name for step in steps if step.kind in _REPLACES for name in _replaced_packages(step)}
+    env = _environment(finding)
+    replaced = {
+        name
+        for step in steps
+        if step.kind in _REPLACES and not _keeps_the_release(step, env, facts)
+        for name in _replaced_packages(step)
+    }
     if not replaced:
         return []
     standing = {name for package in replaced for name in dependents(package)} - replaced
-    env = _environment(finding)
     present = [package for package in facts.of(Package) if package.get("name") in standing and _is_in(package, env)]
     return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in present})
 
 
+def _keeps_the_release(step: Step, env: str | None, facts: Facts) -> bool:
+    """Whether a torch of the release that is there comes in its place: what stands on it was made for that one."""
+    torches = (torch for torch in facts.of(Torch) if env is None or torch.get("env") in (None, env))
+    releases = {str(torch.get("version") or "").partition("+")[0] for torch in torches}
+    return step.kind in _OF_TORCH and releases == {step.params["torch"]}
+
+
 def _replaced_packages(step: Step) -> set[str]:
-    """The packages that a step replaces; a step for torch brings torchvision along."""
-    if step.kind in ("install-torch", "install-torch-with-audio"):
-        return {"torch", "torchvision"}
+    """The packages that a step replaces; a step for torch brings torchvision along, and pip the triton that belongs to it."""
+    if step.kind in _OF_TORCH:
+        return {"torch", "torchvision", "triton", *(["torchaudio"] if step.kind == _OF_TORCH[1] else [])}
     packages = " ".join(step.params.get(name, "") for name in ("packages", "package", "wish"))
     return {name.lower().replace("_", "-") for name in _NAME.findall(packages)}
 

@@ -39,6 +39,8 @@ KINDS: dict[str, Kind] = {
     "see-directml": _check(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
     "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
+    "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
+    "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),
     "see-count": _check(
         _("it worked if this prints the number of GPUs that the program is to have"), ("python", "-c", "import torch; print(torch.cuda.device_count())"),
     ),

@@ -9,6 +9,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.rules.rocm import OVERRIDE, harms
 from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make
 
@@ -123,6 +124,22 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
+def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
+    """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along."""
+    return [_with_audio(step) if setting.audio and not setting.uv_project else step for step in steps]
+
+
+def _with_audio(step: Step) -> Step:
+    friends = (
+        companions(step.params["torch"]) if step.kind == "install-torch" and "torchvision" in step.params else None
+    )
+    if friends is None or friends.extrapolated or not friends.torchaudio or friends.torchaudio_note:
+        return step
+    named = {name: step.params[name] for name in ("torch", "torchvision", "index")}
+    audio = make("install-torch-with-audio", {**named, "torchaudio": friends.torchaudio}, KINDS)
+    return structs.replace(audio, where=step.where)
+
+
 def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
     """The driver's own daemon keeps the card open: no module is unloaded under it."""
     if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
@@ -163,5 +180,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
+    ContainerToolkit,
     Distribution,
     DkmsBuild,
     DkmsTree,
@@ -76,6 +77,9 @@ class Setting(NamedTuple):
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         uv_project: uv runs a project there, whose environment is as the project says.
+        audio: torchaudio is among its packages.
+        framework: what computes, as programs import it, where it is not torch and the only one that is seen.
+        toolkit: NVIDIA's container toolkit is installed.
 
     """
 
@@ -101,6 +105,9 @@ class Setting(NamedTuple):
     persistenced: bool = False
     absent: frozenset[str] = frozenset()
     uv_project: bool = False
+    audio: bool = False
+    toolkit: bool = False
+    framework: str = ""
     old_board: bool = False
 
     @property
@@ -139,7 +146,16 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
         uv_project=bool(facts.heard("uv-project-at-work")),
+        framework=_framework(facts),
+        toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
+        or "nvidia-container-toolkit" in _installed(facts),
+        audio=any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
+
+
+def _framework(facts: Facts) -> str:
+    imported = {str(symptom.get("framework")) for symptom in facts.heard("framework-is-imported")}
+    return imported.pop() if len(imported) == 1 and not facts.of(Torch) else ""
 
 
 def _only_system(finding: Finding, facts: Facts) -> str:
@@ -151,10 +167,10 @@ def _only_system(finding: Finding, facts: Facts) -> str:
 
 
 def _release(system: Distribution | None) -> str:
-    """Of two releases that a text names nobody knows which one this is."""
-    if system is None or any(other.value != system.get("version") for other in system.others.get("version", ())):
-        return ""
-    return str(system.get("version") or "")
+    """Of two releases that a text names nobody knows which one this is; 24.04.2 is one of 24.04."""
+    version = str(system.get("version") or "") if system is not None else ""
+    others = [str(other.value) for other in system.others.get("version", ())] if system is not None else []
+    return version if all(f"{other}.".startswith(f"{version}.") for other in others) else ""
 
 
 def _python(finding: Finding, facts: Facts) -> str:

@@ -125,12 +125,14 @@ _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
 # -- what is known of one part alone
 def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     """NVIDIA's toolkit comes from a source of its own, which each package manager is told in its own way."""
-    if container_toolkit("" if setting.inside else setting.family):
+    known = container_toolkit("" if setting.inside else setting.family)
+    if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    rest = tuple(argv for argv in step.commands if argv)
+    rest = tuple(argv for argv in step.commands if argv and argv not in (known or ()))
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
-    return [structs.replace(first, where=step.where), structs.replace(engine, where=step.where, commands=rest)]
+    told = structs.replace(engine, where=step.where, commands=rest)
+    return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
 
 
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
