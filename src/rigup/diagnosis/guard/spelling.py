@@ -129,7 +129,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    rest = tuple(argv for argv in step.commands if argv and argv not in (known or ()))
+    own = list(map(tuple, known.commands)) if known else []
+    rest = tuple(argv for argv in step.commands if argv and argv not in own)
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
