@@ -47,8 +47,8 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
-        _harmless(answer),
         _answers(answer),
+        _harmless(answer),
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -100,21 +100,26 @@ def head_sentence(answer: Doctor, here: bool) -> str:
         return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
     if loud and all(shown.guess for shown in loud):
         return _("Nothing that was read proves it, but it reads like this.")
-    if verdict == "unknown" and answer.harmless and not loud:
-        return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
-    if verdict == "unknown" and answer.answers and not loud:
-        return _("Nothing wrong was found; what was asked is answered below.")
     meaning = {
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
         "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
-        "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
+        "unknown": _unknown(answer, bool(loud)),
     }[verdict]
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
     return (
         _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
     )
+
+
+def _unknown(answer: Doctor, loud: bool) -> str:
+    """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
+    if answer.answers and not loud:
+        return _("Nothing wrong was found; what was asked is answered below.")
+    if answer.harmless and not loud:
+        return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
+    return _("Too little was seen to say that all is well; nothing wrong was found.")
 
 
 def _no_gpu(answer: Doctor, otherwise: str) -> str:
@@ -342,6 +347,14 @@ def device_line(device: Device, room: int = 0) -> list[str]:
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
 
 
+def _answers(answer: Doctor) -> list[str]:
+    """To what was asked."""
+    lines: list[str] = []
+    for question in answer.answers:
+        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
+    return [style(_("What was asked"), bold=True), *lines] if lines else []
+
+
 def _harmless(answer: Doctor) -> list[str]:
     """Messages that worry people, with what they mean."""
     lines = [line for sentence in harmless(answer) for line in wrapped(sentence, "  - ", "    ")]
@@ -354,14 +367,6 @@ def harmless(answer: Doctor) -> list[str]:
         _("“{message}”: {meaning}").format(message=message.said[:_LONGEST], meaning=message.meaning)
         for message in answer.harmless
     ]
-
-
-def _answers(answer: Doctor) -> list[str]:
-    """To what was asked."""
-    lines: list[str] = []
-    for question in answer.answers:
-        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
-    return [style(_("What was asked"), bold=True), *lines] if lines else []
 
 
 def _notes(answer: Doctor) -> list[str]:

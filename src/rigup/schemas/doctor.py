@@ -58,21 +58,6 @@ class Unanswered(Struct, frozen=True, kw_only=True):
     because: str
 
 
-class HarmlessMessage(Struct, frozen=True, kw_only=True):
-    """A message that is known to be without consequence.
-
-    Attributes:
-        symptom: its id.
-        said: its words, as they stand there.
-        meaning: what it means, as a sentence.
-
-    """
-
-    symptom: str
-    said: str
-    meaning: str
-
-
 class AnsweredQuestion(Struct, frozen=True, kw_only=True):
     """A question of a pasted text that is asked again and again of machines that are in order.
 
@@ -88,6 +73,21 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
     asked: str
     answer: str
     commands: list[str]
+
+
+class HarmlessMessage(Struct, frozen=True, kw_only=True):
+    """A message that is known to be without consequence.
+
+    Attributes:
+        symptom: its id.
+        said: its words, as they stand there.
+        meaning: what it means, as a sentence.
+
+    """
+
+    symptom: str
+    said: str
+    meaning: str
 
 
 class Rank(Struct, frozen=True, kw_only=True):
@@ -332,8 +332,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         skipped: what could not be judged.
         unexplained: ids of symptoms that no finding accounts for.
         unexplained_said: the lines that they stand in.
-        harmless: messages that worry people and are without consequence, where nothing is wrong beside them.
         answers: to questions that a text asks, where nothing is wrong.
+        harmless: messages that worry people and are without consequence, where nothing is wrong beside them.
         near: ids of causes that a text is nearest to by its words alone.
         troubles: what could not be read, and why, as sentences.
         unanswered: programs that did not answer.
@@ -353,8 +353,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     skipped: list[Skipped]
     unexplained: list[str]
     unexplained_said: list[str]
-    harmless: list[HarmlessMessage] = []
     answers: list[AnsweredQuestion] = []
+    harmless: list[HarmlessMessage] = []
     near: list[str]
     troubles: list[str]
     unanswered: list[Unanswered]

@@ -306,8 +306,8 @@ def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | Ca
     """The lines that have as many cells as were asked for; where nothing tells several apart, their order does."""
     rows = list(_cells(columns, text.body[at : at + 200_000]))
     numbered = len(rows) > 1 and _TELL_APART.isdisjoint(columns)
-    for number, (start, row) in enumerate(rows):
-        yield from _row(text, {**row, **({"index": str(number)} if numbered else {})}, at + start)
+    for index, (start, row) in enumerate(rows):
+        yield from _row(text, {**row, **({"index": str(index)} if numbered else {})}, at + start)
 
 
 def _cells(columns: list[str], body: str) -> Iterator[tuple[int, dict[str, str]]]:
