@@ -129,7 +129,11 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    rest = tuple(argv for argv in step.commands if argv and argv not in (known or ()))
+    rest = tuple(
+        argv
+        for argv in step.commands
+        if argv and argv not in [tuple(known_argv) for known_argv in (known.commands if known else ())]
+    )
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
