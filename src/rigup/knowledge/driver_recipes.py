@@ -155,6 +155,17 @@ def recipe(at: System, branch: str, module: str, use: str) -> Recipe | None:
     return None
 
 
+def branch_in_archive(at: System, branch: str, least: str, isas: Collection[str]) -> str:
+    """The branch, or the oldest of the system's own archive that is not older than a version and drives the cards; the branch where there is none."""
+    from rigup.knowledge.driver_choice import drives  # which asks the cards' tables
+
+    if _in_archive(at, branch):
+        return branch
+    plain = {name.removesuffix("-server") for name in at.archive}
+    fitting = (name for name in plain if version_key(name)[:1] >= version_key(least)[:1] and drives(name, isas))
+    return min(fitting, key=version_key, default=branch)
+
+
 def spelt(
     commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str
 ) -> Filled:

@@ -15,7 +15,6 @@ from rigup.knowledge.surroundings import container_toolkit
 from rigup.steps import KINDS, Commands, Step, make
 
 _HERE = ("here", "kernel")
-_DRIVERS = ("install-driver", "install-driver-branch")
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -29,6 +28,19 @@ def spelt(step: Step, setting: Setting) -> list[Step]:
 
 
 # -- commands of the tables
+def _branch_of_the_archive(step: Step, setting: Setting) -> list[Step]:
+    """A release of the distribution that has not the branch mostly has an older one that serves."""
+    if step.where not in _HERE:
+        return [step]
+    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
+    least, named = step.params.get("least", ""), step.params["branch"]
+    known = at is not None and at.archive and least and setting.isas and step.params["vendor"] == "NVIDIA"
+    branch = driver_recipes.branch_in_archive(at, named, least, setting.isas) if at is not None and known else named
+    if branch != named:
+        step = make(step.kind, {**step.params, "branch": branch}, KINDS, setting.world, setting.wsl)
+    return [structs.replace(step, commands=_driver(step, setting))]
+
+
 def _driver(step: Step, setting: Setting) -> Commands:
     if step.params["vendor"] != "NVIDIA" or not setting.isas:
         return ()  # which flavour of the module drives an unknown card nobody can say
@@ -118,7 +130,7 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
+    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
 }  # fmt: skip
 
 
@@ -129,11 +141,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    rest = tuple(
-        argv
-        for argv in step.commands
-        if argv and argv not in [tuple(known_argv) for known_argv in (known.commands if known else ())]
-    )
+    own = list(map(tuple, known.commands)) if known else []
+    rest = tuple(argv for argv in step.commands if argv and argv not in own)
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
@@ -166,5 +175,5 @@ def _into_uv_project(step: Step, setting: Setting) -> list[Step]:
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip
