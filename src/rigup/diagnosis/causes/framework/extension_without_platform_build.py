@@ -19,7 +19,6 @@ _INTEL_ONLY = re.compile(
 )
 _ON_WINDOWS = wordings(tag="windows-without-build")
 _AMDS_BITSANDBYTES = wordings(tag="builds-amds-bitsandbytes")
-_SYSTEM_OF_TAG = {"win": "windows", "macosx": "macos", "manylinux": "linux", "linux": "linux", "musllinux": "linux"}
 _ARM = ("aarch64", "arm64", "armv7l", "ppc64le", "riscv64")
 
 
@@ -187,11 +186,7 @@ def _system(knew: Params, platform: Platform | None, symptom: Symptom | None, na
         return plain_system(platform)
     name = str((symptom.get("system") or symptom.get("have")) if symptom else knew.get("platform") or "").lower()
     return next(
-        (
-            system
-            for mark, system in (*_SYSTEM_OF_TAG.items(), ("windows", "windows"), ("mac", "macos"))
-            if name.startswith(mark)
-        ),
+        (system for mark, system in (*_TAGS, ("windows", "windows"), ("mac", "macos")) if name.startswith(mark)),
         "",
     )
 
