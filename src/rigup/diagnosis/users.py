@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from rigup.diagnosis.findings import Finding
 from rigup.knowledge.dependents import dependents
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.torch_builds import build
 from rigup.machine.kinds import Package, Torch
 from rigup.machine.store import Facts
 from rigup.steps import Step
@@ -23,7 +24,7 @@ def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     replaced = {
         name
         for step in steps
-        if step.kind in _REPLACES and not _keeps_the_release(step, env, facts)
+        if step.kind in _REPLACES and not _keeps_the_build(step, env, facts)
         for name in _replaced_packages(step)
     }
     if not replaced:
@@ -33,11 +34,22 @@ def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in present})
 
 
-def _keeps_the_release(step: Step, env: str | None, facts: Facts) -> bool:
-    """Whether a torch of the release that is there comes in its place: what stands on it was made for that one."""
-    torches = (torch for torch in facts.of(Torch) if env is None or torch.get("env") in (None, env))
-    releases = {str(torch.get("version") or "").partition("+")[0] for torch in torches}
-    return step.kind in _OF_TORCH and releases == {step.params["torch"]}
+def _keeps_the_build(step: Step, env: str | None, facts: Facts) -> bool:
+    """Whether the torch that is there comes in its own place: what stands on it was made for that one."""
+    torches = [torch for torch in facts.of(Torch) if env is None or torch.get("env") in (None, env)]
+    if any(torch.knows("cuda") and not torch.get("cuda") and not torch.get("hip") for torch in torches):
+        return False
+    present = {_release_and_variant(str(torch.get("version") or "")) for torch in torches}
+    return step.kind in _OF_TORCH and present == {
+        (step.params["torch"], step.params["index"].rstrip("/").rpartition("/")[2])
+    }
+
+
+def _release_and_variant(version: str) -> tuple[str, str]:
+    """Of a version without a variant that of PyPI's build."""
+    release, _plus, variant = version.partition("+")
+    row = build(version) if version and not variant else None
+    return release, variant or (row.variant if row else "")
 
 
 def _replaced_packages(step: Step) -> set[str]:

@@ -86,6 +86,9 @@ KINDS: dict[str, Kind] = {
     "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
+    "see-job-memory": _check(
+        _("it worked if the job is COMPLETED in this, and its MaxRSS below ReqMem"), ("sacct", "--format=JobID,State,ReqMem,MaxRSS"),
+    ),
     "see-queue": _check(_("it worked if this shows the job as waiting or running"), ("squeue", "--me")),
     "see-ranks": _check(_("it worked if the ranks announce themselves once each, from 0 to the last one"), by_hand=True),
 }  # fmt: skip

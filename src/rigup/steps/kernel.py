@@ -69,6 +69,14 @@ KINDS: dict[str, Kind] = {
         ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-blacklist-{module}.conf"), _INITRAMFS),
         writes=("/etc/modprobe.d/rigup-blacklist-{module}.conf",),
     ),
+    "rebuild-initramfs-without": Kind(
+        _("rebuild the initramfs, which still loads {module} although files keep it out"), ("module",), "kernel", root=True, restart=True, tag="caution",
+        commands=(_INITRAMFS,), undo=(),
+    ),
+    "run-driver-installer": Kind(
+        _("run the installer {file} again, with --dkms so that new kernels get the module too"), ("file",), "kernel", root=True, tag="caution",
+        commands=(("sh", "{file}", "--dkms"),), undo=(("nvidia-uninstall",),),
+    ),
     "set-module-option": Kind(
         _("set {module}.{name} to {value} for the next start"), ("module", "name", "value"), "kernel", root=True,
         restart=True, tag="caution", commands=(

@@ -44,6 +44,9 @@ _EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
+_IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
+_VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
+_OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
 _SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
@@ -176,17 +179,31 @@ def _release(system: Distribution | None) -> str:
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
     embedded = {str(symptom.get("python")) for symptom in facts.heard(_EMBEDDED)}
-    if len(embedded) == 1:
-        return embedded.pop()
-    own = (str(line.value) for line in finding.evidence)
-    every_line = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    whole = {path for path in embedded if path[1:2] == ":"} or embedded  # the whole path is meant by `.\…`, too
+    if len(whole) == 1:
+        return whole.pop()
+    own = [str(line.value) for line in finding.evidence]
+    every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
     for lines in (own, every_line):
         prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text)}
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"
+        windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}
+        if len(windows) == 1 and (python := windows.pop()):
+            return python
         if prefixes:
             break
     return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
+
+
+def _python_of_windows(prefix: str) -> str:
+    """A virtual environment has it in Scripts, conda's and an installation in their folder; "" where the name does not tell which it is."""
+    prefix = prefix.replace("\\\\", "\\")
+    folder = prefix.lower().rpartition("\\")[2]
+    if _VENV_FOLDER.fullmatch(folder):
+        return prefix + "\\Scripts\\python.exe"
+    own = _OWN_FOLDER.search(prefix) or folder.startswith("python3")
+    return prefix + "\\python.exe" if own else ""
 
 
 def _only_world(facts: Facts) -> str:
