@@ -241,7 +241,9 @@ def test_tensorflow_on_windows_goes_to_wsl_or_back_to_its_last_release_with_cuda
     body = "OS: Windows 11\n>>> tf.__version__\n'2.17.0'\n>>> tf.test.is_built_with_cuda()\nFalse\n| NVIDIA-SMI 560.94   Driver Version: 560.94   CUDA Version: 12.6 |\n| 0  NVIDIA GeForce RTX 4050 |\nGPU 0: NVIDIA GeForce RTX 4050\n"
     titles, _commands = told(body, "tensorflow-windows-no-gpu")
     assert "in WSL: install tensorflow[and-cuda]" in titles[0]
-    assert titles[1].startswith("make a fresh environment with Python 3.10; install tensorflow==2.10.*, numpy<2; install CUDA")
+    assert titles[1].startswith(
+        "make a fresh environment with Python 3.10; install tensorflow==2.10.*, numpy<2; install CUDA"
+    )
 
 
 def test_nothing_is_removed_that_is_not_there(told):
