@@ -26,6 +26,12 @@ def ways(finding):
     return " ".join(told)
 
 
+def answered(answer):
+    """What is said of questions, and of messages without consequence."""
+    asked = (part for question in answer["answers"] for part in (question["answer"], *question["commands"]))
+    return " ".join([*asked, *(message["meaning"] for message in answer["harmless"])])
+
+
 def said(finding):
     steps = (step for way in finding["fixes"] for step in way["steps"])
     told = [step["title"] + " " + " ".join(map(" ".join, step["commands"] or ())) for step in steps]
@@ -42,6 +48,7 @@ def test_it_is_answered_as_an_expert_would(label, body, tmp_path):
     first = loud[0]["cause"] if loud else answer["verdict"]
     assert first in label["cause"].split("|")
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
+    assert re.search(label.get("says", ""), answered(answer))
     if "never" in label:
         assert not any(re.search(label["never"], said(finding)) for finding in answer["findings"])
 

@@ -62,4 +62,4 @@ def test_a_process_has_its_owner_and_its_memory(tmp_path):
 
 def test_paths_of_windows_are_typed_as_its_shells_take_them():
     told = typed([["C:\\my env\\python.exe", "-m", "pip"], ["echo", "a b"]], "here")
-    assert told == ['"C:\\my env\\python.exe" -m pip', "echo 'a b'"]
+    assert told == ['"C:\\my env\\python.exe" -m pip', 'echo "a b"']

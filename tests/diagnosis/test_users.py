@@ -35,3 +35,13 @@ def test_packages_that_stand_on_the_replaced_torch_are_named(tmp_path):
 
 def test_where_nobody_stands_on_it_nothing_is_said(tmp_path):
     assert "used_by" not in first_fix(tmp_path, "[pip3] requests==2.32.0")
+
+
+def test_who_was_made_for_the_release_that_stays_needs_nothing(tmp_path):
+    listed = "torch 2.4.0\ntorchaudio 2.5.1+cu124\ntorchvision 0.20.1+cu124\ntriton 3.0.0\nxformers 0.0.27.post2\n"
+    (tmp_path / "paste.txt").write_text(
+        "$ pip list\n" + listed + "RuntimeError: operator torchvision::nms does not exist\n", encoding="utf-8"
+    )
+    fix = diagnose(str(tmp_path / "paste.txt"))["findings"][0]["fixes"][0]
+    assert "used_by" not in fix
+    assert {"torch==2.4.0", "torchvision==0.19.0", "torchaudio==2.4.0"} <= set(fix["steps"][0]["commands"][0])

@@ -70,7 +70,7 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
     distribution = _first(machine, "distributions")
     names = [distribution.get("name") or " ".join(_known_values(distribution, "id", "version"))]
     kernel = " ".join(filter(None, [_SYSTEMS.get(str(platform.get("system")), ""), _release(platform)]))
-    world = next((str(fact["container"]) for fact in machine.worlds or () if fact.get("container")), "")
+    world = _own_world(machine)
     total = _first(machine, "memories").get("total")
     facts = [
         *names, kernel if kernel not in str(names[0]) else "",
@@ -82,6 +82,13 @@ def _system(machine: Machine, verbose: int) -> list[Line]:
         str(platform.get("hypervisor") or "") if verbose else "",
     ]  # fmt: skip
     return _line(GOOD, _("System"), facts)
+
+
+def _own_world(machine: Machine) -> str:
+    """What the container is in which the system itself was seen; one that was only started beside it is none."""
+    seen = {fact.get("place") for fact in (*(machine.platforms or ()), *(machine.distributions or ()))}
+    worlds = (fact for fact in machine.worlds or () if fact.get("container"))
+    return next((str(fact["container"]) for fact in worlds if not seen or fact.get("place") in seen), "")
 
 
 def _hosted(machine: Machine) -> Iterator[Line]:

@@ -17,6 +17,7 @@ from rigup.cli.report import (
     aside,
     commands,
     grouped,
+    harmless,
     has_own_check,
     head_sentence,
     loud,
@@ -256,6 +257,11 @@ def _foot(answer: Doctor) -> str:
 
 
 def _notes(answer: Doctor) -> Iterator[str]:
+    if answer.answers:
+        parts = (f"<p>{_prose(question.answer)}</p>{_well(question.commands)}" for question in answer.answers)
+        yield _heading(2, _("What was asked")) + "\n" + "\n".join(parts)
+    if sentences := harmless(answer):
+        yield _heading(2, _("Known to be without consequence")) + "\n" + _list(sentences)
     titles = [group.title for group in grouped(answer.findings) if not loud(group)]
     if titles:
         yield _heading(2, _("Notes")) + "\n" + _list(titles)

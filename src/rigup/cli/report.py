@@ -47,6 +47,8 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
+        _answers(answer),
+        _harmless(answer),
         looked_at(answer, verbose),
         _failed_verifications(answer),
         _notes(answer),
@@ -102,13 +104,22 @@ def head_sentence(answer: Doctor, here: bool) -> str:
         "broken": _("Something keeps this from working."),
         "degraded": _("It works, but less well than it could."),
         "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
-        "unknown": _("Too little was seen to say that all is well; nothing wrong was found."),
+        "unknown": _unknown(answer, bool(loud)),
     }[verdict]
     if verdict != "healthy" or answer.machine.accelerators:
         return meaning
     return (
         _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
     )
+
+
+def _unknown(answer: Doctor, loud: bool) -> str:
+    """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
+    if answer.answers and not loud:
+        return _("Nothing wrong was found; what was asked is answered below.")
+    if answer.harmless and not loud:
+        return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
+    return _("Too little was seen to say that all is well; nothing wrong was found.")
 
 
 def _no_gpu(answer: Doctor, otherwise: str) -> str:
@@ -236,15 +247,29 @@ def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = Fals
 
 
 _WINDOWS_PATH = lazy_regex(r"(?:[A-Za-z]:|\.{0,2})\\\w")
+_SHELL_SIGNS = lazy_regex(r"[<>&|^();]")
+_OF_ONE_SHELL = lazy_regex(r'["$`\\!%]')  # what some shells read within double quotes, too
 
 
 def _shell_text(argv: Sequence[str], windows: bool) -> str:
-    """Words as a shell takes them; Windows' shells know no single quotes, and its paths have the sign with which others escape."""
+    """Words as shells take them: those of Windows know no single quotes, and its paths have the sign with which others escape."""
     if windows or any(_WINDOWS_PATH.match(word) for word in argv):
-        from subprocess import list2cmdline  # nobody else needs it here
+        return " ".join(map(_of_windows, argv))
+    return " ".join(map(_quoted, argv))
 
-        return list2cmdline(argv)
-    return shlex.join(argv)
+
+def _of_windows(word: str) -> str:
+    """As its programs take a word apart; < and its like are the shell's own outside quotes."""
+    from subprocess import list2cmdline  # nobody else needs it here
+
+    spelt = list2cmdline([word])
+    return f'"{word}"' if spelt == word and _SHELL_SIGNS.search(word) else spelt
+
+
+def _quoted(word: str) -> str:
+    """In double quotes, which every shell takes alike, unless one of them reads something in it."""
+    quoted = shlex.quote(word)
+    return quoted if quoted == word or _OF_ONE_SHELL.search(word) else f'"{word}"'
 
 
 def looked_at(answer: Doctor, verbose: int = 0) -> list[str]:
@@ -320,6 +345,28 @@ def device_line(device: Device, room: int = 0) -> list[str]:
     state = style(state_names()[device.state], fg=_STATES[device.state])
     line = "  " + str(device.index) + "  " + "  ".join(facts).rstrip()
     return [line, *wrapped(_("{state}: {because}").format(state=state, because=device.because), "     ", "     ")]
+
+
+def _answers(answer: Doctor) -> list[str]:
+    """To what was asked."""
+    lines: list[str] = []
+    for question in answer.answers:
+        lines += wrapped(question.answer, "  - ", "    ") + ["      " + command for command in question.commands]
+    return [style(_("What was asked"), bold=True), *lines] if lines else []
+
+
+def _harmless(answer: Doctor) -> list[str]:
+    """Messages that worry people, with what they mean."""
+    lines = [line for sentence in harmless(answer) for line in wrapped(sentence, "  - ", "    ")]
+    return [style(_("Known to be without consequence"), bold=True), *lines] if lines else []
+
+
+def harmless(answer: Doctor) -> list[str]:
+    """Each such message as it stands there, and its meaning."""
+    return [
+        _("“{message}”: {meaning}").format(message=message.said[:_LONGEST], meaning=message.meaning)
+        for message in answer.harmless
+    ]
 
 
 def _notes(answer: Doctor) -> list[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from rigup import plugins
 from rigup.diagnosis.at_work import is_at_work, is_undecided
-from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess
+from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.silence import unanswered
@@ -15,28 +15,38 @@ from rigup.diagnosis.states import device_states
 from rigup.diagnosis.telling import would_tell
 from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.wording import answered, filled, fullest
-from rigup.knowledge.doctor_tables import signatures_of, texts
+from rigup.knowledge.compile import PEOPLE
+from rigup.knowledge.doctor_tables import Signature, signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
+from rigup.machine.facts import Where
 from rigup.machine.inventory import inventory
 from rigup.machine.kinds import Symptom
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
-from rigup.machine.texts import Text
+from rigup.machine.texts import Text, pattern
 from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
-from rigup.schemas.doctor import Doctor, Verdict
+from rigup.schemas.doctor import AnsweredQuestion, Doctor, HarmlessMessage, Verdict
 from rigup.schemas.machine import Machine
+from rigup.schemas.shared import Evidence
 
 
 class Diagnosis(NamedTuple):
-    """What was seen and what is wrong; `complaint` are pasted texts in which somebody says so, where nothing else does."""
+    """What was seen and what is wrong.
+
+    Attributes:
+        complaint: pasted texts in which somebody says so, where nothing else does.
+        texts: all pasted texts.
+
+    """
 
     facts: Facts
     findings: list[Finding]
     skipped: Skipped
     complaint: tuple[Text, ...] = ()
+    texts: tuple[Text, ...] = ()
 
 
 def diagnose(source: str | None = None, wake: bool = False) -> Doctor:
@@ -65,9 +75,10 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     findings = of_the_last_run(findings, texts)
     quiet = all(finding.severity == "note" for finding in findings)
     if not is_undecided(facts):
-        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
+        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else (), texts)
     complaints = texts if quiet and complaint(texts, facts) else ()
-    return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, complaints)
+    guessed = with_guess(findings, texts, facts, unexplained(findings, facts))
+    return Diagnosis(facts, guessed, skipped, complaints, texts)
 
 
 def messages_of(source: str) -> set[str]:
@@ -80,7 +91,7 @@ def messages_of(source: str) -> set[str]:
 
 def answer(diagnosis: Diagnosis) -> Doctor:
     """What was seen and judged, with what mends it."""
-    facts, findings, skipped, complained = diagnosis
+    facts, findings, skipped, complained, given = diagnosis
     symptom_ids = heard_in(facts)
     shown = [show(finding, facts, symptom_ids) for finding in findings]
     left = unexplained(findings, facts)
@@ -98,16 +109,50 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
+        answers=_answers(given, findings),
+        harmless=_harmless(findings, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=unanswered(facts.unanswered),
     )
 
 
+def _answers(given: tuple[Text, ...], findings: list[Finding]) -> list[AnsweredQuestion]:
+    """What is asked again and again of machines that are in order; beside what is wrong it is not what matters."""
+    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
+        return []
+    from rigup.knowledge.questions import asked_in
+
+    asked = {question.row.id: question for text in given for question in asked_in(text.body)}
+    return [
+        AnsweredQuestion(id=id_, asked=question.sentence, answer=_(question.row.answer), commands=question.lines)
+        for id_, question in asked.items()
+    ]
+
+
 def _wordings(left: list[str], facts: Facts) -> list[str]:
     """The lines that messages stand in, each once."""
     lines = (symptom.fields["id"].where.text.strip() for symptom in facts.heard(*left))
     return list(dict.fromkeys(filter(None, lines)))
+
+
+def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
+    """What may worry somebody and is without consequence, each meaning once; not worth a word beside what is wrong."""
+    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
+        return []
+    rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
+    return [
+        HarmlessMessage(symptom=row.id, said=_words_of(row, symptom), meaning=_(row.meaning))
+        for row in rows.values()
+        for symptom in facts.heard(row.id)[:1]
+    ]
+
+
+def _words_of(row: Signature, symptom: Symptom) -> str:
+    """What is known of a line, without what a logger or Python puts before it."""
+    line = symptom.fields["id"].where.text.strip()
+    found = pattern(row.regex).search(line)
+    return found[0].strip() if found else line
 
 
 def _of_plugin(failure: plugins.Failure) -> str:
@@ -204,6 +249,29 @@ def _skipped(unknown: str, causes: set[str], left: list[str], facts: Facts) -> s
 def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
     """Symptoms that no finding accounts for, and that are neither harmless nor mere statements."""
     accounted = {name for finding in findings for name in finding.folds | explained(finding.cause)}
-    accounted |= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    left = heard_in(facts) - accounted
-    return sorted(left - {row.id for row in signatures_of(left) if row.harmless or row.states})
+    quoted = _quoted(findings)
+    left = {
+        str(symptom.id)
+        for symptom in facts.of(Symptom)
+        if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
+    }
+    left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
+    return sorted(left - {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states})
+
+
+def _spot(where: Where | Evidence) -> tuple[str, int | None]:
+    return where.source, where.line
+
+
+def _quoted(findings: list[Finding]) -> set[tuple[str, int | None]]:
+    """Source and line of the messages of programs that findings rest on: other words of the same line are accounted for, too."""
+    lines = [
+        line for finding in findings for line in finding.evidence if line.line and line.fact.startswith("symptom ")
+    ]
+    rows = {row.id: row for row in signatures_of({line.fact.removeprefix("symptom ") for line in lines})}
+    return {
+        (line.source, line.line + below)
+        for line in lines
+        if (row := rows.get(line.fact.removeprefix("symptom "))) and row.program not in PEOPLE and line.line
+        for below in range(row.lines)
+    }

@@ -4,7 +4,7 @@ import functools
 from typing import Any
 
 from rigup.diagnosis.rule import STRENGTHS
-from rigup.knowledge.doctor_tables import Cause, causes, layers
+from rigup.knowledge.doctor_tables import Cause, Signature, causes, layers
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
@@ -47,6 +47,11 @@ class Finding:
 def row_of(cause: str) -> Cause:
     """The cause's row; a cause that has none yet is an error of the program."""
     return causes().get(cause) or Cause(id=cause, layer="program")
+
+
+def is_idle(row: Signature, facts: Facts) -> bool:
+    """Whether a message is without consequence, by itself or beside what else was heard."""
+    return row.harmless or not set(row.idle_beside).isdisjoint(facts.ids)
 
 
 @functools.cache

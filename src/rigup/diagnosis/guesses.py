@@ -8,7 +8,7 @@ The text of the cause tells how to make sure.
 import math
 import re
 
-from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess
+from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.ruled_out import ruled_out
@@ -83,7 +83,7 @@ def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
     """Source and line of messages that are known to be without consequence."""
     signature_rows = signatures_of(heard_in(facts))
-    known = (row for row in signature_rows if row.harmless and row.program not in PEOPLE)
+    known = (row for row in signature_rows if is_idle(row, facts) and row.program not in PEOPLE)
     idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
     places = (symptom.fields["id"].where for symptom in facts.of(Symptom) if symptom.id in idle)
     return {(where.source, where.line) for where in places}

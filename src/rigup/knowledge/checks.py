@@ -36,3 +36,19 @@ def checks_of(cause: str, family: str, vendor: str, system: str, inside: bool, k
         applies = row.vendor in ("", vendor) and row.system in ("", system) and (inside or not row.inside)
         if fits and applies and (not row.tells or not set(row.tells).isdisjoint(kinds)):
             yield row.step
+
+
+class _Framework(msgspec.Struct, frozen=True, kw_only=True):
+    framework: str
+    code: str
+
+
+def code_that_asks(framework: str) -> str:
+    """What makes a framework, by the name under which programs import it, name the devices that it reaches; "" where nobody knows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("checks", "framework", _Framework)
+    return next((row.code for row in rows if row.framework == framework), "")

@@ -73,10 +73,14 @@ def conda_specs(name: str, build: CondaBuild) -> tuple[str, ...]:
     return tuple(template.format(version=build.version, x=major, y=minor) for template in asked)
 
 
-def any_with_cuda(name: str) -> tuple[str, ...]:
-    """What conda is asked for, so that it takes some build with CUDA. Raises KnowledgeError for a malformed table."""
+def any_with_cuda(name: str, release: str = "") -> tuple[str, ...]:
+    """What conda is asked for, so that it takes some build with CUDA, of the same minor release where there is one. Raises KnowledgeError."""
     spec = _spec(name)
-    return tuple(spec.any_cuda) if spec else ()
+    rows = conda_builds(name, "linux", "x86_64") if spec and release else []
+    minor = version_key(release)[:2]
+    kept = any(row.cuda and version_key(row.version)[:2] == minor for row in rows)
+    wanted = "={}.{}.*=".format(*minor) if kept else "=*="
+    return tuple(asked.replace("=*=", wanted) for asked in spec.any_cuda) if spec else ()
 
 
 def conda_has(package: str, version: str) -> bool:

@@ -249,6 +249,26 @@ def asked_by(program: str) -> tuple[Asked, ...]:
     return tuple(row for row in tables.rows("cuda_libraries", "asked", Asked) if row.program == program)
 
 
+class BuiltWith(msgspec.Struct, frozen=True, kw_only=True):
+    """What a build was made with that asks for cuDNN without a number, and the release of conda's that serves it."""
+
+    program: str
+    cuda: str
+    cudnn: str
+    conda: str
+
+
+def built_with(program: str, cuda: str) -> BuiltWith | None:
+    """What a program's build for a release of CUDA wants; None where the tables do not know.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("cuda_libraries", "bare", BuiltWith)
+    return next((row for row in rows if (row.program, row.cuda) == (program, cuda)), None)
+
+
 def runtime_of(cuda: str, windows: bool) -> str:
     """The file of the runtime that a release has, "libcudart.so.10.1" or "cudart64_101.dll"; "" where nobody knows.
 

@@ -26,6 +26,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
         states: facts that the message states.
         says: id of the row of which this is another wording, or "": it is heard as that one, with its scope, place and facts.
         harmless: known to be without consequence.
+        meaning: a sentence for people who worry about it, of a harmless one; "" where it is not worth a word.
+        idle_beside: ids of which one makes it harmless, heard in the same look.
         tags: concepts that it is one wording of; a rule asks for all that carry one.
         needs: words without which the regular expression matches nowhere (see `needs.needed`).
 
@@ -48,6 +50,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True):
     states: list[dict[str, str]] = []
     says: str = ""
     harmless: bool = False
+    meaning: str = ""
+    idle_beside: list[str] = []
     tags: list[str] = []
     example: str = ""
     near_miss: str = ""

@@ -62,7 +62,7 @@ def stable_branch(least: str, isas: Iterable[str]) -> str | None:
     """
     rows = tables.rows("distro_drivers", "driver_branch", _Branch)
     fitting = [
-        row for row in rows if version_key(row.branch)[:1] >= version_key(least)[:1] and _drives(row.branch, isas)
+        row for row in rows if version_key(row.branch)[:1] >= version_key(least)[:1] and drives(row.branch, isas)
     ]
     alive = [row for row in fitting if "ended" not in row.end_of_life and row.kind in _KEPT_UP]
     chosen = alive or [row for row in fitting if row.kind not in ("", "NFB")] or fitting
@@ -70,7 +70,8 @@ def stable_branch(least: str, isas: Iterable[str]) -> str | None:
     return min((row.branch for row in long_kept), key=version_key, default=None)
 
 
-def _drives(branch: str, isas: Iterable[str]) -> bool:
+def drives(branch: str, isas: Iterable[str]) -> bool:
+    """Whether a branch drives all of these chips, as far as the tables know. Raises KnowledgeError."""
     return all(_known_by(branch, isa) for isa in isas)
 
 

@@ -1,5 +1,8 @@
 """How a distribution installs NVIDIA's driver: who provides it there, and by which commands."""
 
+import re
+from collections.abc import Collection
+
 import msgspec
 
 from rigup.knowledge import tables
@@ -152,6 +155,17 @@ def recipe(at: System, branch: str, module: str, use: str) -> Recipe | None:
     return None
 
 
+def branch_in_archive(at: System, branch: str, least: str, isas: Collection[str]) -> str:
+    """The branch, or the oldest of the system's own archive that is not older than a version and drives the cards; the branch where there is none."""
+    from rigup.knowledge.driver_choice import drives  # which asks the cards' tables
+
+    if _in_archive(at, branch):
+        return branch
+    plain = {name.removesuffix("-server") for name in at.archive}
+    fitting = (name for name in plain if version_key(name)[:1] >= version_key(least)[:1] and drives(name, isas))
+    return min(fitting, key=version_key, default=branch)
+
+
 def spelt(
     commands: Commands | tuple[list[str], ...], at: System, branch: str, machine: str, kernel: str, release: str
 ) -> Filled:
@@ -240,6 +254,33 @@ class _Product(msgspec.Struct, frozen=True, rename={"group": "class"}):
 class _Branch(msgspec.Struct, frozen=True):
     branch: str
     default_module: str = "closed"
+
+
+class _Flavour(msgspec.Struct, frozen=True, kw_only=True):
+    tool: str
+    installed: str
+    open: str = ""
+    closed: str = ""
+
+
+def package_of_flavour(module: str, tool: str, installed: Collection[str]) -> str:
+    """The package that brings the other kernel module in the place of an installed one; "" where nobody knows.
+
+    Args:
+        module: "open" or "closed".
+        tool: the package manager's program ("apt-get").
+        installed: names of packages that are there.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for row in tables.rows("distro_drivers", "flavour", _Flavour):
+        wanted = row.open if module == "open" else row.closed
+        found = (re.fullmatch(row.installed, name) for name in sorted(installed)) if row.tool == tool and wanted else ()
+        if match := next(filter(None, found), None):
+            return wanted.format_map({name: value or "" for name, value in match.groupdict().items()})
+    return ""
 
 
 def for_servers(name: str) -> bool:

@@ -47,6 +47,7 @@ class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
     ends: str
     headers: str = ""
     extra_modules: str = ""
+    follows: str = ""
     source: str = ""
 
 
@@ -62,6 +63,12 @@ def headers_package(kernel: str, manager: PackageManager) -> str:
     )
     name = next(own, manager.headers)
     return name.replace("{kernel}", kernel) if kernel else name
+
+
+def following_headers(kernel: str) -> str:
+    """The package that brings the headers of each later kernel of this kind; "" where nobody knows. Raises KnowledgeError."""
+    kinds = rows("package_managers", "kernel", _Kernel)
+    return next((row.follows for row in kinds if row.follows and kernel.endswith(row.ends)), "")
 
 
 def extra_modules_package(kernel: str) -> str:

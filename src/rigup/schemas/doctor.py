@@ -58,6 +58,38 @@ class Unanswered(Struct, frozen=True, kw_only=True):
     because: str
 
 
+class AnsweredQuestion(Struct, frozen=True, kw_only=True):
+    """A question of a pasted text that is asked again and again of machines that are in order.
+
+    Attributes:
+        id: of the question.
+        asked: the sentence that asks it.
+        answer: what an expert says.
+        commands: that go with it, as they are typed in a shell.
+
+    """
+
+    id: str
+    asked: str
+    answer: str
+    commands: list[str]
+
+
+class HarmlessMessage(Struct, frozen=True, kw_only=True):
+    """A message that is known to be without consequence.
+
+    Attributes:
+        symptom: its id.
+        said: its words, as they stand there.
+        meaning: what it means, as a sentence.
+
+    """
+
+    symptom: str
+    said: str
+    meaning: str
+
+
 class Rank(Struct, frozen=True, kw_only=True):
     """The process of a distributed program that failed of itself.
 
@@ -300,6 +332,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
         skipped: what could not be judged.
         unexplained: ids of symptoms that no finding accounts for.
         unexplained_said: the lines that they stand in.
+        answers: to questions that a text asks, where nothing is wrong.
+        harmless: messages that worry people and are without consequence, where nothing is wrong beside them.
         near: ids of causes that a text is nearest to by its words alone.
         troubles: what could not be read, and why, as sentences.
         unanswered: programs that did not answer.
@@ -319,6 +353,8 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     skipped: list[Skipped]
     unexplained: list[str]
     unexplained_said: list[str]
+    answers: list[AnsweredQuestion] = []
+    harmless: list[HarmlessMessage] = []
     near: list[str]
     troubles: list[str]
     unanswered: list[Unanswered]

@@ -24,6 +24,10 @@ KINDS: dict[str, Kind] = {
     "see-run": _check(_("it worked if the command that failed now runs through, and the GPU is busy meanwhile"), by_hand=True),
     "see-cards": _check(_("it worked if this lists every card with its name"), ("nvidia-smi", "-L")),
     "see-amd-cards": _check(_("it worked if this lists the card among its agents, as gfx…"), ("rocminfo",)),
+    "see-gpus-of-nodes": _check(
+        _("it worked if this shows a number of GPUs for each node that has them"),
+        ("kubectl", "get", "nodes", "-o", "custom-columns=NODE:.metadata.name,GPU:.status.allocatable.nvidia\\.com/gpu"), by_hand=True,
+    ),
     "see-cards-inside": _check(_("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True),
     "see-amd-cards-inside": _check(_("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True),
     "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
@@ -35,6 +39,8 @@ KINDS: dict[str, Kind] = {
     "see-directml": _check(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
     "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
+    "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
+    "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),
     "see-count": _check(
         _("it worked if this prints the number of GPUs that the program is to have"), ("python", "-c", "import torch; print(torch.cuda.device_count())"),
     ),
@@ -80,6 +86,9 @@ KINDS: dict[str, Kind] = {
     "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
+    "see-job-memory": _check(
+        _("it worked if the job is COMPLETED in this, and its MaxRSS below ReqMem"), ("sacct", "--format=JobID,State,ReqMem,MaxRSS"),
+    ),
     "see-queue": _check(_("it worked if this shows the job as waiting or running"), ("squeue", "--me")),
     "see-ranks": _check(_("it worked if the ranks announce themselves once each, from 0 to the last one"), by_hand=True),
 }  # fmt: skip

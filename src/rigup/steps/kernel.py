@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
         network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
     ),
     "reload-driver": Kind(
-        _("end what uses the GPU, then unload NVIDIA's modules and load them anew"), (), "kernel", root=True, tag="caution",
+        _("end what uses the GPU (nvidia-persistenced and the desktop, too), then unload NVIDIA's modules and load them anew"), (), "kernel", root=True, tag="caution",
         commands=(("modprobe", "-r", "nvidia_uvm", "nvidia_drm", "nvidia_modeset", "nvidia"), ("modprobe", "nvidia")), undo=(),
     ),
     "reload-module": Kind(
@@ -68,6 +68,14 @@ KINDS: dict[str, Kind] = {
              "sh", "{module}"), _INITRAMFS,
         ), undo=(("rm", "-f", "/etc/modprobe.d/rigup-blacklist-{module}.conf"), _INITRAMFS),
         writes=("/etc/modprobe.d/rigup-blacklist-{module}.conf",),
+    ),
+    "rebuild-initramfs-without": Kind(
+        _("rebuild the initramfs, which still loads {module} although files keep it out"), ("module",), "kernel", root=True, restart=True, tag="caution",
+        commands=(_INITRAMFS,), undo=(),
+    ),
+    "run-driver-installer": Kind(
+        _("run the installer {file} again, with --dkms so that new kernels get the module too"), ("file",), "kernel", root=True, tag="caution",
+        commands=(("sh", "{file}", "--dkms"),), undo=(("nvidia-uninstall",),),
     ),
     "set-module-option": Kind(
         _("set {module}.{name} to {value} for the next start"), ("module", "name", "value"), "kernel", root=True,
@@ -294,6 +302,14 @@ KINDS: dict[str, Kind] = {
         _("make GPU instances, each with a compute instance"), (), "kernel", root=True, tag="caution",
         commands=(("nvidia-smi", "mig", "-lgip"), ("nvidia-smi", "mig", "-cgi", "0", "-C")),
         undo=(("nvidia-smi", "mig", "-dci"), ("nvidia-smi", "mig", "-dgi")),
+    ),
+    "use-mig-instances": Kind(
+        _("show each program one instance: CUDA_VISIBLE_DEVICES=MIG-… with the id that the command lists; after a restart of the machine the instances are made again"),
+        (), "by-hand", commands=(("nvidia-smi", "-L"),), undo=(),
+    ),
+    "lower-power-limit": Kind(
+        _("where it happens under load: lower the power limit of all cards (nvidia-smi -pl) below the one that the command shows, and see whether it comes again"),
+        (), "by-hand", commands=(("nvidia-smi", "-q", "-d", "POWER"),), undo_because=_("a restart brings the card's own limit back"),
     ),
     "switch-mig-off": Kind(
         _("switch MIG mode off"), (), "kernel", root=True, restart=True, tag="caution",

@@ -153,6 +153,11 @@ KINDS: dict[str, Kind] = {
             ("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "--no-cache-dir", "--no-build-isolation", "{package}"),
         ), undo_because=_("install the version that was there before"),
     ),
+    "install-without-isolation": Kind(
+        _("install {package} with the torch that is there in sight"), ("package",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--no-build-isolation", "{package}"),),
+        undo=(("python", "-m", "pip", "uninstall", "-y", "{package}"),),
+    ),
     "upgrade-package": Kind(
         _("install the newest release of {package}"), ("package",), network=True, tag="caution",
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),
@@ -205,6 +210,22 @@ KINDS: dict[str, Kind] = {
         _("in the program: take the line away that sets {name}, or set it to {value}"), ("name", "value"), "by-hand", undo=(),
     ),
     "pass-argument": Kind(_("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()),
+    "fit-labels": Kind(
+        _("in the program: let labels run from {first} to the number of classes less 1, as print(int(y.min()), int(y.max())) before the loss shows them; subtract 1 where they begin at 1, or give the last layer one output more"),
+        ("first",), "by-hand", undo=(),
+    ),
+    "fit-indices": Kind(
+        _("in the program: compare the largest index with the size of the {table} that it goes into, before that call; a model whose tokenizer got new tokens is widened by model.resize_token_embeddings(len(tokenizer)), and a text longer than the model's positions is cut"),
+        ("table",), "by-hand", undo=(),
+    ),
+    "fit-probabilities": Kind(
+        _("in the program: keep what goes in there within [{bounds}]: a sigmoid before BCELoss, or BCEWithLogitsLoss without one; for sampling look for NaN and infinite logits, as under float16"),
+        ("bounds",), "by-hand", undo=(),
+    ),
+    "find-failing-line": Kind(
+        _("to find the line: run it once with {name}=1, or that step on the CPU, where the error names the index; then start the process anew without it"),
+        ("name",), "by-hand", undo=(),
+    ),
     "use-all-outputs": Kind(
         _("let all that {part} returns take part in the loss, so that every parameter gets a gradient in each step"), ("part",), "by-hand", undo=(),
     ),
@@ -298,6 +319,10 @@ KINDS: dict[str, Kind] = {
     "call-first": Kind(_("let the program call {call} before it uses the GPU"), ("call",), "by-hand", undo=()),
     "use-fewer-workers": Kind(_("start fewer worker processes"), (), "by-hand", undo=()),
     "fewer-workers": Kind(_("start fewer worker processes"), ("part",), "by-hand", undo=()),
+    "smaller-ollama-model": Kind(
+        _("take a smaller or more quantised model than {model}, or a shorter context (num_ctx); for ollama's server OLLAMA_FLASH_ATTENTION=1 with OLLAMA_KV_CACHE_TYPE=q8_0 halves what the context takes"),
+        ("model",), "by-hand", undo=(),
+    ),
     "smaller-model": Kind(_("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()),
     "give-job-memory": Kind(_("ask the scheduler for more main memory with {option}"), ("option",), undo=()),
     "use-wsl": Kind(
@@ -327,7 +352,8 @@ KINDS: dict[str, Kind] = {
         undo=(("winget", "uninstall", "-e", "--id", "Microsoft.VCRedist.2015+.x64"),),
     ),
     "enlarge-paging-file": Kind(
-        _("enlarge the paging file of Windows, or let Windows manage it"), (), "by-hand", restart=True, undo=(),
+        _("enlarge the paging file of Windows, or let Windows manage it: in the window of the command under Advanced, Virtual memory"), (), "by-hand", restart=True,
+        commands=(("SystemPropertiesPerformance",),), undo=(),
     ),
     "expose-host-cpu": Kind(
         _("in a virtual machine: give the guest the host's processor model"), (), "by-hand", restart=True, undo=(),

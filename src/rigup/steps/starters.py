@@ -86,6 +86,13 @@ KINDS: dict[str, Kind] = {
         _("let NVIDIA's device plugin run in the cluster, or the GPU Operator, which brings it and the toolkit"), (), "by-hand",
         network=True, undo_because=_("it is removed in the way it came"),
     ),
+    "restart-device-plugin": Kind(
+        _("start the device plugin anew, which looks for cards only when it starts (by the name that its DaemonSet has in your cluster)"), (), "by-hand",
+        commands=(("kubectl", "-n", "kube-system", "rollout", "restart", "daemonset", "nvidia-device-plugin-daemonset"),), undo=(),
+    ),
+    "end-wsl": Kind(
+        _("end WSL, which starts anew with the libraries of Windows"), (), "windows-host", tag="caution", commands=(("wsl", "--shutdown"),), undo=(),
+    ),
     "update-windows": Kind(
         _("update Windows to build {build} or newer"), ("build",), "windows-host", root=True, network=True, restart=True,
         tag="caution", undo_because=_("Windows takes an update back in its settings, for some days"),

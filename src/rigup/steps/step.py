@@ -1,5 +1,6 @@
 """A step: a kind, its parameters, and what follows from them."""
 
+import re
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
@@ -76,12 +77,18 @@ def make(
     kind = _kind(name, params, kinds)
     commands = _fill(kind.commands, params, distribution)
     return Step(
-        kind=name, id=":".join((name, *params.values())), params=params, title=_(kind.title).format_map(params), because=because,
+        kind=name, id=":".join((name, *params.values())), params=params, title=_(kind.title).format_map(_spaced(kind, params)), because=because,
         where=_place(kind.where, world, wsl), root=kind.root, network=kind.network, restart=kind.restart, tag=kind.tag, commands=commands,
         undo=None if kind.undo is None else _fill(kind.undo, params, distribution),
         undo_because=_(kind.undo_because) if kind.undo_because else "",
         writes=tuple(path for (path,) in _fill(tuple((path,) for path in kind.writes), params, distribution)),
     )  # fmt: skip
+
+
+def _spaced(kind: Kind, params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters as a sentence has them: a list of names with spaces between."""
+    lists = {hole[:-1] for hole in _used_holes(kind, params) if hole.endswith("*")}
+    return {name: re.sub(r",(?=\S)", ", ", value) if name in lists else value for name, value in params.items()}
 
 
 def _kind(name: str, params: Mapping[str, str], kinds: Mapping[str, Kind]) -> Kind:

@@ -1,7 +1,8 @@
 """HSA_OVERRIDE_GFX_VERSION: which chips a value helps, and which it breaks."""
 
-from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order
+from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order, runs_on
 from rigup.knowledge.rocm import gfx_family, override_facts, override_for
+from rigup.machine.kinds import Gpu, Symptom, Torch
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 
@@ -45,3 +46,14 @@ def decimal_meant(value: str) -> str | None:
         return plain + ".0"
     row = gfx_family(plain if plain.startswith("gfx") else "gfx" + plain.replace(".", ""))
     return row.decimal if row else None
+
+
+def is_tried_in_vain(typed: Symptom | None, card: Gpu, torch: Torch) -> bool:
+    """Whether a value stands before one command only, of a torch that has no code for the card without it either."""
+    isa = str(card.get("isa") or "")
+    return (
+        typed is not None
+        and bool(isa and torch.get("code"))
+        and not runs_on(isa, torch.code)
+        and harms(isa, typed.get("value"))
+    )

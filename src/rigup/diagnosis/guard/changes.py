@@ -9,6 +9,7 @@ from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make
 
@@ -16,6 +17,7 @@ Change = Callable[[list[Step], Setting], list[Step]]
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
+_HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -122,6 +124,33 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
+def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
+    """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along."""
+    return [_with_audio(step) if setting.audio and not setting.uv_project else step for step in steps]
+
+
+def _with_audio(step: Step) -> Step:
+    friends = (
+        companions(step.params["torch"]) if step.kind == "install-torch" and "torchvision" in step.params else None
+    )
+    if friends is None or friends.extrapolated or not friends.torchaudio or friends.torchaudio_note:
+        return step
+    named = {name: step.params[name] for name in ("torch", "torchvision", "index")}
+    audio = make("install-torch-with-audio", {**named, "torchaudio": friends.torchaudio}, KINDS)
+    return structs.replace(audio, where=step.where)
+
+
+def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
+    """The driver's own daemon keeps the card open: no module is unloaded under it."""
+    if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
+        return steps
+    stop, start = (("systemctl", word, "nvidia-persistenced") for word in ("stop", "start"))
+    return [
+        structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step
+        for step in steps
+    ]
+
+
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     """Steps with the commands of the system; what it has none for is said apart from what can be done."""
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
@@ -151,5 +180,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

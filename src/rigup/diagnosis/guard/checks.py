@@ -5,7 +5,7 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.changes import own_python
 from rigup.diagnosis.guard.setting import Setting
-from rigup.knowledge.checks import checks_of
+from rigup.knowledge.checks import checks_of, code_that_asks
 from rigup.steps import KINDS, Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
@@ -26,7 +26,8 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
         spec = _of_processor(_of_service(row, finding), holes)
         try:
-            step = make(*parse(spec, holes), KINDS, setting.world, setting.wsl)
+            kind, params = _of_framework(*parse(spec, holes), kinds, setting)
+            step = make(kind, params, KINDS, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
@@ -44,6 +45,14 @@ def _of_service(spec: str, finding: Finding) -> str:
 def _of_processor(spec: str, holes: dict[str, str]) -> str:
     """A build for the processor computes on no card."""
     return "see-import" if spec.startswith("see-torch") and holes.get("index", "").endswith("/cpu") else spec
+
+
+def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: Setting) -> tuple[str, dict[str, str]]:
+    """What asks torch, or nothing but the program, of a person who uses another framework: that one is asked."""
+    code = code_that_asks(setting.framework) if setting.framework else ""
+    installs = kind == "see-run" and any(name.startswith(("install-", "get-", "rebuild-")) for name in kinds)
+    asks = kind in ("see-torch", "see-import") or installs
+    return ("see-framework", {"code": code}) if code and asks else (kind, params)
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:

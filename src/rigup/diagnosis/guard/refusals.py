@@ -86,7 +86,17 @@ def variable_of_another_maker(step: Step, setting: Setting) -> bool:
     )
 
 
+def toolkit_that_is_there(step: Step, setting: Setting) -> bool:
+    """What is installed is not installed again: the engine does not know it yet (see `spelling`)."""
+    return setting.toolkit and step.kind == "set-up-container-toolkit"
+
+
+def tool_of_nvidia_for_another_card(step: Step, setting: Setting) -> bool:
+    """nvidia-smi sets no limit of another maker's card."""
+    return step.kind == "lower-power-limit" and setting.vendor not in ("nvidia", "")
+
+
 REFUSALS: tuple[Callable[[Step, Setting], bool], ...] = (
     conda_where_pip_keeps_the_packages, group_that_holds_already, slot_that_such_a_board_has_not, newer_than_a_last_branch,
-    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not, variable_of_another_maker,
+    modules_of_linux_on_windows, tools_of_unix_on_windows, build_that_there_is_not, variable_of_another_maker, toolkit_that_is_there, tool_of_nvidia_for_another_card,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
     Account,
+    ContainerToolkit,
     Distribution,
     DkmsBuild,
     DkmsTree,
@@ -20,6 +21,7 @@ from rigup.machine.kinds import (
     SlurmNode,
     SlurmSetting,
     Symptom,
+    SystemPackage,
     Torch,
     World,
 )
@@ -42,6 +44,9 @@ _EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
+_IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
+_VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
+_OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
 _SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
@@ -70,9 +75,14 @@ class Setting(NamedTuple):
         python: the interpreter that failed, by its own path or as it was typed.
         shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
+        packages: of the distribution that are installed and have to do with GPUs.
+        persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         uv_project: uv runs a project there, whose environment is as the project says.
+        audio: torchaudio is among its packages.
+        framework: what computes, as programs import it, where it is not torch and the only one that is seen.
+        toolkit: NVIDIA's container toolkit is installed.
 
     """
 
@@ -94,8 +104,13 @@ class Setting(NamedTuple):
     python: str = "python"
     shell: bool = False
     shared: bool = False
+    packages: frozenset[str] = frozenset()
+    persistenced: bool = False
     absent: frozenset[str] = frozenset()
     uv_project: bool = False
+    audio: bool = False
+    toolkit: bool = False
+    framework: str = ""
     old_board: bool = False
 
     @property
@@ -129,10 +144,21 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         python=_python(finding, facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
+        packages=_installed(facts),
+        persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
         uv_project=bool(facts.heard("uv-project-at-work")),
+        framework=_framework(facts),
+        toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
+        or "nvidia-container-toolkit" in _installed(facts),
+        audio=any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
+
+
+def _framework(facts: Facts) -> str:
+    imported = {str(symptom.get("framework")) for symptom in facts.heard("framework-is-imported")}
+    return imported.pop() if len(imported) == 1 and not facts.of(Torch) else ""
 
 
 def _only_system(finding: Finding, facts: Facts) -> str:
@@ -144,26 +170,40 @@ def _only_system(finding: Finding, facts: Facts) -> str:
 
 
 def _release(system: Distribution | None) -> str:
-    """Of two releases that a text names nobody knows which one this is."""
-    if system is None or any(other.value != system.get("version") for other in system.others.get("version", ())):
-        return ""
-    return str(system.get("version") or "")
+    """Of two releases that a text names nobody knows which one this is; 24.04.2 is one of 24.04."""
+    version = str(system.get("version") or "") if system is not None else ""
+    others = [str(other.value) for other in system.others.get("version", ())] if system is not None else []
+    return version if all(f"{other}.".startswith(f"{version}.") for other in others) else ""
 
 
 def _python(finding: Finding, facts: Facts) -> str:
     """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
     embedded = {str(symptom.get("python")) for symptom in facts.heard(_EMBEDDED)}
-    if len(embedded) == 1:
-        return embedded.pop()
-    own = (str(line.value) for line in finding.evidence)
-    every_line = (str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
+    whole = {path for path in embedded if path[1:2] == ":"} or embedded  # the whole path is meant by `.\…`, too
+    if len(whole) == 1:
+        return whole.pop()
+    own = [str(line.value) for line in finding.evidence]
+    every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
     for lines in (own, every_line):
         prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text)}
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"
+        windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}
+        if len(windows) == 1 and (python := windows.pop()):
+            return python
         if prefixes:
             break
     return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
+
+
+def _python_of_windows(prefix: str) -> str:
+    """A virtual environment has it in Scripts, conda's and an installation in their folder; "" where the name does not tell which it is."""
+    prefix = prefix.replace("\\\\", "\\")
+    folder = prefix.lower().rpartition("\\")[2]
+    if _VENV_FOLDER.fullmatch(folder):
+        return prefix + "\\Scripts\\python.exe"
+    own = _OWN_FOLDER.search(prefix) or folder.startswith("python3")
+    return prefix + "\\python.exe" if own else ""
 
 
 def _only_world(facts: Facts) -> str:
@@ -245,6 +285,11 @@ def _vendor(facts: Facts) -> str:
     if not vendors and any(_OF_ANY_MAKER.search(symptom.fields["id"].where.text) for symptom in facts.of(Symptom)):
         return "any"
     return vendors.pop() if len(vendors) == 1 else ""
+
+
+def _installed(facts: Facts) -> frozenset[str]:
+    there = (package for package in facts.of(SystemPackage) if package.get("state") == "installed")
+    return frozenset(str(package.name).partition(":")[0] for package in there)
 
 
 def _isas(facts: Facts, vendor: str) -> tuple[str, ...]:

@@ -9,13 +9,12 @@ from rigup.knowledge import driver_recipes
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
-from rigup.knowledge.package_managers import headers_package, package_manager
+from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit
 from rigup.steps import KINDS, Commands, Step, make
 
 _HERE = ("here", "kernel")
-_DRIVERS = ("install-driver", "install-driver-branch")
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -29,6 +28,19 @@ def spelt(step: Step, setting: Setting) -> list[Step]:
 
 
 # -- commands of the tables
+def _branch_of_the_archive(step: Step, setting: Setting) -> list[Step]:
+    """A release of the distribution that has not the branch mostly has an older one that serves."""
+    if step.where not in _HERE:
+        return [step]
+    at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
+    least, named = step.params.get("least", ""), step.params["branch"]
+    known = at is not None and at.archive and least and setting.isas and step.params["vendor"] == "NVIDIA"
+    branch = driver_recipes.branch_in_archive(at, named, least, setting.isas) if at is not None and known else named
+    if branch != named:
+        step = make(step.kind, {**step.params, "branch": branch}, KINDS, setting.world, setting.wsl)
+    return [structs.replace(step, commands=_driver(step, setting))]
+
+
 def _driver(step: Step, setting: Setting) -> Commands:
     if step.params["vendor"] != "NVIDIA" or not setting.isas:
         return ()  # which flavour of the module drives an unknown card nobody can say
@@ -52,6 +64,16 @@ def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
         return driver_recipes.spelt(commands, at, branch, setting.machine, setting.kernel, setting.release)
     except KeyError:  # the kernel's release, mostly
         return ()
+
+
+def _flavour(step: Step, setting: Setting) -> Commands:
+    """The other flavour's package in the place of the installed one, which goes with it; else the branch from who keeps it for the distribution."""
+    module = "open" if step.params["flavour"] == "open" else "closed"
+    manager = package_manager(setting.family)
+    package = driver_recipes.package_of_flavour(module, manager.install[0], setting.packages) if manager else ""
+    if manager and package:
+        return ((*manager.install, package),)
+    return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
 
 
 def _module(branch: str, isas: tuple[str, ...]) -> str:
@@ -108,19 +130,22 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
-    **dict.fromkeys(_DRIVERS, _driver), "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "compile-program": _build_commands,
+    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
 }  # fmt: skip
 
 
 # -- what is known of one part alone
 def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     """NVIDIA's toolkit comes from a source of its own, which each package manager is told in its own way."""
-    if container_toolkit("" if setting.inside else setting.family):
+    known = container_toolkit("" if setting.inside else setting.family)
+    if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    rest = tuple(argv for argv in step.commands if argv)
+    own = list(map(tuple, known.commands)) if known else []
+    rest = tuple(argv for argv in step.commands if argv and argv not in own)
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
-    return [structs.replace(first, where=step.where), structs.replace(engine, where=step.where, commands=rest)]
+    told = structs.replace(engine, where=step.where, commands=rest)
+    return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
 
 
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
@@ -131,7 +156,7 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
     if manager and (kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, headers_package(kernel, manager))
+        get = (*manager.install, headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
     words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
@@ -150,5 +175,5 @@ def _into_uv_project(step: Step, setting: Setting) -> list[Step]:
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip

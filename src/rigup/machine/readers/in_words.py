@@ -19,6 +19,17 @@ _INSTALLS = lazy_regex(
 )
 _OWN_WAY = lazy_regex(r"(?i)direct ?ml|privateuseone|openvino|\bzluda\b|\bmps\b|\bneuron\b|\btorch_xla\b")
 _SMALL = r"\b(?:nvidia |geforce ){0,2}(?P<name>[rg]tx ?(?:[1-5]0[5-9]0|16[56]0|9[5-8]0|a?[2-6]000)(?: ?(?:ti|super|laptop)){0,2})(?![\w-])"
+_SERIES = lazy_regex(
+    r"(?i)\b[rg]tx|\brx ?\d|\bradeon\b|\bgeforce\b|\bquadro\b|\btesla\b|\barc\b|(?:\b|x)[AHLVTP][1-9]\d{1,2}0?\b"
+)
+_OF_SOMEBODY = r"(?:\b(?:my|our|your|his|her|their|a|an|the|one|two|three|four|five|six|eight|dual|single|single-|this|old|new|mein\w{0,2}|meine|ein\w{0,2}|zwei|une|ma|mon|un|mi|dos|мо[яией]|мою|одна|две|карт\w{1,3}|видеокарт\w{1,3}|[1-8] ?x|[1-8] ?\*) ?|[1-8] ?× ?|显卡[是：:]? ?|[张块个] ?|卡[是：:]? ?)"
+_BY_NUMBER = (
+    r"(?i)"
+    + _OF_SOMEBODY
+    + r"(?P<name>[2-5]0[5-9]0(?: ?ti)?(?: ?super)?|10[5-8]0 ?ti)(?:s\b|(?![\w.:%*/-])(?! ?(?:tok|step|image|epoch|line|file|sample|port|mb\b|mib\b|ms\b|entr|param|gb\b|users|rows|items|request|dollar|usd\b|eur)))"
+)
+_BY_NUMBER_MARKS = ("070", "080", "090", "060", "050")
+_BY_XT = r"(?<![\w.-])(?P<name>[5-9][4-9]\d0 ?XTX?)(?![\w-])"
 
 
 @reads(marks=("orch",), adds=(Torch,), rank=-1)
@@ -62,6 +73,23 @@ def card_in_small_letters(text: Text) -> Statements:
         for field in ("name", "vendor", "isa"):
             draft.add(field, getattr(row, field))
         yield from draft.facts()
+
+
+@reads(marks=("070", "080", "090", "060", "050", "XT"), adds=(Gpu,), rank=-1)
+def card_by_its_number(text: Text) -> Statements:
+    """`my 4070 Ti`, `two 3090s`, `显卡 4090 24G`, `7900 XTX`: where the whole text names one such number, and no series."""
+    if _SERIES.search(text.body):
+        return
+    for series, form, marks in (("GeForce RTX ", _BY_NUMBER, _BY_NUMBER_MARKS), ("Radeon RX ", _BY_XT, ("XT",))):
+        hits = list(text.near(form, sorted(spot for mark in marks for spot in text.spots(mark))))
+        named = {re.sub(r"\s", "", hit["name"]).lower() for hit in hits}
+        old = "GeForce GTX " if named and min(named).startswith("1") else series
+        row = one_gpu(old + hits[0]["name"]) if len(named) == 1 else None
+        if row:
+            draft = Draft(text, Gpu, hits[0].start)
+            for field in ("name", "vendor", "isa"):
+                draft.add(field, getattr(row, field))
+            yield from draft.facts()
 
 
 @reads(marks=("driver",), adds=(Driver,), rank=-1)

@@ -54,7 +54,7 @@ def stated_cards(text: Text) -> Statements:
     names = set[str]()
     for form in (_CARD, _BARE, _PAIR):
         for hit in text.each(form):
-            if hit["name"] not in names:
+            if hit["name"] not in names and not (hit["inner"] or "").startswith("UUID"):  # nvidia-smi's own list
                 names.add(hit["name"])
                 yield from _card(hit)
 
@@ -88,7 +88,7 @@ def _card(hit: Hit) -> Iterator[Gpu]:
     plain = re.sub(r"\b\d{1,3} ?GB\b|\bOC\b", "", hit["name"]).strip(" -,/")
     spaced = re.sub(r"(?<=\d)(?=X|GRE|D\b)|(?<=RX)(?=\d)|(?<=[RG]TX)(?=\d)", " ", plain)
     isa = re.search(r"gfx[0-9a-f]{3,4}", hit["inner"])
-    rows = (row for name in _spellings(plain, spaced) if (row := one_gpu(name)))
+    rows = (row for name in (hit["name"].strip(), *_spellings(plain, spaced)) if (row := one_gpu(name)))
     known = next((row for row in rows if not (isa and row.vendor == "nvidia")), None)  # gfx chips are AMD's
     if not known and (not isa or plain.isdigit()):
         return

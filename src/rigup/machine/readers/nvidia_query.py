@@ -25,7 +25,7 @@ from rigup.machine.readers.values import (
     uuid,
     version,
 )
-from rigup.machine.texts import Text
+from rigup.machine.texts import Text, is_typed
 
 Convert = Callable[[str], Any]
 _MOST = 1024  # cards of one report
@@ -253,6 +253,7 @@ _COLUMNS: dict[str, tuple[str, Convert]] = {
     "ecc.errors.uncorrected.volatile.device_memory": ("ecc_errors", number),
     "retired_pages.pending": ("remap_pending", truth),
 }
+_TELL_APART = {"index", "uuid", "gpu_uuid", "pci.bus_id", "gpu_bus_id", "serial"}
 _STATE_COLUMNS: dict[str, tuple[str, Convert]] = {
     "pcie.link.width.current": ("lanes", number),
     "pcie.link.width.max": ("lanes_most", number),
@@ -302,14 +303,21 @@ def _is_header(columns: list[str]) -> bool:
 
 
 def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | CardState]:
-    """The lines that have as many cells as were asked for."""
-    for count, line in enumerate(re.finditer(r"\n([^\n]*)", text.body[at : at + 200_000])):
+    """The lines that have as many cells as were asked for; where nothing tells several apart, their order does."""
+    rows = list(_cells(columns, text.body[at : at + 200_000]))
+    numbered = len(rows) > 1 and _TELL_APART.isdisjoint(columns)
+    for index, (start, row) in enumerate(rows):
+        yield from _row(text, {**row, **({"index": str(index)} if numbered else {})}, at + start)
+
+
+def _cells(columns: list[str], body: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Each row's offset, and its cells by their columns."""
+    for count, line in enumerate(re.finditer(r"\n([^\n]*)", body)):
         cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
-        if len(cells) != len(columns) or count > _MOST or not line[1].strip():
+        if len(cells) != len(columns) or count > _MOST or not line[1].strip() or is_typed(line[1]):
             return
-        if cells[0].strip().lower() == columns[0]:  # a head line after the command that asks for none
-            continue
-        yield from _row(text, dict(zip(columns, cells, strict=True)), at + line.start(1))
+        if cells[0].strip().lower() != columns[0]:  # a head line after the command that asks for none
+            yield line.start(1), dict(zip(columns, cells, strict=True))
 
 
 def _row(text: Text, row: dict[str, str], at: int) -> Iterator[Gpu | Driver | CardState]:

@@ -1,8 +1,8 @@
 """The driver nouveau holds the GPU."""
 
 from rigup.diagnosis.causes.pci import NVIDIA
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
-from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom, Torch
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.machine.kinds import Distribution, Driver, Gpu, KernelModule, PciDevice, Symptom, Torch
 
 
 @rule("nouveau-bound")
@@ -63,3 +63,21 @@ def nouveau_is_at_work_and_torch_sees_none(
     """As above, where a torch reports that it sees none, and is not known to be for the processor alone or for AMD."""
     other = torch.get("hip") or "+cpu" in str(torch.get("version", ""))
     return loaded is None and driver is None and not other and torch.available is False
+
+
+@mends("nouveau-bound")
+def installer_that_stopped(
+    refused: Symptom | None = seen("nvidia-installer-nouveau"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
+    present: Symptom | None = seen("nvidia-installer-nouveau-is-blacklisted"), system: Distribution | None = None,
+) -> Params:  # fmt: skip
+    """NVIDIA's installer stopped before it installed anything: it is run again when nouveau is gone; its files may be there already."""
+    again = refused is not None and named is not None
+    installer = named.installer if named is not None and again else None
+    packaged = installer is not None and system is not None and bool(system.get("id"))
+    return {
+        "blacklisted": "nouveau" if present is not None else None,
+        "installer": installer if present is not None else None,
+        "unlisted": installer if present is None else None,
+        "branch": str(installer).split("-")[3].partition(".")[0] if packaged else None,
+        "module": None if again else "nouveau",
+    }

@@ -384,13 +384,13 @@ mends("cpu-only-torch")(a_build_that_serves_the_card)
 def what_conda_is_asked(
     knew: Params, package: Package | None = one(manager="conda", name=_OF_CONDA), symptom: Symptom | None = seen(tag="frameworks-conda-said"),
     held: Package | None = one(name="cpuonly"), vision: Package | None = one(manager="conda", name="torchvision"),
-    audio: Package | None = one(manager="conda", name="torchaudio"),
+    audio: Package | None = one(manager="conda", name="torchaudio"), torch: Torch | None = None,
 ) -> Params:  # fmt: skip
     """conda solved to a build for the processor: what holds it there goes, and the build string is asked for."""
     if (package is None and symptom is None) or knew.get("packages"):
         return {}
     family = [str(friend.name) for friend in (vision, audio) if friend is not None]
     fixed = "cpuonly" if held is not None or (symptom is not None and symptom.id == "conda-plans-cpu-build") else None
-    packages = ", ".join((*any_with_cuda("torch"), *family))
+    packages = ", ".join((*any_with_cuda("torch", str(torch.get("version") or "") if torch else ""), *family))
     empty = dict.fromkeys(("release", "later", "wish", "amds"))
     return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}

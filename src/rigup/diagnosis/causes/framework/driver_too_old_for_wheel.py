@@ -206,7 +206,7 @@ def an_older_build_or_a_newer_driver(
         else stable_branch("", [known.isa] if known.isa else [])
     )
     branch = None if amds is not None else branch
-    holes = {"carried": carried or None, "branch": branch}
+    holes = {"carried": carried or None, "branch": branch, "least": driver_minimum(wanted) or branch}
     if torch is None and symptom is None:
         return {**holes, "wish": None, "any": None if branch else "any"}
     row = _carried_build(known, carried)

@@ -4,11 +4,13 @@ import re
 
 from rigup.diagnosis.causes.library.cuda_packages import of_a_night, wanted_by_what_was_compiled
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.conda_forge import channel
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import (
     Asked,
     CudaRelease,
     asked_by,
+    built_with,
     extra_of,
     folder_of,
     is_usual_alone,
@@ -185,6 +187,17 @@ def _nameless(lib: str, knew: Params) -> Params:
         product = "TensorRT"
     elif not stem and lib:
         product = lib
+    if product == "cuDNN" and (build := built_with(str(knew.get("program") or ""), str(knew.get("built") or ""))):
+        named = f"cuDNN {build.cudnn} (CUDA {build.cuda})"
+        way = {"onto_path": named} if knew.get("windows") else {"what": named}
+        return {
+            "lib": lib,
+            "package": None,
+            "plain": None,
+            "conda": f"cudnn={build.conda}",
+            "channel": channel(),
+            **way,
+        }
     major = str(knew.get("beside") or "")
     product_name = f"CUDA {major}" if product == "CUDA" else f"{product} (CUDA {major})"
     exact = product_name if major and stem else None
@@ -211,6 +224,12 @@ def _of_conda(tested: Asked) -> Params:
     if toolkit is None:
         return {}
     return {"conda": ",".join((*toolkit.packages, f"cudnn={tested.cudnn}")), "channel": toolkit.channel}
+
+
+@mends("cuda-runtime-library-missing")
+def release_that_paddle_names(symptom: Symptom = seen("driver-api-beside-runtime")) -> Params:
+    """The CUDA that its build was made with."""
+    return {"built": symptom.wants}
 
 
 @mends("cuda-runtime-library-missing")

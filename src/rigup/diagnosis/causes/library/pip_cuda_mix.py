@@ -172,10 +172,12 @@ def release_that_is_there(knew: Params, packages: Every[Package] = every(Package
 @mends("pip-cuda-mix")
 def onnxruntime_twice(plain: Package = one(name="onnxruntime"), gpu: Package = one(name="onnxruntime-gpu")) -> Params:
     """Both put files into one folder, and the plain one wins."""
+    release = f"=={gpu.version}" if gpu.get("version") else ""
     return {
         "others": "onnxruntime, onnxruntime-gpu",
-        "keep": "onnxruntime-gpu" if plain.name != gpu.name else None,
+        "keep": "onnxruntime-gpu" + release if plain.name != gpu.name else None,
         "again": None,
+        "of_conda": None,
     }
 
 

@@ -17,10 +17,16 @@ def llama_wants_more_than_main_memory(
 def what_is_to_be_less(
     compiler: Symptom | None = seen("compiler-killed-for-memory"), engine: Symptom | None = seen("llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"),
     job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"), wsl: Platform | None = one(wsl=2), loader: Symptom | None = seen("worker-killed-for-memory"),
+    asked: Symptom | None = seen("job-asks-for-main-memory"),
 ) -> Params:  # fmt: skip
     """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has."""
     return {
         "jobs": "2" if compiler is not None else None, "model": "smaller" if engine is not None else None,
-        "memory": "--mem" if job is not None else None, "workers": None if compiler or engine or (wsl and not loader) else "fewer",
+        "memory": _twice(asked) if job is not None else None, "workers": None if compiler or engine or (wsl and not loader) else "fewer",
         "wsl": "memory=" if wsl is not None else None,
     }  # fmt: skip
+
+
+def _twice(asked: Symptom | None) -> str:
+    """The option with twice what the job asked for, as a first trial; without a figure where it named none."""
+    return f"{asked.option}={2 * int(asked.amount)}{asked.get('unit') or ''}" if asked is not None else "--mem"

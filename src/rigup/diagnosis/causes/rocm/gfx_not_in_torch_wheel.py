@@ -9,7 +9,7 @@ from rigup.diagnosis.causes.rocm.chips_without_code import (
 from rigup.diagnosis.causes.rocm.torch_builds import for_amd
 from rigup.diagnosis.causes.rocm.who_computes import who_computes_where
 from rigup.diagnosis.causes.rocm_chips import left, wheels_have
-from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, helps
+from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, helps, is_tried_in_vain
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm import override_for
@@ -22,9 +22,11 @@ def build_without_the_chip(
     torch: Torch, card: Gpu = one(vendor="amd"), override: Variable | None = one(name=OVERRIDE, at="shell container"),
     other: Gpu | None = one(vendor="amd", integrated=False), statement: Symptom | None = seen("override-value-told"), guest: Platform | None = one(wsl=2),
     computes: Symptom | None = seen("tensor-on-its-device"), error: Symptom | None = seen("segmentation-fault", "segmentation-fault-signal", tag="no-code-for-amd-chip"),
+    tried: Symptom | None = seen("override-typed-before-a-command"),
 ) -> Verdict:  # fmt: skip
     """Neither the chip's own code nor, by an override, a sibling's. What torch does not even list fails before any code is looked for; what has computed had code."""
-    overridden = bool(override and override.get("value")) or bool(statement and helps(card.isa, statement.get("value")))
+    overridden = bool(override and override.get("value")) and not is_tried_in_vain(tried, card, torch)
+    overridden = overridden or bool(statement and helps(card.isa, statement.get("value")))
     overridden = overridden or (computes is not None and error is None)
     unlisted = torch.get("available") is False and (guest is not None or torch.get("own_hsa") is True)
     if (card.get("integrated") and other) or overridden or unlisted or not for_amd(torch) or not torch.code:

@@ -3,13 +3,22 @@
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.rocm.who_computes import who_computes_where
 from rigup.diagnosis.causes.rocm_chips import inside_a_processor, left
-from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, bare, decimal_meant, fits, harms, helps, siblings
+from rigup.diagnosis.causes.rocm_overrides import (
+    OVERRIDE,
+    bare,
+    decimal_meant,
+    fits,
+    harms,
+    helps,
+    is_tried_in_vain,
+    siblings,
+)
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import gfx_base, gfx_of_decimal, isa_order
 from rigup.knowledge.driver_faults import firmware_fault
 from rigup.knowledge.rocm import override_for
 from rigup.knowledge.torch_builds import newest_build
-from rigup.machine.kinds import Gpu, Symptom, Variable
+from rigup.machine.kinds import Gpu, Symptom, Torch, Variable
 
 
 @rule("wrong-hsa-override")
@@ -25,11 +34,13 @@ def runtime_shows_a_foreign_chip(override: Variable = one(name=OVERRIDE), card: 
 
 @rule("wrong-hsa-override")
 def override_of_another_kind(override: Variable = one(name=OVERRIDE), card: Gpu = one(vendor="amd"),
-                             other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container")) -> Verdict:  # fmt: skip
-    """A processor's graphics may suffer for the card that the override is meant for; a mask may hide any card but the one that it names."""
+                             other: Gpu | None = one(vendor="amd", integrated=False), mask: Variable | None = one(name=MASKS[:2], at="shell container"),
+                             tried: Symptom | None = seen("override-typed-before-a-command"), torch: Torch | None = None) -> Verdict:  # fmt: skip
+    """A processor's graphics may suffer for the card that the override is meant for; a mask may hide any card but the one that it names; what was tried for one command is no cause."""
     intended = card.knows("integrated") and other and other.knows("isa") and fits(other.isa, override.value)
     hidden = mask is not None and bool(mask.get("value")) and card.get("uuid", "") not in str(mask.value).split(",")
-    return not intended and not hidden and harms(card.isa, override.value)
+    tried_in_vain = torch is not None and is_tried_in_vain(tried, card, torch)
+    return not intended and not hidden and not tried_in_vain and harms(card.isa, override.value)
 
 
 @rule("wrong-hsa-override")

@@ -1,0 +1,92 @@
+"""What people ask of machines that are in order, with the answers (data/questions.toml)."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from rigup.knowledge import tables
+from rigup.knowledge.patterns import lazy_regex
+
+_LONGEST = 1200  # characters of a paragraph in which somebody asks
+_MOST = 40  # paragraphs of one text
+_MOST_ANSWERS = 2
+_BEFORE = 2  # sentences before the one that asks
+_END = lazy_regex(r"(?<=[.?!…])\s+|(?<=[。？！])|\n")
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is asked again and again.
+
+    Attributes:
+        asks: patterns that all match in the sentence that asks with those before it.
+        answer: what an expert says.
+        lines: commands below it, with holes that `fills` fills from the text, or `usual`.
+        example: a paragraph in which it is asked.
+        near_miss: one in which it is not.
+
+    """
+
+    id: str
+    asks: list[str]
+    answer: str
+    lines: list[str] = []
+    fills: str = ""
+    usual: dict[str, str] = {}
+    example: str
+    near_miss: str
+
+
+class Asked(NamedTuple):
+    """A question that a text asks: the row, the sentence, and the commands as that text wants them."""
+
+    row: Question
+    sentence: str
+    lines: list[str]
+
+
+class _Asking(msgspec.Struct, frozen=True):
+    regex: str
+
+
+def questions() -> tuple[Question, ...]:
+    """All that is known to be asked.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return tables.rows("questions", "question", Question)
+
+
+def asked_in(text: str) -> list[Asked]:
+    """The questions of a text that have an answer, each once.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    asking = [re.compile(row.regex, re.IGNORECASE) for row in tables.rows("questions", "asking", _Asking)]
+    windows = list(_windows(text, asking))
+    found = ((row, next((ask for ask, near in windows if _asks(row, near)), "")) for row in questions())
+    return [Asked(row, sentence, _lines(row, text)) for row, sentence in found if sentence][:_MOST_ANSWERS]
+
+
+def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
+    """Each sentence that asks, and the same with those before it in its paragraph: what it is about mostly stands there."""
+    for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
+        sentences = [part.strip() for part in _END.split(paragraph[:_LONGEST]) if part.strip()]
+        for number, sentence in enumerate(sentences):
+            if any(form.search(sentence) for form in asking):
+                yield sentence, "\n".join(sentences[max(number - _BEFORE, 0) : number + 1])
+
+
+def _asks(row: Question, near: str) -> bool:
+    return all(re.search(form, near, re.IGNORECASE) for form in row.asks)
+
+
+def _lines(row: Question, text: str) -> list[str]:
+    found = re.search(row.fills, text) if row.fills else None
+    values = {**row.usual, **{name: value for name, value in (found.groupdict() if found else {}).items() if value}}
+    return [line.format_map(values) if values else line for line in row.lines]

@@ -1,0 +1,61 @@
+"""Messages that worry people and are without consequence are named with what they mean, and only where nothing is wrong."""
+
+import pytest
+
+from answer_data import diagnose, typed
+from each import each
+from rigup.cli.page import page
+from rigup.cli.report import text
+from rigup.knowledge.doctor_tables import signatures
+
+MEANT = [row for row in signatures() if row.meaning]
+THREADS = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded"
+SKIPPED = 'level=INFO source=amd_linux.go:296 msg="unsupported Radeon iGPU detected skipping" id=1 total="512.0 MiB"'
+COMPUTES = (
+    'level=INFO source=types.go:130 msg="inference compute" id=GPU-5d1c07a2e8b3f964 library=rocm variant="" compute=gfx1100 '
+    'driver=0.0 name=1002:744c total="24.0 GiB" available="23.2 GiB"'
+)
+
+
+def named(tmp_path, body):
+    (tmp_path / "paste.txt").write_text(body, encoding="utf-8")
+    answer = diagnose(str(tmp_path / "paste.txt"))
+    return answer, {message["symptom"]: message for message in answer["harmless"]}
+
+
+def test_each_is_named_from_its_own_example(tmp_path):
+    assert len(MEANT) > 40
+
+    def is_named(row):
+        assert row.harmless or row.idle_beside
+        assert row.meaning.endswith(".")
+        if row.harmless:
+            answer, messages = named(tmp_path, row.example)
+            loud = [finding for finding in answer["findings"] if finding["severity"] != "note"]
+            assert loud == []
+            assert row.id in messages
+            assert messages[row.id]["said"] in row.example
+
+    each(MEANT, is_named)
+
+
+def test_the_report_and_the_page_say_what_it_means(tmp_path):
+    answer, messages = named(tmp_path, f"Is this bad? My first run with two cards.\n{THREADS}\n")
+    assert answer["verdict"] == "unknown"
+    meaning = messages["torchrun-sets-omp-threads"]["meaning"]
+    assert "Nothing wrong was found" in text(typed(answer))
+    assert meaning[:30] in " ".join(text(typed(answer)).split())
+    assert meaning[:30] in page(typed(answer))
+
+
+def test_beside_what_is_wrong_it_is_not_worth_a_word(tmp_path):
+    out_of_memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free."
+    answer, messages = named(tmp_path, f"{THREADS}\n{out_of_memory}\n")
+    assert answer["findings"]
+    assert messages == {}
+
+
+@pytest.mark.parametrize(("body", "is_idle"), [(f"{COMPUTES}\n{SKIPPED}\n", True), (f"{SKIPPED}\n", False)])
+def test_a_graphics_chip_left_aside_is_no_fault_beside_a_card_that_computes(tmp_path, body, is_idle):
+    _answer, messages = named(tmp_path, body)
+    assert ("ollama-small-igpu-skipped" in messages) is is_idle

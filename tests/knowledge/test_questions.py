@@ -1,0 +1,68 @@
+"""Questions that are asked of machines that are in order."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rigup.knowledge.questions import asked_in, questions
+
+ROWS = pytest.mark.parametrize("row", questions(), ids=lambda row: row.id)
+
+
+def ids(text: str) -> list[str]:
+    return [asked.row.id for asked in asked_in(text)]
+
+
+@ROWS
+def test_a_question_is_known_by_its_example_and_not_by_what_is_near(row):
+    assert row.id in ids(row.example)
+    assert row.id not in ids(row.near_miss)
+
+
+@ROWS
+def test_no_command_keeps_a_hole(row):
+    (asked,) = (asked for asked in asked_in(row.example) if asked.row.id == row.id)
+    assert len(asked.lines) == len(row.lines)
+    assert not any("{" in line for line in asked.lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "After each boot the power limit is gone. How do I keep it?\n\n$ sudo nvidia-smi -pl 210",
+            "settings-over-restarts",
+        ),
+        ("Как сохранить лимит мощности видеокарты после перезагрузки?", "settings-over-restarts"),
+        ("宿主机要装 CUDA 吗？我只用 docker 容器。宿主机上没有 nvcc，容器里需要装吗？", "cuda-for-containers"),
+        ("Нужно ли ставить CUDA отдельно, если torch стоит из pip?", "toolkit-for-wheels"),
+        ("¿Hace falta instalar CUDA aparte para usar pytorch con pip?", "toolkit-for-wheels"),
+        ("nvidia-smi 显示 12.4，torch 是 cu121，版本不一致有问题吗？", "versions-of-cuda-differ"),
+        ("How do I run my script on GPU 1 only?", "one-of-several-cards"),
+    ],
+)
+def test_it_is_known_in_other_words_and_languages(text, expected):
+    assert expected in ids(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nvcc was not found, the build needs CUDA.",
+        "Training stops after a reboot.\n\nIs the card broken?",
+        "The container is slow. The host has CUDA 12.4.",
+        "RuntimeError: CUDA error: no kernel image is available for execution on the device",
+    ],
+)
+def test_where_nobody_asks_nothing_is_answered(text):
+    assert ids(text) == []
+
+
+def test_the_answer_has_the_limit_that_the_text_names():
+    (asked,) = asked_in("How do I make `nvidia-smi -pl 210` survive a reboot?")
+    assert any("-pl 210" in line for line in asked.lines)
+
+
+@given(st.text(alphabet="gpuGPUCDA 12.8?nvidia-smi\n。？", max_size=3000))
+def test_any_text_is_read_in_bounds(text):
+    assert len(asked_in(text)) <= 2
