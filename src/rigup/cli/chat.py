@@ -210,12 +210,11 @@ def _endpoint(form: dict[str, Any]) -> "Endpoint":
 
 def _talk(conversation: "Conversation", form: dict[str, Any]) -> int:
     """A talk at the terminal; the exit status."""
-    import gc
-
     from rigup.cli.guard import style
+    from rigup.cli.lasting import lasts
     from rigup.machine.outward import outward_text
 
-    gc.enable()  # it may last for days
+    lasts()
     peer = outward_text(form["api"] or conversation.model)
     if peer:
         click.echo(style(_("rigup chat with {who}; /help tells what can be typed, Ctrl-D leaves.").format(who=peer), dim=True))  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rigup.cli.data import data_text
+from rigup.cli.lasting import lasts
 from rigup.language import _
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def run_and_diagnose(
     from rigup.workflows.diagnosing import of_program
     from rigup.workflows.supervision import leave, supervised
 
+    lasts()
     try:
         ended = supervised(program, aside=as_json)
     except OSError as error:

@@ -9,6 +9,7 @@ import click
 
 from rigup.cli.engine_options import engine_options, start_request
 from rigup.cli.failing import CannotBeDone, WrongRequest
+from rigup.cli.lasting import lasts
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -80,7 +81,6 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
 
 def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     import asyncio
-    import gc
 
     from rigup.cli.progress import Waiting
     from rigup.llm.engines.here import here
@@ -104,8 +104,7 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
     for name, value in machine.needed if machine else ():
         _say(f"{name}={value}")
     server = Server(wishes, machine, plan, _say)
-    gc.freeze()
-    gc.enable()  # it may last for days; what stands by now is not looked through again
+    lasts()
     try:
         with asyncio.Runner(loop_factory=new_loop) as runner:
             runner.run(server.run(lambda port: _ready(server, plan.host, port, key if is_new else "", as_json)))

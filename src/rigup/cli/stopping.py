@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from rigup.cli.lasting import lasts
 from rigup.cli.layout import wrapped
 
 _ASKED = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -19,6 +20,7 @@ def stopping() -> Iterator[list[int]]:
     Who was started so that it hears neither (`nohup`) goes on hearing none. After the first of them no other one
     disturbs whoever puts things in order.
     """
+    lasts()
     signals: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield signals

@@ -11,6 +11,7 @@ import click
 
 from rigup.cli.arguments import BehindDashes, click_errors
 from rigup.cli.groups import CommandGroup
+from rigup.cli.lasting import lasts
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
@@ -217,6 +218,8 @@ def _stream(context: click.Context, options: dict[str, Any], form: str) -> int:
     """Samples to standard output, until there are enough or somebody stops it."""
     single = options["once"] or options["tree"] is not None
     count = 1 if single else options["count"]
+    if count != 1:
+        lasts()
     status = 0
     drawn_over = form == "table" and not single and sys.stdout.isatty()
     if drawn_over and not options["plain"]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from rigup.cli.lasting import lasts
 from rigup.cli.layout import wrapped
 from rigup.language import _
 
@@ -32,6 +33,7 @@ def export(words: dict[str, Any]) -> int:
     from rigup.watch.exporter import Exporter, Server
     from rigup.watch.sampler import Sampler
 
+    lasts()
     host, port = address_of(words["listen"])
     token = token_in(words["token_file"])
     if not token and not is_loopback(host):

@@ -13,6 +13,7 @@ import click
 from msgspec import UNSET, structs
 
 from rigup.cli.failing import WrongRequest
+from rigup.cli.lasting import lasts
 from rigup.cli.layout import columns, padded, wrapped
 from rigup.language import _
 from rigup.schemas.watch import Watch
@@ -113,6 +114,7 @@ def run_recorded(words: tuple[str, ...], path: str, interval: float) -> int:
     from rigup.watch.around import Recording as Around
     from rigup.watch.reporting import read
 
+    lasts()
     with recording_errors():
         around = Around(path, interval)
     before, began = signal.signal(signal.SIGINT, signal.SIG_IGN), time.time()

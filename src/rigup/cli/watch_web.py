@@ -15,6 +15,7 @@ import click
 from msgspec import UNSET
 
 from rigup.cli.failing import WrongRequest
+from rigup.cli.lasting import lasts
 from rigup.cli.layout import wrapped
 from rigup.cli.watch_export import address_of as listening_at
 from rigup.cli.watch_export import is_loopback, token_in
@@ -36,6 +37,7 @@ def serve(options: dict[str, Any]) -> int:
     except ImportError as error:
         raise WrongRequest(_("The page needs Starlette and uvicorn: pip install 'rigup[web]'.")) from error
 
+    lasts()
     host, port = listening_at(options["listen"] or "127.0.0.1:0")
     token = token_in(options["token_file"]) or secrets.token_urlsafe(24)
     if not is_loopback(host) and not options["token_file"]:
@@ -140,6 +142,7 @@ def cluster(words: tuple[str, ...], token_file: str | None, interval: float, cou
         raise click.UsageError(
             _("There are {count} nodes; {most} can be watched at once.").format(count=len(words), most=_MOST_NODES)
         )
+    lasts()
     drawn_over, missing = not as_json and count != 1 and sys.stdout.isatty(), 0
     with contextlib.suppress(KeyboardInterrupt):
         for answers in rounds(words, token_in(token_file), interval, count):
