@@ -137,8 +137,8 @@ def _wordings(left: list[str], facts: Facts) -> list[str]:
 
 
 def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
-    """What may worry somebody and is without consequence, each meaning once; not worth a word beside what is wrong."""
-    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
+    """What may worry somebody and is without consequence, each meaning once; not worth a word beside what is wrong, nor where nobody pasted it."""
+    if not facts.pasted or any(finding.severity != "note" and not is_guess(finding) for finding in findings):
         return []
     rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
     return [
