@@ -114,6 +114,12 @@ def way_around_rocm(knew: Params) -> Params:
     }  # fmt: skip
 
 
+@mends("gfx-not-in-rocblas")
+def files_that_zluda_reads(knew: Params, _named: Symptom = seen("zluda-asked-for", "zluda-in-words")) -> Params:
+    """ZLUDA runs a torch for NVIDIA over the HIP SDK's libraries: these have to know the chip, and the torch stays."""
+    return {**dict.fromkeys(("torch", "packages", "backend", "chip", "cpu_torch")), "set_of": knew.get("isa")}
+
+
 @mends(*_CHIPS)
 def chip_that_is_better_hidden(knew: Params, discrete: Gpu | None = one(vendor="amd", integrated=False)) -> Params:
     """The few units of a desktop processor's graphics crash under a sibling's code, and would be no faster than the processor."""

@@ -5,7 +5,7 @@ from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.knowledge.apple import highest_of, is_older, mps_minimum, mps_torch_for, next_mps_minimum
 from rigup.knowledge.torch_builds import builds
 from rigup.language import _
-from rigup.machine.kinds import Platform, Symptom, Torch
+from rigup.machine.kinds import Platform, PythonEnv, Symptom, Torch
 
 _NEWEST = "99"  # stands for whatever the table has last
 
@@ -28,17 +28,34 @@ def system_and_torch_that_agree(
 
 
 @mends("mps-x86-python-under-rosetta")
-def python_of_its_own_kind() -> Params:
-    """conda makes one where it is told the kind; others come from elsewhere."""
+def python_of_its_own_kind(python: PythonEnv | None = None, conda: Symptom | None = seen(tag="conda-shown")) -> Params:
+    """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
     releases = [release for release in newest.python if not release.endswith("t")] if newest else []
+    have = ".".join(str(python.get("version") or "").split(".")[:2]) if python is not None else ""
     middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
-    return {"python": middle, "machine": "arm64"}
+    release = have if have in releases else middle
+    shown = conda is not None or (python is not None and python.get("kind") == "conda")
+    return {"of_conda": release if shown else None, "python": None if shown else release, "machine": "arm64"}
+
+
+@mends("mps-op-not-implemented")
+def where_the_variable_is_set(notebook: Symptom | None = seen("notebook-cell-shown", "jupyter-named")) -> Params:
+    """A notebook's kernel has its own environment: what a shell exports later never reaches it."""
+    return {"cell": "1" if notebook is not None else None, "shell": None if notebook is not None else "1"}
 
 
 @mends("mps-oom-watermark")
-def what_to_shrink(symptom: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
-    """More is held by others, or by this program itself."""
+def what_to_shrink(
+    symptom: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory"), mlx: Symptom | None = seen("mlx-command-failed", "mlx-in-words"), torch: Torch | None = None,
+) -> Params:  # fmt: skip
+    """More is held by others, or by this program itself; MLX has options of its own."""
+    if mlx is not None and torch is None:
+        return {
+            "how": _(
+                "a model of 4 bits (mlx-community has them) or a smaller one; for training --batch-size 1, fewer --num-layers, a shorter --max-seq-length and --grad-checkpoint"
+            )
+        }
     mine, others = (_bytes(symptom.get(name, "") if symptom else "") for name in ("allocated", "beside"))
     closing, shrinking = (
         _("close other programs, then a smaller batch or model"),

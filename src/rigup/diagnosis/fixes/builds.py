@@ -2,8 +2,9 @@
 
 import re
 
+from rigup.diagnosis.fixes.amd_chips import amd_holes
 from rigup.diagnosis.fixes.words import named_programs, packages_named, plain_system
-from rigup.diagnosis.rule import Params, mends, seen, wordings
+from rigup.diagnosis.rule import Params, mends, one, seen, wordings
 from rigup.diagnosis.rules.compiled_for import of_today
 from rigup.knowledge.chips import isa_order
 from rigup.knowledge.program_builds import (
@@ -161,6 +162,19 @@ def what_serves_the_system(
         amd = named is not None and named.id in _AMDS_BITSANDBYTES
         return {"here": None if amd else _for_windows(program, torch), "wsl": "wsl"}
     return _on_linux(program, package, system, machine, rocm)
+
+
+@mends("extension-without-platform-build")
+def torch_of_this_system(
+    knew: Params, _none: Symptom = seen("pip-no-version", offered="none"), card: Gpu | None = one(vendor="amd"),
+    platform: Platform = one(system=("windows", "macos")),
+) -> Params:  # fmt: skip
+    """An index of pytorch.org has nothing for it: AMD's own has builds for Windows, and PyPI's torch is a Mac's."""
+    if not str(knew.get("name")).startswith("https://download.pytorch.org/whl/"):
+        return {}
+    if platform.system == "macos":
+        return {"here": "torch", "linux": None}
+    return {**amd_holes(str(card.get("isa") or ""), "windows"), "here": None} if card is not None else {}
 
 
 def _for_windows_mostly(program: Program | None, rocm: bool) -> bool:

@@ -10,6 +10,7 @@ from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.torch_builds import build, companions, index_url, variants_of
 from rigup.machine.kinds import Platform, PythonEnv, Symptom, Toolkit, Torch
 
+_ENVIRONMENT = re.compile(r"/(?:[\w.-]+/){1,8}envs/[\w.-]+")
 _NVCC, _DLL = "nvcc-differs-from-torch-cuda", "windows-runtime-dll-missing"
 
 
@@ -48,10 +49,23 @@ def toolkit_that_fits(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Para
 
 
 @mends(_NVCC)
-def environment_of_conda(knew: Params, env: PythonEnv = one(kind=("conda", "venv", "user"))) -> Params:
+def environment_of_conda(
+    knew: Params, env: PythonEnv | None = one(kind=("conda", "venv", "user")), folder: Symptom | None = seen("conda-environments-folder-shown"),
+) -> Params:  # fmt: skip
     """conda brings a toolkit of any release into its environment, without root; pip's environments have none of it."""
-    conda = env.kind == "conda"
-    return {"conda": knew.get("or_conda") if conda else None, "or_conda": None}
+    if env is None and folder is None:
+        return {}
+    if env is not None and env.kind != "conda":
+        return {"or_conda": None}
+    shown = _ENVIRONMENT.search(folder.fields["id"].where.text) if folder is not None else None
+    prefix = (env.get("prefix") if env is not None else None) or (shown[0] if shown else None)
+    packages = knew.get("or_conda")
+    return {
+        "conda": packages if prefix else None,
+        "prefix": prefix,
+        "conda_alone": None if prefix else packages,
+        "or_conda": None,
+    }
 
 
 @mends(_NVCC)

@@ -3,6 +3,7 @@
 from rigup.diagnosis.rule import Every, Params, every, mends, one, seen, wordings
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.program_builds import program_of
+from rigup.knowledge.system_pythons import headers_of
 from rigup.knowledge.torch_builds import index_url
 from rigup.machine.kinds import DiskSpace, Distribution, Gpu, JobRequest, Platform, PythonEnv, Symptom
 
@@ -76,14 +77,24 @@ def package_that_was_built(
 @mends("build-tools-missing")
 def tools_by_the_system(
     header: Symptom | None = seen("python-headers-not-found"), cl: Symptom | None = seen("inductor-finds-no-cl"), system: Distribution | None = None,
-    platform: Platform | None = one(system="windows"), conda: Symptom | None = seen(tag="conda-shown"),
+    platform: Platform | None = one(system="windows"), conda: Symptom | None = seen(tag="conda-shown"), python: PythonEnv | None = None, folder: Symptom | None = seen("folder-of-pythons-headers"),
 ) -> Params:  # fmt: skip
     """Windows has them from Visual Studio, a distribution under names of its own, conda for its environments."""
     if cl is not None or platform is not None:
         return {"windows": "cl.exe"}
     manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
     if manager is not None and manager.compiler:
-        return {"packages": manager.python_headers if header is not None else ", ".join(manager.compiler)}
+        minor = folder.get("minor") if folder is not None else python.get("version") if python is not None else None
+        own = (
+            headers_of(str(system.get("id")), ".".join(str(minor).split(".")[:2]))
+            if system is not None and minor
+            else ()
+        )
+        return {
+            "packages": (own[0] if own else manager.python_headers)
+            if header is not None
+            else ", ".join(manager.compiler)
+        }
     return {"of_conda": "gxx"} if conda is not None and header is None else {}
 
 

@@ -18,6 +18,25 @@ def variable_of_vllm(_said: Symptom = seen("vllm-in-a-path", "vllm-uses-spawn", 
     return {"method": "VLLM_WORKER_MULTIPROC_METHOD"}
 
 
+@mends("cuda-initialised-before-fork")
+def launcher_of_notebooks(
+    launcher: Symptom | None = seen("accelerate-forked-after-cuda", "accelerate-notebook-cuda"),
+) -> Params:
+    """accelerate's launcher forks by design: spawn is no way there, a kernel that has not touched the GPU is."""
+    return {
+        "launcher": "notebook_launcher" if launcher is not None else None,
+        "general": None if launcher is not None else "workers",
+    }
+
+
+@mends("nccl-p2p-blocked-by-acs-iommu")
+def word_that_the_message_names(
+    warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt"),
+) -> Params:
+    """RCCL names what the kernel is to be started with; without its word the detour is quicker tried."""
+    return {"named": "iommu=pt" if warned is not None else None, "unnamed": None if warned is not None else "iommu=pt"}
+
+
 # -- between nodes
 @mends(_NET)
 def an_interface_that_is_there(knew: Params, interface: NetInterface) -> Params:

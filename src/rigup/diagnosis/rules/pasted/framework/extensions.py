@@ -11,6 +11,7 @@ from rigup.diagnosis.rules.pasted.unserved import (
 from rigup.knowledge.pythons import pythons, supported
 from rigup.machine.kinds import Gpu, Platform, PythonEnv, Symptom, Torch
 
+_TORCH_INDEX = re.compile(r"https://download\.pytorch\.org/whl/(?:nightly/|test/)?(?P<kind>rocm|cu|xpu)[\d.]*")
 # What a wheel's tag says of the system, and what a system calls itself.
 _TAGS = (("win", "windows"), ("macosx", "macos"), ("manylinux", "linux"), ("musllinux", "linux"), ("linux", "linux"))
 _MACHINES = {"amd64": "x86_64", "aarch64": "arm64"}
@@ -90,6 +91,24 @@ def package_is_not_made_for_this_processor(
     aside = offline is not None or platform is not None
     wrong = python is not None and python.knows("version") and supported(name, python.version) is False
     return not aside and not wrong and bool(_INTEL_ONLY.fullmatch(name)) and {"name": symptom.name}
+
+
+@rule("extension-without-platform-build", "likely")
+def index_is_of_linux_alone(
+    symptom: Symptom = seen("pip-no-version", offered="none"), index: Symptom = seen("index-url-of-torch", "pip-single-index"), offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    platform: Platform = one(system=("windows", "macos")),
+) -> Verdict:  # fmt: skip
+    """pytorch.org has its builds for ROCm for Linux, and for CUDA and XPU none for Macs: another number in the address changes nothing."""
+    match = _TORCH_INDEX.search(str(index.get("index")))
+    lacks = match is not None and (match["kind"] == "rocm" or platform.system == "macos")
+    own = str(symptom.name).partition("=")[0] in ("torch", "torchvision", "torchaudio")
+    return (
+        offline is None
+        and platform.get("wsl") is None
+        and own
+        and lacks
+        and {"name": match and match[0], "index": index.id}
+    )
 
 
 @rule("torch-torchvision-mismatch", "possible")
