@@ -28,7 +28,7 @@ def system_and_torch_that_agree(
 
 
 @mends("mps-x86-python-under-rosetta")
-def python_of_its_own_kind(python: PythonEnv | None = None, conda: Symptom | None = seen(tag="conda-shown")) -> Params:
+def python_of_its_own_kind(python: PythonEnv | None = None, conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words")) -> Params:  # fmt: skip
     """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
     releases = [release for release in newest.python if not release.endswith("t")] if newest else []

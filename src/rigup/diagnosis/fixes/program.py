@@ -20,7 +20,9 @@ def variable_of_vllm(_said: Symptom = seen("vllm-in-a-path", "vllm-uses-spawn", 
 
 @mends("cuda-initialised-before-fork")
 def launcher_of_notebooks(
-    launcher: Symptom | None = seen("accelerate-forked-after-cuda", "accelerate-notebook-cuda"),
+    launcher: Symptom | None = seen(
+        "accelerate-forked-after-cuda", "accelerate-notebook-cuda", "accelerator-made-before-the-launch"
+    ),
 ) -> Params:
     """accelerate's launcher forks by design: spawn is no way there, a kernel that has not touched the GPU is."""
     return {
