@@ -40,6 +40,21 @@ def test_it_is_unpacked_once(packed):
     assert [entry.name for entry in path.parent.parent.parent.iterdir()] == [path.parent.parent.name]
 
 
+def test_what_earlier_releases_left_is_removed_but_for_what_a_process_uses(packed):
+    fcntl = pytest.importorskip("fcntl")
+    left, used = (packed / "cache" / "rigup" / name for name in ("shipped-1-1", "shipped-2-2"))
+    for folder in (left, used):
+        (folder / "knowledge").mkdir(parents=True)
+    handle = os.open(used, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    try:
+        assert shipped.path("knowledge/table").read_bytes() == b"abc"
+        assert used.is_dir()
+        assert not left.exists()
+    finally:
+        os.close(handle)
+
+
 def test_what_stands_beside_the_code_is_taken_from_there(packed):
     (packed / "rigup" / "knowledge").mkdir()
     (packed / "rigup" / "knowledge" / "table").write_text("of a checkout")

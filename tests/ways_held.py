@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from rigup.diagnosis.rules.rocm import harms
+from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.package_managers import package_manager
 from rigup.knowledge.torch_builds import builds, companions

@@ -35,9 +35,12 @@ def _unpacked(archive: Path) -> Path:
     for base in _bases():
         folder = base / name
         try:
-            if not folder.is_dir():
+            if is_new := not folder.is_dir():
                 _unpack(archive, folder)
+            _held(folder)
             if _is_ours(folder):
+                if is_new:
+                    _remove_left(folder)
                 return folder
         except OSError as error:
             refused = error
@@ -79,6 +82,26 @@ def _unpack(archive: Path, folder: Path) -> None:
             raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def _held(folder: Path, wanted: str = "LOCK_SH") -> bool:
+    """Lock a folder for as long as this process lives; False where another process has it, or the system knows no such lock."""
+    try:
+        import fcntl
+
+        fcntl.flock(os.open(folder, os.O_RDONLY), getattr(fcntl, wanted) | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove what earlier releases unpacked and no process uses; an installation that still needs it unpacks it anew."""
+    import shutil
+
+    for left in folder.parent.glob("shipped-*"):
+        if left != folder and _is_ours(left) and _held(left, "LOCK_EX"):
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -1,19 +1,39 @@
-"""Which files of rules are read: those of which a rule may hold, in the order in which all of them are tried."""
+"""Which files of causes are read: those of which a rule may hold, in the order in which all of them are tried."""
 
+import importlib
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from rigup.diagnosis import loading
-from rigup.diagnosis.rule import MENDS, ONE, RULES
-from rigup.machine.kinds import Gpu, Symptom
+from rigup.diagnosis.rule import MENDS, RULES
+from rigup.machine.kinds import Symptom
+
+TABLES = Path(loading.__file__).parents[1] / "knowledge/data/causes"
+
+
+class Reading(NamedTuple):
+    """A field, as far as the index asks."""
+
+    value: Any
+
+
+class Held(NamedTuple):
+    """A fact, as far as the index asks."""
+
+    fields: dict[str, Reading]
+
 
 _READ = """
 import sys
 from rigup.diagnosis.answer import diagnose
 answer = diagnose(sys.argv[1])
 print(*sorted({finding.cause for finding in answer.findings}))
-print(*sorted(name for name in sys.modules if name.startswith(("rigup.diagnosis.rules.", "rigup.diagnosis.fixes."))))
+print(*sorted(name for name in sys.modules if name.startswith("rigup.diagnosis.causes.")))
 """
 
 
@@ -37,21 +57,52 @@ def test_files_are_read_whose_rules_may_hold_and_no_others(tmp_path):
         tmp_path,
     )
     assert causes == {"nvml-driver-library-mismatch"}
-    all_modules = set(loading._modules())
-    assert modules < all_modules | set(sys.modules)
-    assert len(modules) < len(all_modules) / 2
-    assert "rigup.diagnosis.rules.apple" not in modules
+    assert modules < set(loading._modules())
+    assert len(modules) < len(loading._modules()) / 4
+    assert "rigup.diagnosis.causes.driver.nvml_driver_library_mismatch" in modules
+    assert not any(".apple." in module for module in modules)
+
+
+def test_a_text_rule_is_never_tried_on_a_machine_that_is_asked_itself():
+    """Nor is the file of a cause read that has no others."""
+    loading.load_all()
+    tried = {from_text: loading.rules_for(lambda _kind: [], set(), from_text) for from_text in (True, False)}
+    assert any(rule.of_text for rule in tried[True])
+    assert tried[False] == [rule for rule in tried[True] if not rule.of_text]
+    assert loading._index().text_waits.keys() - loading._index().waits.keys()
+
+
+def test_rules_are_tried_cause_by_cause_and_those_of_texts_last():
+    loading.load_all()
+    own = [rule for rule in loading.rules_for(lambda _kind: [], set(), from_text=True) if loading._is_own(rule)]
+    causes = list(loading._index().modules)
+    assert own == sorted(own, key=lambda rule: (rule.of_text, causes.index(rule.cause)))
+
+
+def test_what_is_known_of_a_cause_stands_in_one_file_of_its_family():
+    loading.load_all()
+    families = {
+        row["id"]: path.stem
+        for path in sorted(TABLES.glob("*.toml"))
+        for row in tomllib.loads(path.read_text())["cause"]
+    }
+    homes = {cause: f"rigup.diagnosis.causes.{family}.{cause.replace('-', '_')}" for cause, family in families.items()}
+    for rule in filter(loading._is_own, RULES):
+        assert rule.judge.__module__ == homes[rule.cause], rule.name
+    assert loading._index().modules.items() <= homes.items()
+    registered = re.compile(r'^@?(?:rule|text_rule|mends)\("([^"]+)"', re.MULTILINE)
+    for module in loading._modules():
+        named = set(registered.findall(Path(importlib.import_module(module).__file__).read_text()))
+        assert {homes[cause] for cause in named} <= {module}, module
 
 
 def test_the_index_tells_of_every_rule_and_of_every_fix(tmp_path):
     index = loading.build(tmp_path / "files.msgpack")
     for rule in RULES:
-        if rule.judge.__module__ in index.modules:
-            assert loading._parts(rule) in index.waits[rule.judge.__module__]
-    for cause, functions in MENDS.items():
-        assert {rule.judge.__module__ for rule in functions if rule.judge.__module__ in index.modules} == set(
-            index.mends[cause]
-        )
+        if loading._is_own(rule):
+            assert loading._parts(rule) in (index.text_waits if rule.of_text else index.waits)[rule.cause]
+    own = {cause for cause, functions in MENDS.items() if any(map(loading._is_own, functions))}
+    assert own <= set(index.modules)
 
 
 def test_a_rule_that_the_index_rules_out_lacks_what_it_waits_for():
@@ -59,13 +110,18 @@ def test_a_rule_that_the_index_rules_out_lacks_what_it_waits_for():
     loading.load_all()
     by_name = loading.kinds()
     for rule in RULES:
-        needs = [need for need in rule.needs.values() if need.mode == ONE]
-        words = {word for part in loading._parts(rule) for word in part}
-        assert loading._may_hold(loading._parts(rule), lambda _kind: True, words, by_name)
-        if any(need.kind is Gpu for need in needs):
-            assert not loading._may_hold(loading._parts(rule), lambda kind: kind is not Gpu, words, by_name)
-        if any(need.kind is Symptom and dict(need.fields).get("id") for need in needs):
-            assert not loading._may_hold(loading._parts(rule), lambda _kind: True, set(), by_name)
+        parts = loading._parts(rule)
+        ids = {word for part in parts for name, words in part.fields if name == "id" for word in words}
+        facts = {by_name[part.kind]: [] for part in parts}
+        for part in parts:
+            facts[by_name[part.kind]].append(Held({name: Reading(values[0]) for name, values in part.fields}))
+        assert loading._may_hold(parts, facts.__getitem__, ids, by_name)
+        for kind in facts.keys() - {Symptom}:
+            assert not loading._may_hold(parts, {**facts, kind: []}.__getitem__, ids, by_name)
+            if all(part.fields for part in parts if by_name[part.kind] is kind):
+                assert not loading._may_hold(parts, {**facts, kind: [Held({})]}.__getitem__, ids, by_name)
+        if ids:
+            assert not loading._may_hold(parts, facts.__getitem__, set(), by_name)
 
 
 def test_a_file_that_changed_makes_the_index_anew(tmp_path, monkeypatch):
@@ -82,7 +138,7 @@ def test_an_index_that_is_spoilt_is_made_anew(tmp_path, monkeypatch):
     path = tmp_path / "files.msgpack"
     monkeypatch.setattr(loading, "INDEX", path)
     path.write_bytes(b"\x95no index")
-    assert loading._index.__wrapped__().modules == loading._modules()
+    assert set(loading._index.__wrapped__().modules.values()) < set(loading._modules())
 
 
 def test_what_comes_with_the_package_is_not_compared_with_its_files(tmp_path, monkeypatch):
@@ -90,9 +146,3 @@ def test_what_comes_with_the_package_is_not_compared_with_its_files(tmp_path, mo
     loading.build(loading.INDEX, shipped=True)
     monkeypatch.setattr(loading, "_stamps", lambda: 1 / 0)
     assert loading._index.__wrapped__().waits
-
-
-def test_a_module_stands_behind_those_that_it_imports():
-    modules = loading._modules()
-    assert modules.index("rigup.diagnosis.fixes.amd_chips") < modules.index("rigup.diagnosis.fixes.amd_builds")
-    assert len(modules) == len(set(modules))

@@ -14,6 +14,15 @@ def data_text(answer: Any, with_values: bool = False) -> str:
     return indented(shown)
 
 
+def json_line(answer: msgspec.Struct) -> str:
+    """The answer as one line of JSON, for a stream of them."""
+    import json
+
+    from rigup.machine.outward import outward
+
+    return json.dumps(outward(msgspec.to_builtins(answer)), ensure_ascii=False)
+
+
 def indented(shown: Any) -> str:
     """What json.dumps writes with an indent of one blank, several times faster: C encodes it in one line, C indents the line.
 

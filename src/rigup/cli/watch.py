@@ -273,16 +273,7 @@ def _print(sample: "Watch", form: str, number: int, drawn_over: bool) -> None:
 
         click.echo(rows(sample, with_head=number == 0), nl=False)
     else:
+        from rigup.cli.data import json_line
+
         click.echo(json_line(sample))
     sys.stdout.flush()
-
-
-def json_line(sample: Any) -> str:
-    """A sample as one line, without what is private."""
-    import json
-
-    import msgspec
-
-    from rigup.machine.outward import outward
-
-    return json.dumps(outward(msgspec.to_builtins(sample)), ensure_ascii=False)

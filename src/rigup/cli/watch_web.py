@@ -132,8 +132,8 @@ def rounds(words: Sequence[str], token: str, interval: float, count: int | None)
 
 def cluster(words: tuple[str, ...], token_file: str | None, interval: float, count: int | None, as_json: bool) -> int:
     """Print what the nodes tell, until there is enough or somebody ends it; 1 where the last round lacked one."""
+    from rigup.cli.data import json_line
     from rigup.cli.guard import unguarded
-    from rigup.cli.watch import json_line
     from rigup.schemas.watch_cluster import WatchCluster, WatchedNode
 
     if len(words) > _MOST_NODES:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from rigup.cluster.grouping import Differs
+from rigup.cluster.differs import Differs
 from rigup.machine.slurm.hostlist import fold
 from rigup.schemas.doctor import Deep, DiskSpeed, LinkSpeed, NodesVerified, UsualSpeed
 from rigup.sizes import size

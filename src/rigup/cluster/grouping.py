@@ -6,16 +6,15 @@ address, a serial number) is nobody's difference. Equal rows are taken apart onc
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
+from rigup.cluster.differs import Differs
+from rigup.cluster.links import NodeLinks
 from rigup.machine.difference import subject_of
 from rigup.machine.fingerprint import Fingerprint, Row
 from rigup.schemas.shared import Finding
-
-if TYPE_CHECKING:
-    from rigup.cluster.links import NodeLinks
 
 # What follows from a difference that is told by itself: files of a driver, lists that a card stands in, names and addresses.
 _ECHOES = frozenset((
@@ -23,7 +22,7 @@ _ECHOES = frozenset((
     "Folder", "NextBoot", "Kernel", "SlurmNode", "DeadLine", "UnitFile",
 ))  # fmt: skip
 _OWN = frozenset(
-    (
+    [
         "uuid",
         "serial",
         "pci",
@@ -39,7 +38,7 @@ _OWN = frozenset(
         "gid",
         "minor",
         "cdi",
-    )
+    ]
 )
 _SIZES = frozenset(("total", "size"))
 _CLOSE = 0.02  # share by which sizes of one thing may differ
@@ -58,16 +57,8 @@ class Examined(NamedTuple):
     gpus: tuple[str, ...] = ()
     expected: int | None = None
     whole: tuple[Finding, ...] = ()
-    measured: tuple["Differs", ...] = ()
-    links: "NodeLinks | None" = None
-
-
-class Differs(NamedTuple):
-    """A fact of a node that is not as on its sisters. None: it is not there."""
-
-    fact: str
-    value: str | None
-    usual: str | None
+    measured: tuple[Differs, ...] = ()
+    links: NodeLinks | None = None
 
 
 class Group(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, UnsetType
 
-from rigup.cluster.grouping import Differs
+from rigup.cluster.differs import Differs
 from rigup.machine.kinds import FileVariable, NetInterface, PeerMemory, RdmaPort, Variable
 from rigup.machine.slurm.hostlist import fold
 from rigup.machine.store import Facts

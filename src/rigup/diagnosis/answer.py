@@ -6,22 +6,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup import plugins
+from rigup.diagnosis.at_work import is_at_work, is_undecided
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.ruled_out import ruled_out
-from rigup.diagnosis.rules.driver import SILENT
-from rigup.diagnosis.rules.told import (
-    AT_WORK,
-    CPU_ONLY,
-    LISTED,
-    NO_SUCH_CARD,
-    NOT_THE_MACHINES,
-    ON_THE_PROCESSOR,
-    OTHER_ACCELERATORS,
-    RIGHT,
-    SHARED_ON_PURPOSE,
-    WORKS_INSIDE,
-)  # fmt: skip
 from rigup.diagnosis.silence import unanswered
 from rigup.diagnosis.states import device_states
 from rigup.diagnosis.telling import would_tell
@@ -31,7 +19,7 @@ from rigup.knowledge.doctor_tables import Signature, signatures_of, texts
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Symptom, Torch
+from rigup.machine.kinds import Symptom
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
@@ -76,7 +64,7 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     texts = tuple(text for source in sources for text in source.texts)
     findings = of_the_last_run(findings, texts)
     quiet = all(finding.severity == "note" for finding in findings)
-    if not _is_undecided(facts):
+    if not is_undecided(facts):
         return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else ())
     complaints = texts if quiet and complaint(texts, facts) else ()
     return Diagnosis(facts, with_guess(findings, texts, facts, unexplained(findings, facts)), skipped, complaints)
@@ -88,25 +76,6 @@ def messages_of(source: str) -> set[str]:
         return heard_in(look(open_source(source), False))
     finally:
         close_sources()
-
-
-def _is_undecided(facts: Facts) -> bool:
-    """Whether nothing was seen to work, and nothing is as somebody wants it."""
-    works = facts.heard(*WORKS_INSIDE, RIGHT, *LISTED) or _is_reached(facts)
-    idle = facts.heard(*NO_SUCH_CARD) and facts.heard(*SILENT)  # nvidia-smi came with a package, and has nobody to ask
-    intended = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
-    elsewhere = intended or facts.heard(*CPU_ONLY, *OTHER_ACCELERATORS, ON_THE_PROCESSOR)
-    return not works and not idle and not elsewhere and not facts.heard(*SHARED_ON_PURPOSE, *NOT_THE_MACHINES)
-
-
-def _is_reached(facts: Facts) -> bool:
-    """Whether torch says that it reaches a GPU, whoever's it is."""
-    return any(torch.get(name) for torch in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))
-
-
-def _at_work(facts: Facts) -> bool:
-    """Whether a framework says that it reaches a GPU, or a program that it computes on one."""
-    return _is_reached(facts) or bool(facts.heard(*AT_WORK))
 
 
 def answer(diagnosis: Diagnosis) -> Doctor:
@@ -190,7 +159,7 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
     if left or unheard(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
         return "unknown"
     devices = machine.get("accelerators") or []
-    if _at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
+    if is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 

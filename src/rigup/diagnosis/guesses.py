@@ -10,8 +10,8 @@ import re
 
 from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import usual
+from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.ruled_out import ruled_out
-from rigup.diagnosis.rules.told import CONTAINERS
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, signatures_of
 from rigup.knowledge.named import names
@@ -120,7 +120,7 @@ def with_guess(findings: list[Finding], texts: tuple[Text, ...], facts: Facts, l
     but = (
         ruled_out(facts) | _unnamed(body, facts) | {finding.cause for finding in findings}
     )  # what is told as a note is no more than that
-    if not loud and not facts.heard(*CONTAINERS) and (often := usual(facts, but)):
+    if not loud and not facts.heard(*wordings(tag="container-spoken-of")) and (often := usual(facts, but)):
         return [*often, *findings]
     likely = (
         _outweighing(body, symptom_ids, but) if loud else _likely(body, symptom_ids, left, but, _doubt(texts, facts))

@@ -1,4 +1,4 @@
-"""Which files of rules and fixes are read: those of which a rule may hold, and those that mend what was found.
+"""Which files of causes are read: those of which a rule may hold, and those of what was found, for the parameters of its fixes.
 
 To read all takes a third of what the doctor takes. An index tells of each file the kinds of facts and the messages that its
 rules wait for. It comes with the package; in a checkout it is made anew when one of the files has changed.
@@ -6,34 +6,37 @@ rules wait for. It comes with the package; in a checkout it is made anew when on
 
 import contextlib
 import os
-import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from rigup.diagnosis import fixes
-from rigup.diagnosis import rules as live
-from rigup.diagnosis.rule import MENDS, ONE, RULES, Rule
-from rigup.diagnosis.rules import pasted
+from rigup.diagnosis import causes
+from rigup.diagnosis.rule import MENDS, ONE, RULES, Need, Passes, Rule
 from rigup.knowledge.compile import COMPILED
-from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
 from rigup.machine.kinds import Symptom
 from rigup.version import __version__
 
 INDEX = Path(__file__).with_name("files.msgpack")
-_PACKAGES = (live, pasted, fixes)
-_IMPORT = lazy_regex(r"^from (rigup\.diagnosis\.(?:rules|fixes)\.[\w.]+) import", re.MULTILINE)
-_OF_OTHERS = (1, 0)  # rules of other packages stand behind the live ones
+_OWN = causes.__name__ + "."
 
 Stamps = dict[str, tuple[int, int]]
-Part = list[str]
-"""What one parameter of a rule waits for: the name of a kind of fact, or ids of messages of which one is enough."""
+Value = str | bool | int | float | None
+
+
+class Part(NamedTuple):
+    """What one parameter of a rule waits for: a fact of a kind of which each of these fields has one of these values."""
+
+    kind: str
+    fields: tuple[tuple[str, tuple[Value, ...]], ...]
+
+
+Waits = dict[str, list[list[Part]]]
 
 
 class Index(msgspec.Struct, frozen=True, array_like=True):
@@ -42,21 +45,21 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
     Attributes:
         version: of rigup.
         stamps: size and time of each file that this is made of, by path; empty where it came with the package.
-        modules: all modules with rules or fixes, in the order in which their rules are tried.
-        waits: of each module with rules what each rule waits for.
-        mends: modules with functions for the fixes of a cause.
+        modules: the module of each cause, in the order in which their rules are tried.
+        waits: by cause what each of its rules waits for.
+        text_waits: the same of its rules for pasted texts.
 
     """
 
     version: str
     stamps: Stamps
-    modules: list[str]
-    waits: dict[str, list[list[Part]]]
-    mends: dict[str, list[str]]
+    modules: dict[str, str]
+    waits: Waits
+    text_waits: Waits
 
 
 def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str], from_text: bool) -> list[Rule]:
-    """The rules in Python of all files of which one may hold, in the order in which they are tried.
+    """The rules in Python of all causes of which one may hold, in the order in which they are tried.
 
     Args:
         facts_of: the facts of a kind.
@@ -67,27 +70,25 @@ def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str
     index = _index()
     if default_store().tags() is None:  # tables of somebody's own change which messages a rule waits for
         load_all()
-    by_name = kinds()
-    for module, rules in index.waits.items():
-        if (from_text or not _is_of(module, pasted)) and any(
-            _may_hold(parts, facts_of, symptom_ids, by_name) for parts in rules
-        ):
+    by_name, known_ids = kinds(), set(symptom_ids)
+    for cause, module in index.modules.items():
+        rules = index.waits.get(cause, []) + (index.text_waits.get(cause, []) if from_text else [])
+        if any(_may_hold(parts, facts_of, known_ids, by_name) for parts in rules):
             import_module(module)
-    ranks = _ranks()
-    return sorted(RULES, key=lambda rule: ranks.get(rule.judge.__module__, _OF_OTHERS))
+    numbers = {cause: number for number, cause in enumerate(index.modules)}
+    return sorted((rule for rule in RULES if from_text or not rule.of_text), key=lambda rule: _rank(rule, numbers))
 
 
 def fixes_for(cause: str) -> list[Rule]:
-    """The functions that work out what the fixes of a cause need."""
-    for module in _index().mends.get(cause, ()):
+    """The functions that work out what the fixes of a cause need; those of other packages first, so that ours see what they know."""
+    if module := _index().modules.get(cause):
         import_module(module)
-    ranks = _ranks()
-    return sorted(MENDS.get(cause, ()), key=lambda rule: ranks.get(rule.judge.__module__, _OF_OTHERS))
+    return sorted(MENDS.get(cause, ()), key=_is_own)
 
 
 @cache
 def load_all() -> None:
-    """Read all files of rules and fixes."""
+    """Read all files of causes."""
     for module in _modules():
         import_module(module)
 
@@ -95,17 +96,10 @@ def load_all() -> None:
 def build(path: Path, shipped: bool = False) -> Index:
     """Make the index and write it; an installation that nobody may write works as well, only slower."""
     load_all()
-    modules = _modules()
-    waits: dict[str, list[list[Part]]] = {name: [] for name in modules}
-    for rule in RULES:
-        if rule.judge.__module__ in waits:
-            waits[rule.judge.__module__].append(_parts(rule))
-    mends = {
-        cause: [name for name in modules if any(rule.judge.__module__ == name for rule in functions)]
-        for cause, functions in MENDS.items()
-    }
-    with_rules = {name: rules for name, rules in waits.items() if rules}
-    index = Index(__version__, {} if shipped else _stamps(), modules, with_rules, mends)
+    own = [rule for rule in RULES if _is_own(rule)]
+    named = {rule.cause for rule in own} | set(MENDS)
+    modules = {cause: module for module in _modules() if (cause := _cause_of(module)) in named}
+    index = Index(__version__, {} if shipped else _stamps(), modules, _waits(own, False), _waits(own, True))
     part = path.with_name(f"{path.name}.{os.getpid()}")
     with contextlib.suppress(OSError):
         part.write_bytes(msgspec.msgpack.encode(index))
@@ -123,80 +117,73 @@ def _index() -> Index:
     return index if is_fresh else build(INDEX)
 
 
-@cache
-def _ranks() -> dict[str, tuple[int, int]]:
-    """The place of each module among all: live ones, those of others, those that wait for a text, fixes."""
-    return {
-        name: (0 if _is_of(name, live) and not _is_of(name, pasted) else 2, number)
-        for number, name in enumerate(_index().modules)
-    }
+def _rank(rule: Rule, numbers: dict[str, int]) -> tuple[int, int]:
+    """First our rules, then those of others, then ours that wait for a text; each cause's own in the order of its file."""
+    return (2 if rule.of_text else 0, numbers[rule.cause]) if _is_own(rule) else (1, 0)
+
+
+def _is_own(rule: Rule) -> bool:
+    return rule.judge.__module__.startswith(_OWN)
+
+
+def _cause_of(module: str) -> str:
+    """The cause that a file would be named for."""
+    return module.rpartition(".")[2].replace("_", "-")
+
+
+def _waits(rules: list[Rule], of_text: bool) -> Waits:
+    """What rules wait for, by cause."""
+    waits: Waits = {}
+    for rule in rules:
+        if rule.of_text == of_text:
+            waits.setdefault(rule.cause, []).append(_parts(rule))
+    return waits
 
 
 def _parts(rule: Rule) -> list[Part]:
-    needed = (need for need in rule.needs.values() if need.mode == ONE)
-    return [_words(need.fields) if need.kind is Symptom and need.fields else [need.kind.__name__] for need in needed]
+    return [Part(need.kind.__name__, tuple(_told(need.fields))) for need in rule.needs.values() if need.mode == ONE]
 
 
-def _words(fields: tuple[tuple[str, Any], ...]) -> Part:
-    """Ids of messages; the kind alone where something else is asked of one."""
-    name, ids = fields[0]
-    return list(ids) if name == "id" else [Symptom.__name__]
+def _told(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """Fields with their values; not those that a test of the rule's own decides."""
+    for name, wanted in fields:
+        if not isinstance(wanted, Passes):
+            yield name, wanted if isinstance(wanted, tuple) else (wanted,)
 
 
 def _may_hold(
-    parts: list[Part],
-    facts_of: Callable[[type[Fact]], Any],
-    symptom_ids: Collection[str],
-    by_name: dict[str, type[Fact]],
+    parts: list[Part], facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
 ) -> bool:
     """Whether nothing is missing that the parts of a rule are."""
-    for part in parts:
-        if part[0][:1].isupper():
-            if part[0] in by_name and not facts_of(by_name[part[0]]):
-                return False
-        elif (
-            symptom_ids.isdisjoint(part)
-            if isinstance(symptom_ids, set)
-            else not any(name in symptom_ids for name in part)
-        ):
-            return False
-    return True
+    return not any(_lacks(part, facts_of, symptom_ids, by_name) for part in parts)
 
 
-def _is_of(module: str, package: Any) -> bool:
-    return module.startswith(package.__name__ + ".")
+def _lacks(
+    part: Part, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], by_name: dict[str, type[Fact]]
+) -> bool:
+    """Whether there is no such fact; of messages, of which a log has thousands, the ids alone are looked at."""
+    kind = by_name.get(part.kind)
+    if kind is None:
+        return False
+    if kind is Symptom and part.fields and part.fields[0][0] == "id":
+        return symptom_ids.isdisjoint(part.fields[0][1])
+    need = Need(fields=part.fields)
+    return not any(need.fits(fact) for fact in facts_of(kind))
 
 
+@cache
 def _modules() -> list[str]:
-    """The names of all modules of rules and fixes, those of texts behind those of machines; each behind those that it imports."""
+    """The names of all modules of causes, by family; what several causes share stands among them."""
     import pkgutil
 
-    ordered: dict[str, None] = {}
-    for package in _PACKAGES:
-        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-            if package is not live or not _is_of(found.name + ".", pasted):
-                _add(found.name, ordered)
-    return list(ordered)
-
-
-def _add(module: str, ordered: dict[str, None]) -> None:
-    """Add a module behind those of rules and fixes that it imports at its top."""
-    from importlib.util import find_spec
-
-    spec = find_spec(module)
-    if module in ordered or spec is None or not spec.origin:
-        return
-    for imported in _IMPORT.findall(Path(spec.origin).read_text(encoding="utf-8")):
-        _add(imported, ordered)
-    ordered[module] = None
+    return [found.name for found in pkgutil.walk_packages(causes.__path__, _OWN)]
 
 
 def _stamps() -> Stamps:
     """Size and time of all files that the index is made of."""
     files = [Path(COMPILED)]
-    for package in (live, fixes):
-        for folder, _folders, names in os.walk(package.__path__[0]):
-            files += [Path(folder, name) for name in names if name.endswith(".py")]
+    for folder, _folders, names in os.walk(causes.__path__[0]):
+        files += [Path(folder, name) for name in names if name.endswith(".py")]
     return {str(path): _stamp(path) for path in files}
 
 

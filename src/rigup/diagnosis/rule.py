@@ -10,12 +10,16 @@ texts and fixes. Every field that it asked for or read is the evidence; it never
     wish: Variable = one(name="X")           a fact with such fields
     gpus: Every[Gpu] = every(Gpu)            all of them together, where a rule counts or compares
     missing: Every[Variable] = lacks(Variable, name="X")   somebody looked, and it is not there
+    wheel: Package = one(name=Passes(is_of_nvidia))   a fact of which a field passes a test
+
+`@rule` serves machines that are asked and pasted texts alike, `@text_rule` pasted texts alone: it waits for what people
+write, or for what their programs said to them, and a machine that is asked itself says neither.
 """
 
 import functools
 from collections.abc import Callable, Collection, Container, Iterable
 from types import UnionType
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject
 from rigup.machine.kinds import Symptom
@@ -84,8 +88,9 @@ class Rule:
         needs: dict[str, Need] | None = None,
         strength: Confidence = "certain",
         name: str = "",
+        of_text: bool = False,
     ) -> None:
-        self.cause, self.judge, self.strength, self.name = cause, judge, strength, name
+        self.cause, self.judge, self.strength, self.name, self.of_text = cause, judge, strength, name, of_text
         if needs is not None:
             self.needs = needs
 
@@ -147,6 +152,21 @@ def one(at: str = "", **fields: Any) -> Any:
     return Need(Fact, tuple(at.split()), tuple(fields.items()))
 
 
+class Passes(tuple[Any, ...]):
+    """Stands for all values that pass a test; a table behind it is read when there is a fact to be tested."""
+
+    test: Callable[[Any], bool]
+
+    def __new__(cls, test: Callable[[Any], bool]) -> Self:
+        """Of the test's name only, so that it can be shown."""
+        condition = super().__new__(cls, (test.__name__,))
+        condition.test = test
+        return condition
+
+    def __contains__(self, value: object) -> bool:
+        return value is not None and bool(self.test(value))
+
+
 def every(kind: type[T], at: str = "", **fields: Any) -> Any:
     """All facts of a kind in one place that somebody looked at; there may be none."""
     return Need(kind, tuple(at.split()), tuple(fields.items()), EVERY)
@@ -157,26 +177,37 @@ def lacks(kind: type[T], at: str = "", **fields: Any) -> Any:
     return Need(kind, tuple(at.split()), tuple(fields.items()), NONE)
 
 
-def rule(cause: str, strength: Confidence = "certain") -> Callable[[Judge], Judge]:
-    """Register a way to know a cause. Several rules may name one cause."""
+def rule(cause: str, strength: Confidence = "certain", *, of_text: bool = False) -> Callable[[Judge], Judge]:
+    """Register a way to know a cause. Several rules may name one cause.
+
+    Args:
+        cause: its id.
+        strength: how sure it is where the rule holds.
+        of_text: see `text_rule`.
+
+    """
 
     def register(judge: Judge) -> Judge:
-        RULES.append(Rule(cause, judge, None, strength, judge.__name__))
+        RULES.append(Rule(cause, judge, None, strength, judge.__name__, of_text))
         return judge
 
     return register
 
 
-def mends(*causes: str) -> Callable[[MendsOf], MendsOf]:
-    """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause. Several may serve one cause.
+def text_rule(cause: str, strength: Confidence = "certain") -> Callable[[Judge], Judge]:
+    """Register a way to know a cause from a pasted text, which is never tried on a machine that is asked itself."""
+    return rule(cause, strength, of_text=True)
+
+
+def mends(cause: str) -> Callable[[MendsOf], MendsOf]:
+    """Register what a fix needs beyond what the rule knew; shared by all ways to know the cause. Several may serve one cause, in their order.
 
     One that has a parameter `knew` gets there what the rule, and those before it, returned. A hole that is given as None is empty, also where
     the rule filled it: the ways to mend it that need it are then not said.
     """
 
     def register(work_out: MendsOf) -> MendsOf:
-        for cause in causes:
-            MENDS.setdefault(cause, []).append(Rule(cause, work_out, name=work_out.__name__))
+        MENDS.setdefault(cause, []).append(Rule(cause, work_out, name=work_out.__name__))
         return work_out
 
     return register

@@ -44,8 +44,7 @@ from typing import Any
 import msgspec
 
 from rigup.diagnosis.row_functions import row_function
-from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Params, Rule, Verdict, wordings
-from rigup.diagnosis.rules.told import Passes
+from rigup.diagnosis.rule import EVERY, MAYBE, NONE, ONE, Every, Need, Params, Passes, Rule, Verdict, wordings
 from rigup.knowledge import tables
 from rigup.knowledge.tables import KnowledgeError
 from rigup.machine.facts import Fact, kinds

@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
-from rigup.diagnosis.rules.rocm import harms
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build

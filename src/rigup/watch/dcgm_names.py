@@ -7,8 +7,8 @@ from msgspec import UNSET
 
 from rigup.schemas.watch import Watch
 from rigup.schemas.watch_gpu import WatchedGpu
-from rigup.watch.exposition import labelled
 from rigup.watch.history import key_of
+from rigup.watch.prometheus_labels import labelled
 
 _MIB = 2**20
 

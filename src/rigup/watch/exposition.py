@@ -14,6 +14,7 @@ from rigup.schemas.watch import Watch
 from rigup.schemas.watch_gpu import Clock, Utilisation, WatchedGpu
 from rigup.version import __version__
 from rigup.watch.history import key_of
+from rigup.watch.prometheus_labels import labelled
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_COMMAND = 120
@@ -212,16 +213,6 @@ def _series_of(key: str) -> list[tuple[tuple[str, ...], str, str]]:
         (tuple(path.split(".")), name, labelled(("gpu", *labels), key, *labels.values()))
         for path, name, labels in _SERIES
     ]
-
-
-@functools.lru_cache(maxsize=8192)
-def labelled(names: tuple[str, ...], *words: str) -> str:
-    """Labels as the format writes them: a word for each name."""
-    return "{" + ",".join(f'{name}="{_escaped(word)}"' for name, word in zip(names, words, strict=True)) + "}"
-
-
-def _escaped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _number(value: float) -> str:

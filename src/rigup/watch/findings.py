@@ -4,52 +4,17 @@ A rule is entered under the causes that it may name; `ways.py` has their texts a
 """
 
 import functools
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
 
 from msgspec import structs
 
-from rigup.schemas.shared import Evidence, Finding, Severity
-from rigup.schemas.watch import Watch
+from rigup.schemas.shared import Evidence, Finding
 from rigup.watch.history import History
+from rigup.watch.rule import RULES, Match, Rule
 from rigup.watch.ways import ELSEWHERE, Surroundings, explanation
 
 _ORDER = ("error", "warning", "note")
-
-
-class Match(NamedTuple):
-    """What a rule found.
-
-    Attributes:
-        cause: its id.
-        subject: the GPU's address or the number of the process.
-        words: by name, for the text of the cause and for the steps that mend it; None leaves a hole empty.
-        evidence: each with the dotted path of the value, the value, and its source.
-        severity: where it is another than the cause's.
-        explains: causes that are folded under it.
-
-    """
-
-    cause: str
-    subject: str
-    words: dict[str, str | None]
-    evidence: list[tuple[str, str, str]]
-    severity: Severity | None = None
-    explains: tuple[str, ...] = ()
-
-
-Rule = Callable[[Watch, History], Iterator[Match]]
-RULES: list[tuple[tuple[str, ...], Rule]] = []
-
-
-def rule(*causes: str) -> Callable[[Rule], Rule]:
-    """Enter a rule under the causes that it may name."""
-
-    def entered(function: Rule) -> Rule:
-        RULES.append((causes, function))
-        return function
-
-    return entered
 
 
 @functools.cache

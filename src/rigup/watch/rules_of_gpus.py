@@ -9,8 +9,8 @@ from rigup.knowledge.pcie import speed_words
 from rigup.schemas.shared import Severity
 from rigup.schemas.watch import Watch
 from rigup.schemas.watch_gpu import WatchedGpu
-from rigup.watch.findings import Match, rule
 from rigup.watch.history import History, key_of, memory_of, memory_share
+from rigup.watch.rule import Match, rule
 
 _BUSY = 0.5  # share of time from which on a GPU works
 _STEADY = 3  # samples in which something must hold before it is told, where there are so many

@@ -6,8 +6,8 @@ from itertools import pairwise
 from msgspec import UNSET
 
 from rigup.schemas.watch import Watch, WatchedProcess
-from rigup.watch.findings import Match, rule
 from rigup.watch.history import History, memory_of
+from rigup.watch.rule import Match, rule
 
 _LONG = 300.0  # seconds that a GPU is held and idle before it is told
 _HELD = 256 * 1024**2  # bytes from which on a process holds a GPU

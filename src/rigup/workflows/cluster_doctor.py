@@ -8,7 +8,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from rigup.cluster.asking import NoCluster
-from rigup.cluster.grouping import Differs, Examined, Group, grouped
+from rigup.cluster.differs import Differs
+from rigup.cluster.grouping import Examined, Group, grouped
 from rigup.cluster.states import UP, state_of
 from rigup.language import _
 from rigup.machine.collect.ssh import Failure

@@ -5,9 +5,9 @@ from itertools import chain
 
 from msgspec import structs
 
+from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
-from rigup.diagnosis.rules.rocm import OVERRIDE, harms
 from rigup.knowledge.gpus import last_branches
 from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make

@@ -1,0 +1,35 @@
+"""Whether something was seen to compute, or everything is as somebody wants it: then nobody guesses at a cause."""
+
+from rigup.diagnosis.rule import wordings
+from rigup.machine.kinds import Torch
+from rigup.machine.store import Facts
+
+# A framework's own list of the GPUs that it has started.
+_LISTED = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", tag="gpu-at-work")
+# A program's own words that it computes on one, which may be too little of it.
+_COMPUTES = ("tf-device-created", "ollama-computes-on-rocm")
+_WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")
+_NO_SUCH_CARD = wordings(tag="no-such-card")
+_DRIVER_SILENT = wordings(tag="nvidia-driver-silent")
+_ELSEWHERE = wordings("vllm-on-the-processor", tag="no-gpu-told other-accelerators")
+_INTENDED = wordings(tag="shared-on-purpose not-the-machines")
+
+
+def is_undecided(facts: Facts) -> bool:
+    """Whether nothing was seen to work, and nothing is as somebody wants it."""
+    works = facts.heard(*_WORKS) or _is_reached(facts)
+    idle = facts.heard(*_NO_SUCH_CARD) and facts.heard(
+        *_DRIVER_SILENT
+    )  # nvidia-smi came with a package, and has nobody to ask
+    intended = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
+    return not (works or idle or intended or facts.heard(*_ELSEWHERE, *_INTENDED))
+
+
+def is_at_work(facts: Facts) -> bool:
+    """Whether a framework says that it reaches a GPU, or a program that it computes on one."""
+    return _is_reached(facts) or bool(facts.heard(*_LISTED, *_COMPUTES))
+
+
+def _is_reached(facts: Facts) -> bool:
+    """Whether torch says that it reaches a GPU, whoever's it is."""
+    return any(torch.get(name) for torch in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))

@@ -1,0 +1,1 @@
+"""Causes of the family access: who may open what."""

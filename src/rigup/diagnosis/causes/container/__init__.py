@@ -1,0 +1,1 @@
+"""Causes of the family container: containers, notebooks and Jetsons."""

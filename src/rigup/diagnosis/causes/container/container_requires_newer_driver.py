@@ -1,0 +1,36 @@
+"""The image wants a newer driver than the host has."""
+
+import re
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
+from rigup.knowledge.branches import branch_carrying
+from rigup.knowledge.cuda import cuda_of_driver, version_key
+from rigup.machine.kinds import Driver, Symptom
+
+
+@text_rule("container-requires-newer-driver", "likely")
+def condition_of_the_image_is_not_met(
+    condition: Symptom = seen("image-requires-cuda"), driver: Driver = one(vendor="nvidia")
+) -> Verdict:
+    """The driver shows an older CUDA than the image requires, and is of no branch that the image lets pass."""
+    shown = driver.get("cuda") or cuda_of_driver(str(driver.version))
+    passes = re.findall(r"driver>=(\d{3,4})", condition.get("rest") or "")
+    older = bool(shown) and version_key(str(shown)) < version_key(condition.need)
+    return older and str(driver.version).partition(".")[0] not in passes and {"what": "CUDA", "want": condition.need}
+
+
+@mends("container-requires-newer-driver")
+def driver_for_the_image(
+    knew: Params, error: Symptom | None = seen(tag="image-wants-driver"), driver: Driver | None = one(vendor="nvidia")
+) -> Params:
+    """The oldest branch that carries the image's CUDA; and the CUDA that the driver carries, where somebody tells it."""
+    variable_name, want = (
+        (error.get("what"), error.get("want")) if error is not None else (knew.get("what"), knew.get("want"))
+    )
+    carried = driver.get("cuda") if driver is not None else None
+    if not want:
+        return {"carried": carried} if carried else {}
+    cuda = str(variable_name).lower() == "cuda"
+    branch = branch_carrying(str(want)) if cuda else str(want).partition(".")[0]
+    below = None if carried else {"below": want} if cuda else {"above": want}
+    return {"vendor": "nvidia", "branch": branch, "carried": carried, **(below or {})}

@@ -1,0 +1,21 @@
+"""The image is made for another processor architecture."""
+
+from rigup.diagnosis.rule import Params, mends, seen
+from rigup.machine.kinds import Jetson, Platform, Symptom
+
+_HOSTS = {"x86_64": "amd64", "aarch64": "arm64"}  # as images call them
+
+
+@mends("container-wrong-architecture")
+def architecture_of_the_host(
+    knew: Params, error: Symptom | None = seen("image-platform-differs", "image-no-manifest", "apptainer-wrong-architecture"),
+    jetson: Jetson | None = None, platform: Platform | None = None,
+) -> Params:  # fmt: skip
+    """What the host is, where the message or the machine tells it."""
+    wanted = (error and error.get("want")) or knew.get("want")
+    machine = (platform and platform.get("architecture")) or ("aarch64" if jetson is not None else "")
+    want = wanted or _HOSTS.get(str(machine))
+    return {
+        "want": want,
+        "tagged": f"--platform=linux/{want}" if error is not None and error.id == "image-platform-differs" else None,
+    }

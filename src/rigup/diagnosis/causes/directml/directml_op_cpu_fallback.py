@@ -1,0 +1,51 @@
+"""DirectML lacks an operator, which runs on the processor instead."""
+
+from rigup.diagnosis.causes.directml.packages import ONNX
+from rigup.diagnosis.causes.grounds import ids_in
+from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen, text_rule
+from rigup.knowledge.directml import plain_form
+from rigup.machine.kinds import Gpu, Symptom
+
+_OF_TENSORFLOW = ("directml-kernel-not-there", "no-kernel-among-those-of-directml", "plug-in-", "tensorflow-")
+_DOUBLES = "directml-has-no-doubles"
+_PLACES = "tf.config.set_soft_device_placement(True)"
+_OTHERS = {"amd": "ROCm", "intel": "XPU", "nvidia": "CUDA"}
+
+
+@rule("directml-op-cpu-fallback")
+def falls_back_and_fails(
+    missing: Symptom = seen("directml-falls-back"), failed: Symptom = seen("directml-operator-not-run")
+) -> Verdict:
+    """The processor has no such operation either: the program ends."""
+    return {"operator": missing.get("operator"), "failed": failed.id, "severity": "error"}
+
+
+@rule("directml-op-cpu-fallback", "likely")
+def operator_falls_back_and_meets_the_others(
+    symptom: Symptom = seen("operator-falls-back"), _elsewhere: Symptom = seen("directml-tensor-elsewhere")
+) -> Verdict:
+    """What ran on the processor came back as a tensor that DirectML does not take."""
+    return {"operator": symptom.get("operator")}
+
+
+@text_rule("directml-op-cpu-fallback", "likely")
+def many_nodes_are_left_to_the_processor(
+    dml: Symptom = seen("nodes-on-directml"), cpu: Symptom = seen("nodes-on-the-processor")
+) -> Verdict:
+    """A few that handle shapes are always there; a quarter of a model is what DirectML has no operations for."""
+    return int(cpu.count) * 3 > int(dml.count) and {"said": cpu.id}
+
+
+@mends("directml-op-cpu-fallback")
+def way_around(knew: Params, missing: Symptom | None = seen("directml-falls-back", "operator-falls-back", "directml-operator-refused", "directml-operator-not-run"), card: Gpu | None = None) -> Params:  # fmt: skip
+    """An optimizer's own operations have plain forms; anything else runs on the processor when program and inputs are brought there."""
+    ids = ids_in(knew)
+    operator = str(knew.get("operator") or (missing.get("operator") if missing else "") or "")
+    other = _OTHERS.get(str(card.get("vendor"))) if card else None
+    if _DOUBLES in ids:
+        return {"doubles": "doubles"}
+    if any(name.startswith(_OF_TENSORFLOW) for name in ids):
+        return {"option": _PLACES}
+    if any("nodes" in name or "provider" in name for name in ids):
+        return {"newer": ONNX}
+    return {"option": plain_form(operator) or None, "part": operator or None, "unnamed": None if operator else "unnamed", "backend": other}  # fmt: skip

@@ -1,0 +1,3 @@
+"""Packages of ONNX Runtime."""
+
+ONNX = "onnxruntime-directml"

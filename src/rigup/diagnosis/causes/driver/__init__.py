@@ -1,0 +1,1 @@
+"""Causes of the family driver: kernel drivers and the way to the card."""

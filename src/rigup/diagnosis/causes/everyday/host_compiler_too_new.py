@@ -1,0 +1,18 @@
+"""The C++ compiler is newer than this CUDA toolkit knows."""
+
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.knowledge.package_managers import package_manager
+from rigup.machine.kinds import Distribution, PythonEnv, Symptom
+
+
+@mends("host-compiler-too-new")
+def compiler_that_fits(
+    refused: Symptom = seen("nvcc-refuses-the-compiler"), system: Distribution | None = None, conda: Symptom | None = seen(tag="conda-shown"),
+    env: PythonEnv | None = one(kind="conda"),
+) -> Params:  # fmt: skip
+    """Debian and its kin keep older compilers beside the newest, each under its number; conda has them for its environments."""
+    most = str(refused.get("most"))
+    manager = package_manager(str(system.get("id"))) if system is not None and system.get("id") else None
+    if manager is not None and manager.family == "debian":
+        return {"older": f"gcc-{most}, g++-{most}", "compiler": f"/usr/bin/g++-{most}"}
+    return {"of_conda": f"gxx_linux-64={most}.*"} if conda is not None or env is not None else {}

@@ -1,0 +1,3 @@
+"""Where nvcc of a release lies."""
+
+NVCC = "/usr/local/cuda{version}/bin/nvcc"

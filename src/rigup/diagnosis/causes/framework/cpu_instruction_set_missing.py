@@ -1,0 +1,78 @@
+"""The program uses instructions that this processor does not offer."""
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.machine.kinds import Cpu, Gpu, Platform, Symptom
+
+_EMULATED = ("QEMU", "KVM")
+_GUESTS = "guest-processor-made-up"
+
+
+@rule("cpu-instruction-set-missing", "likely")
+def library_wants_avx(
+    symptom: Symptom = seen("jaxlib-wants-avx"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named", "macos-named", "mac-named")
+) -> Verdict:  # fmt: skip
+    """Elsewhere the processor, or what a virtual machine shows of it, is at fault."""
+    return chip is None and named is None and {"said": symptom.id}
+
+
+@rule("cpu-instruction-set-missing")
+def tensorflow_wants_more(
+    symptom: Symptom = seen("tf-instructions-missing"), chip: Gpu | None = one(vendor="apple"), named: Symptom | None = seen("apple-chip-named")
+) -> Verdict:  # fmt: skip
+    """It names what it was compiled for; under Rosetta it is the build that is another processor's."""
+    return chip is None and named is None and {"want": symptom.get("want")}
+
+
+@rule("cpu-instruction-set-missing")
+def processor_lacks_what_wheels_use(_said: Symptom = seen(tag="illegal-instruction"), cpu: Cpu = one()) -> Verdict:
+    """No AVX or AVX2: what today's wheels are compiled for."""
+    missing = [name for name in ("avx", "avx2") if name not in cpu.flags]
+    return "sse2" in cpu.flags and bool(missing) and {"want": ", ".join(missing).upper()}
+
+
+@rule("cpu-instruction-set-missing", "likely")
+def killed_by_an_instruction(
+    _said: Symptom = seen(tag="illegal-instruction"),
+    cpu: Cpu | None = None,
+    tile: Symptom | None = seen("amx-tile-load", "amx-frame", "swift-ended-itself"),
+) -> Verdict:
+    """The processor refused an instruction; which ones it has is not told."""
+    return tile is None and (cpu is None or not cpu.knows("flags"))
+
+
+@text_rule("cpu-instruction-set-missing", "possible")
+def engine_takes_no_gpu_beside_such_a_processor(
+    _program: Symptom = seen("ollama-named"), cpu: Cpu = one(), card: Gpu = one(vendor=("nvidia", "amd")), served: Symptom | None = seen("ggml-finds-devices", tag="ollama-served"),
+) -> Verdict:  # fmt: skip
+    """What is built of llama.cpp for GPUs is compiled with AVX, the engine's own part too."""
+    flags = cpu.get("flags") or []
+    return served is None and "sse2" in flags and "avx" not in flags and bool(card.vendor) and {"want": "AVX"}
+
+
+@mends("cpu-instruction-set-missing")
+def where_the_instructions_are_hidden(
+    knew: Params,
+    platform: Platform | None = None,
+    cpu: Cpu | None = None,
+    guests: Symptom | None = seen(_GUESTS, "guest-processor-named", "guest-processor-of-a-level-named"),
+) -> Params:
+    """A guest is shown less than its processor has; on a machine of one's own there is nothing to be shown."""
+    emulated = cpu is not None and any(mark in str(cpu.get("model") or "") for mark in _EMULATED)
+    guest = emulated or guests is not None or bool(platform and platform.get("hypervisor"))
+    bare = platform is not None and platform.knows("hypervisor") and not guest
+    want = str(knew.get("want") or knew.get("need") or "")
+    return {
+        "guest": "guest" if guest else None,
+        "perhaps": None if guest or bare else "perhaps",
+        "want": (want.upper() if want.isalnum() else want) or None,
+    }
+
+
+def up_to_avx2(cpu: Cpu) -> bool:
+    """Whether a processor has AVX2 and nothing after it."""
+    return "avx2" in cpu.flags and "avx512f" not in cpu.flags
+
+
+def with_avx2(flags: list[str]) -> bool:
+    """Whether AVX2 is among the flags."""
+    return "avx2" in flags

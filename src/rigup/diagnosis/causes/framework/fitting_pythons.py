@@ -1,0 +1,66 @@
+"""The Python for which a release has wheels."""
+
+import re
+
+from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.pythons import pythons
+from rigup.knowledge.torch_builds import builds
+from rigup.machine.kinds import Symptom
+
+_RELEASES = 5  # that have to have a Python before it is named unasked
+
+
+def plain_release(version: str) -> str:
+    """A release without its local part; "" for what is no single release."""
+    return version.partition("+")[0] if re.fullmatch(r"\d+\.\d[\w.+]*", version) else ""
+
+
+def in_range(known: list[str], want: str) -> list[str]:
+    """Those that a text's own range of Pythons allows; that decides also where the tables know nothing."""
+    if not re.fullmatch(r"[<>=!~\d., *]{3,80}", want):
+        return known
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        allowed = SpecifierSet(want.replace(" ", ""))
+    except InvalidSpecifier:
+        return known
+    return [python for python in known or pythons("torch") if python in allowed or python + ".99" in allowed]
+
+
+def python_of_tag(wheel: Symptom | None) -> list[str]:
+    """A wheel's own name tells its Python: `cp310`."""
+    tag = (
+        re.match(r"cp(\d)(\d{1,2})\b", str(wheel.get("tag") or ""))
+        if wheel and wheel.id == "wheel-tag-refused"
+        else None
+    )
+    return [f"{tag[1]}.{tag[2]}"] if tag else []
+
+
+def pythons_of(name: str, release: str, system: str, alone: str) -> list[str]:
+    """Those of the release; where none is asked for, those that the last releases had all along."""
+    exact = pythons(name, release, system, alone) or pythons(name, release, system) or pythons(name, release)
+    if release or alone or name not in OF_TORCH:
+        return exact
+    last = list(dict.fromkeys(row.torch for row in builds(system)))[:_RELEASES]
+    steady = [python for python in exact if all(python in pythons("torch", release_, system) for release_ in last)]
+    return steady or exact
+
+
+def nearest(known: list[str], have: str) -> str:
+    """Of those with wheels the one nearest to what is there; the newest where nobody tells what is."""
+    mine = (*version_key(have), 0)[:2] if have else ()
+    above = [python for python in known if mine and version_key(python) > mine]
+    return above[-1] if mine and above and not [python for python in known if version_key(python) <= mine] else known[0]
+
+
+def release_named(symptom: Symptom | None) -> str:
+    """`==1.13.1` asks for one release; a wheel's name tells it."""
+    if symptom is None:
+        return ""
+    asked = str(symptom.get("asked") or "")
+    if asked.startswith("==") and "," not in asked and "*" not in asked:
+        return asked.lstrip("= ").partition("+")[0]
+    return str(symptom.get("version") or "").partition("+")[0] if symptom.knows("abi") else ""

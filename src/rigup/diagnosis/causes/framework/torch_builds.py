@@ -1,0 +1,120 @@
+"""Which build of torch serves a card, with this driver and this Python."""
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, wish_of
+from rigup.diagnosis.rule import Params, one
+from rigup.knowledge.cuda import driver_minimum, reaches
+from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
+from rigup.knowledge.torch_builds import TorchBuild, companions, index_url
+from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
+from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Torch
+
+KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
+
+
+def release_of(torch: Torch | None) -> str:
+    """torch's release without its variant; "" where nobody tells it."""
+    return str(torch.get("version") or "").partition("+")[0] if torch else ""
+
+
+def minor(python: PythonEnv | None) -> str:
+    """The environment's Python as `3.12`; "" where nobody tells it."""
+    version = python.get("version") if python else None
+    return ".".join(str(version).split(".")[:2]) if version else ""
+
+
+class Machine(NamedTuple):
+    """What a choice of a build asks the machine."""
+
+    gpu: Gpu | None
+    driver: Driver | None
+    python: PythonEnv | None
+    platform: Platform | None
+    torch: Torch | None
+
+    def wish(self) -> Wish:
+        """The same as the tables take it."""
+        vendor = str(self.gpu.get("vendor") or "") if self.gpu else "nvidia" if self.driver else ""
+        machine = str(self.platform.get("architecture") or "") if self.platform else ""
+        version = self.driver.get("version") if self.driver and vendor in ("nvidia", "") else None
+        return Wish(
+            isa=str(self.gpu.get("isa") or "") if self.gpu else "", kind=KINDS.get(vendor, ""), have=release_of(self.torch),
+            driver=str(version or ""), python=minor(self.python), system=plain_system(self.platform), machine=machine or "x86_64",
+        )  # fmt: skip
+
+
+def buildable(wish: Wish) -> bool:
+    """Whether some build was ever made for the card, here or on Linux."""
+    return ever_built(wish.isa, wish.system, wish.machine) or ever_built(wish.isa, "linux", wish.machine)
+
+
+def _for_the_processor() -> str:
+    return "pip install torch --index-url " + index_url("cpu")
+
+
+def branch_for(cuda: str, isa: str) -> str | None:
+    """The branch to install for a CUDA and a card; None where the card's last branch is older."""
+    least, last = driver_minimum(cuda) or "", branch_left_for(isa) if isa else None
+    if not least or (last and not reaches(last, least)):
+        return None
+    first = first_branch(isa) if isa else None
+    return stable_branch(first if first and not reaches(least, first) else least, [isa] if isa else [])
+
+
+def _relax(wish: Wish) -> tuple[TorchBuild | None, Params]:
+    """Wishes are let go one by one where no build meets them all: the Python can be changed, then the driver."""
+    for driver, python in ((wish.driver, wish.python), (wish.driver, ""), ("", wish.python), ("", "")):
+        if row := nearest_build(replace(wish, driver=driver, python=python)):
+            return row, {} if driver == wish.driver else {"needed": branch_for(row.cuda, wish.isa)}
+    return None, {}
+
+
+def holes_of(
+    row: TorchBuild | None, release: str = "release", vision: str = "torchvision", index: str = "index"
+) -> Params:
+    """What the step that installs the build is filled with, under these names of holes."""
+    if row is None:
+        return {}
+    friends = companions(row.torch)
+    return {
+        release: row.torch, index: row.index or index_url(row.variant), vision: friends.torchvision if friends else None,
+    }  # fmt: skip
+
+
+def a_build_that_serves_the_card(
+    knew: Params, gpu: Gpu | None = None, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None,
+    platform: Platform | None = None, torch: Torch | None = None,
+) -> Params:  # fmt: skip
+    """The release that is there, or the nearest that has code for the card; where the text names too little, who chooses it there."""
+    wish = wish_of(named_programs(knew)) if knew.get("wish") is None else str(knew["wish"])
+    if packages := str(knew.get("packages") or ""):
+        clashing = packages.removesuffix("-gpu")  # both packages write into one folder
+        return {
+            "wish": None,
+            "clashing": clashing if clashing != packages else None,
+            "packages": packages,
+            "clear": "yes" if clashing == packages else None,
+        }
+    if wish != "torch":
+        return {"wish": wish, "gpus": None if wish else "any"}
+    known = Machine(gpu, driver, python, platform, torch).wish()
+    if not known.kind or not (known.isa or (known.have and known.driver) or known.kind == "xpu"):
+        return {"wish": wish}
+    if known.isa and known.kind == "cuda" and not buildable(known):
+        return {"processor": _for_the_processor(), "cpu_index": index_url("cpu"), "wish": None}
+    if (
+        known.kind == "rocm"
+        and (amd := of_amds_index(known.isa, known.system))
+        and not ever_built(known.isa, known.system)
+    ):
+        row, extra = amd
+        return {"amds": f"torch[{extra}]", "amds_index": row.index, "wish": wish}
+    row_, driver_too = _relax(known)
+    return {
+        "wish": wish,
+        **holes_of(row_, *(("later", "later_vision", "later_index") if driver_too else ())),
+        **driver_too,
+    }

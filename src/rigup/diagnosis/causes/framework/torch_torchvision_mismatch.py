@@ -1,0 +1,150 @@
+"""torchvision or torchaudio does not belong to the torch that is installed."""
+
+from rigup.diagnosis.causes.framework.programs import plain_system
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.cuda import version_key
+from rigup.knowledge.program_builds import is_package
+from rigup.knowledge.torch_builds import build, companions, index_url
+from rigup.knowledge.torch_changes import variant_of_index
+from rigup.machine.kinds import Package, Platform, Symptom, Torch
+
+
+@rule("torch-torchvision-mismatch")
+def torchvision_misses_its_own_operators(
+    symptom: Symptom = seen("torchvision-nms-missing"), checkout: Symptom | None = seen("torchvision-of-torch-hub"), torch: Package | None = one(name=("torch", "pytorch")),
+    vision: Package | None = one(name="torchvision"),
+) -> Verdict:  # fmt: skip
+    """They are compiled against one release of torch; the sources that torch.hub imports in their place have none, whatever is installed."""
+    friends = companions(str(torch.version)) if torch else None
+    pair = (
+        friends is not None
+        and vision is not None
+        and version_key(friends.torchvision)[:2] == version_key(str(vision.version))[:2]
+    )
+    return not (checkout and pair) and {**symptom.values(), "companion": "torchvision"}
+
+
+def _is_prerelease(*packages: Package) -> bool:
+    """Nightlies, and builds of NVIDIA's own, pair otherwise."""
+    return any(mark in str(package.version) for package in packages for mark in ("a0", "dev", "rc", "nv", "git"))
+
+
+@rule("torch-torchvision-mismatch")
+def versions_of_two_releases(
+    torch: Package = one(name=("torch", "pytorch")), vision: Package = one(name="torchvision")
+) -> Verdict:
+    """torchvision is made for one release of torch."""
+    friends = companions(torch.version)
+    if torch.get("env") != vision.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, vision):
+        return False
+    differs = version_key(friends.torchvision)[:2] != version_key(vision.version)[:2]
+    return differs and {
+        "have": torch.version,
+        "other": vision.version,
+        "companion": "torchvision",
+        "env": torch.get("env"),
+    }
+
+
+@rule("torch-torchvision-mismatch")
+def audio_of_another_release(
+    torch: Package = one(name=("torch", "pytorch")), audio: Package = one(name="torchaudio")
+) -> Verdict:
+    """torchaudio is made for one release of torch too, as long as the table names one."""
+    friends = companions(torch.version)
+    if torch.get("env") != audio.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, audio):
+        return False
+    named = bool(friends.torchaudio) and not friends.torchaudio_note
+    differs = named and version_key(friends.torchaudio)[:2] != version_key(audio.version)[:2]
+    return differs and {
+        "have": torch.version,
+        "other": audio.version,
+        "companion": "torchaudio",
+        "env": torch.get("env"),
+    }
+
+
+def _toolkit_of(package: Package) -> str:
+    """What a build's local part names; AMD's own wheels say besides of which commit each was made."""
+    return str(package.version).partition("+")[2].partition(".git")[0]
+
+
+@rule("torch-torchvision-mismatch")
+def builds_for_two_toolkits(
+    torch: Package = one(name="torch"), vision: Package = one(name=("torchvision", "torchaudio"))
+) -> Verdict:
+    """`+cu121` beside `+cpu`."""
+    mine, theirs = _toolkit_of(torch), _toolkit_of(vision)
+    plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
+    differs = torch.get("env") == vision.get("env") and plain and mine != theirs
+    return differs and {"have": torch.version, "other": vision.version, "companion": vision.name}
+
+
+@text_rule("torch-torchvision-mismatch", "possible")
+def torch_was_exchanged_and_torchvision_stops(
+    frame: Symptom = seen("torchvision-stops-in-its-first-lines"), gone: Symptom = seen("pip-took-torch-away"), torch: Torch = one()
+) -> Verdict:  # fmt: skip
+    """A torch of another release was taken away, and torchvision, which was made for one of them, ends where it registers its operators."""
+    return str(torch.version).partition("+")[0] != gone.old and {
+        "said": frame.id,
+        "companion": "torchvision",
+        "have": torch.version,
+    }
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-cuda")) -> Params:
+    """It looks for a library of torch's CUDA, of which this release knows nothing yet."""
+    return {**dict.fromkeys(("rebuilt", "again", "alone", "release")), "newer": "bitsandbytes"}
+
+
+@mends("torch-torchvision-mismatch")
+def extension_of_intel(symptom: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
+    """Each release stands on the torch of its own minor release; torch's builds for XPU do without it since it ended."""
+    release, _, variant = str(symptom.have).partition("+")
+    name = "intel-extension-for-pytorch"
+    empty = dict.fromkeys(("release", "torchvision", "index", "alone", "pair", "again"))
+    if variant == "xpu":
+        return {**empty, "optional": name}
+    return {**empty, "paired": None, "alone": f"{name}=={'.'.join(release.split('.')[:2])}.*", "optional": name}
+
+
+@mends("torch-torchvision-mismatch")
+def release_that_pip_finds(symptom: Symptom = seen("xformers-built-for-another-torch")) -> Params:
+    """Each release of it asks for one torch: with that torch named, pip takes the release that fits."""
+    release, _, variant = str(symptom.get("have")).partition("+")
+    empty = dict.fromkeys(("rebuilt", "again", "alone", "release"))
+    paired = {"paired": f"xformers, torch=={release}", "paired_index": index_url(variant)} if variant else {}
+    return {**empty, **paired, "optional": "xformers"}
+
+
+@mends("torch-torchvision-mismatch")
+def the_pair(
+    knew: Params, torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
+) -> Params:  # fmt: skip
+    """What belongs to the torch that is there, from the index that it came from."""
+    if knew.get("paired") or knew.get("newer") or knew.get("optional"):
+        return {}  # what does not fit is no part of torch's family
+    release, _, local = str(torch.version).partition("+")
+    friends, system = companions(release), plain_system(platform)
+    if friends is None or friends.extrapolated:
+        return {}
+    row = build(torch.version, system=system)
+    variant = variant_of_index(local, system) if local else row.variant if row and row.pypi else ""
+    pair = {"release": release, "torchvision": friends.torchvision, "torchaudio": friends.torchaudio}
+    if variant:
+        return {**pair, "index": index_url(variant)}
+    wanted = [f"{name}=={pair[name]}" for name, package in (("torchvision", vision), ("torchaudio", audio)) if package]
+    return {"alone": ", ".join(wanted) or f"torchvision=={friends.torchvision}"}
+
+
+@mends("torch-torchvision-mismatch")
+def what_does_not_fit(knew: Params) -> Params:
+    """An extension is compiled again, where its name is one and not a folder's; torchaudio comes along where it is what does not fit."""
+    extension = str(knew.get("extension") or "")
+    named = extension if is_package(extension) else None
+    audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
+    return {
+        "rebuilt": named, "audio": (knew.get("torchaudio") or None) if audio else None, "pair": None if audio and knew.get("torchaudio") else "pair",
+        **(dict.fromkeys(("release", "alone", "again")) if named else {"again": None if knew.get("release") or knew.get("alone") else "torch"}),
+    }  # fmt: skip

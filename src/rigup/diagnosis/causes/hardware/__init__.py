@@ -1,0 +1,1 @@
+"""Causes of the family hardware: the card itself and its memory."""

@@ -1,0 +1,43 @@
+"""A GPU no longer answers on the bus."""
+
+from rigup.diagnosis.causes.pci import on_first_bus
+from rigup.diagnosis.rule import Verdict, rule, seen
+from rigup.machine.kinds import GraphicsSwitch, Platform, Symptom
+
+
+@rule("gpu-fell-off-bus")
+def driver_calls_it_lost(
+    symptom: Symptom = seen("nvidia-smi-gpu-lost", "nvml-gpu-lost-constant"), gsp: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent"),
+    unmapped: Symptom | None = seen("pci-bar-no-space", "nvrm-bar-invalid"),
+) -> Verdict:  # fmt: skip
+    """Off the bus or out of reach in another way: a log of the card's own processor, or of its windows, tells which."""
+    return gsp is None and unmapped is None and symptom.knows("id")
+
+
+@rule("gpu-fell-off-bus", "possible")
+def tool_gets_no_handle(
+    symptom: Symptom = seen("nvidia-smi-no-handle"),
+    platform: Platform | None = None,
+    known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
+) -> Verdict:
+    """On a machine of its own, a card without a handle has mostly left the bus."""
+    elsewhere = (platform and (platform.get("hypervisor") or platform.get("wsl"))) or on_first_bus(symptom)
+    return "Unknown Error" in symptom.get("why", "") and not elsewhere and known is None
+
+
+@rule("gpu-fell-off-bus", "likely")
+def card_reads_all_ones(
+    _said: Symptom = seen("lspci-card-silent"),
+    _wish: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle", tag="nvidia-driver-silent mig-finds-none"),
+) -> Verdict:
+    """lspci reads 0xff from the card's registers, and the driver does not find it."""
+    return True
+
+
+@rule("gpu-fell-off-bus", "possible")
+def card_reads_all_ones_and_nobody_says_more(
+    symptom: Symptom = seen("lspci-card-silent"), off: Symptom | None = seen("bbswitch-off", "bbswitch-card-off", tag="gpu-lost"), switch: GraphicsSwitch | None = None,
+) -> Verdict:  # fmt: skip
+    """As above, and that is all; a laptop's card reads so whenever it is switched off."""
+    mobile = any(word in symptom.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
+    return off is None and switch is None and not mobile and "NVIDIA" in symptom.get("name", "")

@@ -1,0 +1,1 @@
+"""Causes of the family intel: Intel's cards and oneAPI."""

@@ -1,0 +1,43 @@
+"""The running kernel has no driver for this GPU of Intel."""
+
+import re
+
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.intel import least_kernel
+from rigup.machine.kinds import Gpu, Platform, Symptom
+
+
+def _release(text: str) -> tuple[int, ...]:
+    """6.8.0-45-generic in numbers, as far as they tell a kernel."""
+    return tuple(int(number) for number in re.findall(r"\d+", text)[:2])
+
+
+def older_than_card(card: Gpu, platform: Platform) -> dict[str, str] | None:
+    """The first kernel that knows the card, where this one does not."""
+    least = least_kernel(str(card.pci_id).partition(":")[2])
+    older = least is not None and _release(str(platform.release)) < _release(least)
+    return {"least": least} if older and least and not platform.get("wsl") else None
+
+
+@rule("intel-kernel-too-old", "likely")
+def kernel_older_than_the_card(
+    card: Gpu = one(vendor="intel", driver=None), platform: Platform = one(system="linux")
+) -> Verdict:
+    """No driver is bound, and those of this kernel do not know the generation."""
+    return older_than_card(card, platform)
+
+
+@text_rule("intel-kernel-too-old", "likely")
+def no_node_for_a_card_that_the_kernel_does_not_know(
+    card: Gpu = one(vendor="intel"), platform: Platform = one(system="linux"), symptom: Symptom = seen("render-nodes-not-there")
+) -> Verdict:  # fmt: skip
+    """The bus shows the card, and no driver made a node for it."""
+    release = None if card.get("driver") else older_than_card(card, platform)
+    return release and {**release, "said": symptom.id}
+
+
+@mends("intel-kernel-too-old")
+def kernel_that_knows_the_card(card: Gpu = one(vendor="intel")) -> Params:
+    """From the table of generations."""
+    least = least_kernel(str(card.get("pci_id", "")).partition(":")[2])
+    return {"least": least} if least else {}

@@ -1,0 +1,1 @@
+"""Causes of the family library: libraries beside the framework."""

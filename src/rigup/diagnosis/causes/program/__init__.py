@@ -1,0 +1,1 @@
+"""Causes of the family program: what a program asks for."""

@@ -1,0 +1,12 @@
+"""Chips that ollama leaves out."""
+
+from rigup.diagnosis.causes.rocm_chips import inside_a_processor
+from rigup.diagnosis.rule import wordings
+from rigup.machine.kinds import Symptom
+
+REFUSED = wordings(tag="ollama-refuses-chip")
+
+
+def spared(error: Symptom, served: Symptom | None) -> bool:
+    """A processor's graphics are left out while the server computes on a card: as it should be."""
+    return error.id in REFUSED and served is not None and inside_a_processor(str(error.get("gfx")))

@@ -1,0 +1,24 @@
+"""pip was told to look in torch's index only."""
+
+from rigup.diagnosis.rule import Verdict, rule, seen, text_rule
+from rigup.machine.kinds import Symptom
+
+_BESIDE = ("numpy", "pillow", "typing-extensions", "requests", "filelock", "jinja2", "networkx", "sympy", "fsspec", "setuptools", "packaging")  # fmt: skip
+
+
+@rule("pip-index-url-hides-pypi")
+def asked_one_index_for_all(index: Symptom = seen("pip-single-index", "index-url-of-torch"),
+                            missing: Symptom = seen("pip-no-match-for-plain-package", "uv-no-match-on-single-index")) -> Verdict:  # fmt: skip
+    """An index of torch's builds has nothing else."""
+    return {"index": index.get("index"), "package": missing.get("package")}
+
+
+@text_rule("pip-index-url-hides-pypi", "likely")
+def index_of_builds_has_other_releases(
+    symptom: Symptom = seen("pip-no-version"),
+    index: Symptom = seen("pip-single-index"),
+    builds: Symptom = seen("pip-looks-in"),
+) -> Verdict:
+    """torch's index keeps some releases of what torch stands on, and not the one that is wanted."""
+    plain = str(symptom.get("name")).lower() in _BESIDE and symptom.get("offered", "none") != "none"
+    return plain and {"index": index.get("index"), "package": symptom.name, "said": builds.id}

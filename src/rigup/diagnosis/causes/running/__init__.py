@@ -1,0 +1,1 @@
+"""Causes of the family running: what slows work that runs."""

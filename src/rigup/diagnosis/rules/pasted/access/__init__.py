@@ -1,1 +1,0 @@
-"""Who may open a card's nodes."""

@@ -1,1 +1,0 @@
-"""Macs and their GPUs."""

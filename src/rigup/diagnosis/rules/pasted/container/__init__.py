@@ -1,1 +1,0 @@
-"""Images, engines and pods."""

@@ -1,1 +1,0 @@
-"""Containers and wheels on a Jetson, whose driver is its own."""

@@ -1,1 +1,0 @@
-"""DirectML's adapters and operations."""

@@ -1,1 +1,0 @@
-"""The kernel's side, and cards that no driver serves."""

@@ -1,1 +1,0 @@
-"""What a program asks of a machine that is in order."""

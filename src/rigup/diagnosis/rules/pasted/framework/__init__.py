@@ -1,1 +1,0 @@
-"""What frameworks and their wheels were built for."""

@@ -1,1 +1,0 @@
-"""Cards, their faults and their memory."""

@@ -1,1 +1,0 @@
-"""Cards that fell off the bus, do not start or lose bits."""

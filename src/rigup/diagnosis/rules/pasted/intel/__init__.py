@@ -1,1 +1,0 @@
-"""Intel GPUs as people show them."""

@@ -1,1 +1,0 @@
-"""Libraries beside frameworks."""

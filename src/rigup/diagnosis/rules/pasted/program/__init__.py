@@ -1,1 +1,0 @@
-"""What a program itself asks for, and its ranks."""

@@ -1,1 +1,0 @@
-"""ROCm's libraries, chips and masks."""

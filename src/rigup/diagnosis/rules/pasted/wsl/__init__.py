@@ -1,1 +1,0 @@
-"""Windows and the Linux inside it."""
