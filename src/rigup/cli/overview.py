@@ -108,6 +108,8 @@ def _hosted(machine: Machine) -> Iterator[Line]:
 def _release(platform: dict[str, Any]) -> str:
     """The kernel's release; where systems are known by their own version, that."""
     own = platform.get("system") in ("macos", "windows") and platform.get("version")
+    if str(own).startswith("10.16"):  # what macOS tells programs that were built for old releases, whatever it is
+        return ""
     return str(own or platform.get("release") or "")
 
 

@@ -120,11 +120,19 @@ def _by_build(device: Device, facts: Facts) -> State:
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
     if fitting or any(torch.get("available") for torch in builds):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
+    if builds and not coded and _is_refused(device, facts):
+        return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))
     if builds and not coded:
         return State("expected", _("a torch for it is here"), _try_it(vendor))
     if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
     return _without_torch(device, facts)
+
+
+def _is_refused(device: Device, facts: Facts) -> bool:
+    """Whether torch warns of that device by its name."""
+    lines = (symptom.fields["id"].where.text for symptom in facts.heard("xpu-names-the-processors-graphics"))
+    return bool(device.get("name")) and any(str(device["name"]) in line for line in lines)
 
 
 def _without_torch(device: Device, facts: Facts) -> State:

@@ -11,6 +11,7 @@ class _Family(msgspec.Struct, frozen=True, kw_only=True):
     family: str
     brings: list[str]
     makes: list[str] = []
+    headers: list[str] = []
 
 
 class _Further(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +67,12 @@ def making_environments(distribution: str, python: str) -> tuple[str, ...]:
     """
     row = _family(distribution)
     return _fill(row.makes, python) if row else ()
+
+
+def headers_of(distribution: str, python: str) -> tuple[str, ...]:
+    """What modules of a Python are compiled against; () where it is not known. Raises KnowledgeError."""
+    row = _family(distribution)
+    return _fill(row.headers, python) if row else ()
 
 
 def takes_uv(python: str) -> bool:

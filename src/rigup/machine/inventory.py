@@ -5,7 +5,7 @@ from typing import Any
 from rigup.machine import kinds
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Driver, Gpu, KernelModule, PciDevice, Symptom
-from rigup.machine.names import CUT
+from rigup.machine.names import CUT, same_name
 from rigup.machine.store import Facts
 
 _ASIDE: tuple[type[Fact], ...] = (Gpu, PciDevice, Symptom)
@@ -41,9 +41,12 @@ def accelerators(facts: Facts) -> list[Device] | None:
 
 
 def _phantom(gpu: Gpu, facts: Facts) -> bool:
-    """A statement about some card that nobody could name, where cards are known."""
-    if gpu.keyed() or gpu.knows("name"):
+    """A statement about some card that nobody could name, where cards are known; or about any of several that are listed."""
+    if gpu.keyed():
         return False
+    if gpu.get("name"):
+        listed = (other.get("name") for other in facts.of(Gpu) if other.keyed())
+        return sum(bool(name) and same_name(str(gpu.name), str(name)) for name in listed) > 1
     return any(other is not gpu and (other.keyed() or other.knows("name")) for other in facts.of(Gpu))
 
 

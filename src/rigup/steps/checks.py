@@ -60,6 +60,9 @@ KINDS: dict[str, Kind] = {
     "see-dkms": _check(_("it worked if this lists no module as broken, and the running kernel as installed"), ("dkms", "status")),
     "see-device-manager": _check(_("it worked if the device manager of Windows lists the card without a warning"), by_hand=True),
     "see-bus": _check(_("it worked if this lists the card"), ("lspci", "-nn", "-d", "::0300"), ("lspci", "-nn", "-d", "::0302")),
+    "see-window": _check(
+        _("it worked if the card's largest [size=…] is that of its memory, and no longer 256M"), ("lspci", "-v", "-d", "8086::0300"),
+    ),
     "see-kernel-log": _check(_("it worked if the kernel's log of this start says it no more"), ("journalctl", "-k", "-b", "--no-pager")),
     "see-memory-errors": _check(
         _("it worked if this counts no further errors, and no remapping is pending"), ("nvidia-smi", "-q", "-d", "ECC,ROW_REMAPPER,PAGE_RETIREMENT"),

@@ -126,7 +126,10 @@ KINDS: dict[str, Kind] = {
     ),
     "make-native-conda-environment": Kind(
         _("make a conda environment of the subdirectory osx-arm64 with Python {python}, and install there again"), ("python",), network=True,
-        commands=(("conda", "create", "-y", "-n", "native", "--subdir", "osx-arm64", "python={python}"),),
+        commands=(
+            ("conda", "create", "-y", "-n", "native", "--subdir", "osx-arm64", "python={python}"),
+            ("conda", "run", "-n", "native", "conda", "config", "--env", "--set", "subdir", "osx-arm64"),
+        ),
         undo=(("conda", "env", "remove", "-y", "-n", "native"),),
     ),
     "choose-build": Kind(

@@ -36,6 +36,7 @@ KINDS: dict[str, Kind] = {
         commands=(("@remove", "{packages*}"),), undo_because=_("install them again from the distribution"),
     ),
     "batch-option": Kind(_("ask the scheduler with {option}"), ("option",), undo=()),
+    "batch-line": Kind(_("add the line `#SBATCH {option}` to the others of the batch script, and submit it again"), ("option",), undo=()),
     "batch-option-instead": Kind(_("ask the scheduler with {option} in place of {former}"), ("option", "former"), undo=()),
     "as-many-gpus": Kind(
         _("ask the scheduler for as many GPUs on each node as the program is told ({option})"), ("option",), undo=(),
@@ -139,6 +140,10 @@ KINDS: dict[str, Kind] = {
     "use-spawn": Kind(
         _("start worker processes with the spawn method, and keep the GPU out of the parent process"), (), "by-hand", undo=(),
     ),
+    "launch-from-fresh-kernel": Kind(
+        _("restart the notebook's kernel, and keep all that touches the GPU (.to(\"cuda\"), torch.cuda, Accelerator()) inside the function that {program} starts"),
+        ("program",), "by-hand", undo=(),
+    ),
     "meet-at-real-address": Kind(
         _("let the ranks meet at an address that the other nodes reach, and let the node's name lead to it in /etc/hosts, not to 127.0.x.1"),
         ("part",), "every-node", commands=(("ip", "-brief", "address"),), undo=(),
@@ -179,6 +184,10 @@ KINDS: dict[str, Kind] = {
     ),
     "set-variable-early": Kind(
         _("set {name}={value} before Python starts, not inside the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "set-variable-in-first-cell": Kind(
+        _("restart the notebook's kernel, and set it in the first cell, before torch is imported: import os; os.environ[\"{name}\"] = \"{value}\""),
+        ("name", "value"), "by-hand", undo=(),
     ),
     "use-float32": Kind(_("convert the data to float32 before it goes to the GPU"), (), "by-hand", undo=()),
     "choose-adapter": Kind(_("name the adapter: index {index}, {name}"), ("index", "name"), "by-hand", undo=()),

@@ -1,5 +1,6 @@
 """Steps by the system's own commands, where the tables know them; what nobody knows the command of is a step in words of its own."""
 
+import re
 from collections.abc import Callable
 
 from msgspec import structs
@@ -11,7 +12,7 @@ from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
 from rigup.knowledge.rocm_install import installation
-from rigup.knowledge.surroundings import container_toolkit
+from rigup.knowledge.surroundings import container_toolkit, kernel_argument
 from rigup.steps import KINDS, Commands, Step, make
 
 _HERE = ("here", "kernel")
@@ -88,6 +89,20 @@ def _toolkit(step: Step, setting: Setting) -> Commands:
     return (*setup.setup, *setup.install) if setup else ()
 
 
+def _kernel_argument(step: Step, setting: Setting) -> Commands:
+    """As the distribution adds a word to the kernel's command line; not where it keeps its system unchanged, or in a container."""
+    recipe = kernel_argument(setting.distribution) if setting.distribution and not setting.wsl else None
+    argument = step.params["argument"]
+    holes = {"argument": argument, "name": re.sub(r"[^A-Za-z0-9]+", "-", argument)}
+    return tuple(tuple(_filled(word, holes) for word in argv) for argv in recipe.commands) if recipe else ()
+
+
+def _filled(word: str, holes: dict[str, str]) -> str:
+    for name, value in holes.items():
+        word = word.replace("{" + name + "}", value)
+    return word
+
+
 def _rocm(step: Step, setting: Setting) -> Commands:
     usecase = "wsl" if setting.wsl else "rocm"
     release = installation(step.params["version"], usecase, setting.distribution, setting.release, setting.kernel)
@@ -130,6 +145,7 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
 
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
+    "set-kernel-argument": _kernel_argument,
     "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
 }  # fmt: skip
 

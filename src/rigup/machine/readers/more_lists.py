@@ -111,7 +111,7 @@ def noted_chip(text: Text) -> Statements:
 @reads(adds=(Gpu,), marks=("] NVIDIA ", "] AMD ", "] Intel"), rank=0)
 def numbered_names(text: Text) -> Statements:
     """`[0] NVIDIA GeForce RTX 4060`: a number in brackets and a product's name, and nothing else but a star."""
-    form = r"^[^\n]{0,24}\[(?P<index>\d{1,2})\] (?P<name>(?:NVIDIA|AMD|Intel)[ (][^\n|,:;=\[]{4,60}?)[ \t*]{0,4}$"
+    form = r"^[^\n]{0,24}\[(?P<index>\d{1,2})\] (?P<name>(?:NVIDIA|AMD|Intel)[ (][^\n|,:;=\[]{4,60}?)(?:[ \t]{1,4}\(?\d{1,5}(?:\.\d{1,2})? ?[GM]iB\)?)?[ \t*]{0,4}$"
     for hit in list(text.each(form))[:_MOST]:
         if maker := vendor_of(hit["name"]):
             yield hit.states(Gpu, vendor=maker, name=hit["name"], runtime_index=int(hit["index"]))

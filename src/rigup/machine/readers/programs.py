@@ -57,7 +57,7 @@ def devices_by_index(text: Text) -> Statements:
     forms = (
         r"get_device_name\([ \t]*(?P<index>\d{1,2})[ \t]*\)[^\n#'\"]{0,20}(?:[ \t]*(?:#|=>|->)[ \t]*(?:(?:[Pp]rints?|[Oo]utputs?|[Rr]eturns?|[Gg]ives|[Ss]hows|[Ss]ays|[Aa]nswers|is)\b ?:? ?)?|[ \t]*\n(?:[ \t]*\n)?[ \t]*(?:Out ?\[\d{1,4}\]: ?)?)['\"]?(?P<name>[A-Z][^'\"\n]{3,70}?)['\"]?[ \t]*$",
         r"^[ \t>*-]{0,6}[Dd]evice (?P<index>\d{1,2})[ \t]?:[ \t]{1,4}(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN)[^'\"\n),|]{3,70}?)(?:[ \t]{2,}[^\n]{0,80})?$",
-        r"^[ \t>*-]{0,6}(?:cuda|CUDA):(?P<index>\d{1,2})[ \t]{0,4}(?:[:=|-]{0,2}|->|=>|→)[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n),|]{3,70}?)['\")]?[ \t]*(?:[,|][^\n]{0,80})?[ \t]*$",
+        r"^[ \t>*-]{0,6}(?:\[[Rr]ank ?\d{1,4}\]:? )?(?:cuda|CUDA):(?P<index>\d{1,2})[ \t]{0,4}(?:[:=|-]{0,2}|->|=>|→)[ \t]{1,4}['\"(]?(?P<name>(?:NVIDIA|GeForce|Tesla|Quadro|TITAN|AMD)[^'\"\n),|]{3,70}?)['\")]?[ \t]*(?:[,|][^\n]{0,80})?[ \t]*$",
     )
     for form in forms:
         for hit in text.each(form):

@@ -159,7 +159,7 @@ _GPU_TYPE = (
     _BULLET
     + r"(?:GPU type|Accelerator|Using GPU in script\?|GPU models and configuration(?![^\n]{0,120}\(gfx)) {0,40}: {0,40}(?P<name>(?:NVIDIA|AMD|Tesla|GeForce|Quadro|Radeon|Intel)[^\n,]{3,70})(?:, (?P<mib>\d{3,7}) MiB)?"
 )
-_COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: : \w{3,20})? {0,40}$"
+_COMFY = r"Device: (?:cuda|xpu):(?P<index>\d{1,2}) (?P<name>[^\n:]{3,70}?)(?: \[ZLUDA\])?(?: : \w{3,20})? {0,40}$"
 
 
 def _gpus(text: Text) -> Iterator[Gpu]:

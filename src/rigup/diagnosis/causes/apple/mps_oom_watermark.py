@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen, text_rule
 from rigup.language import _
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Symptom, Torch
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -47,8 +47,16 @@ def _bytes(size: str) -> float:
 
 
 @mends("mps-oom-watermark")
-def what_to_shrink(symptom: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory")) -> Params:
-    """More is held by others, or by this program itself."""
+def what_to_shrink(
+    symptom: Symptom | None = seen("mps-out-of-memory", "metal-out-of-memory"), mlx: Symptom | None = seen("mlx-command-failed", "mlx-in-words"), torch: Torch | None = None,
+) -> Params:  # fmt: skip
+    """More is held by others, or by this program itself; MLX has options of its own."""
+    if mlx is not None and torch is None:
+        return {
+            "how": _(
+                "a model of 4 bits (mlx-community has them) or a smaller one; for training --batch-size 1, fewer --num-layers, a shorter --max-seq-length and --grad-checkpoint"
+            )
+        }
     mine, others = (_bytes(symptom.get(name, "") if symptom else "") for name in ("allocated", "beside"))
     closing, shrinking = (
         _("close other programs, then a smaller batch or model"),

@@ -138,9 +138,14 @@ def resolver_asks_for_intels_macs(
 
 
 @mends("mps-x86-python-under-rosetta")
-def python_of_its_own_kind() -> Params:
-    """conda makes one where it is told the kind; others come from elsewhere."""
+def python_of_its_own_kind(
+    python: PythonEnv | None = None, conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+) -> Params:  # fmt: skip
+    """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
     releases = [release for release in newest.python if not release.endswith("t")] if newest else []
+    have = ".".join(str(python.get("version") or "").split(".")[:2]) if python is not None else ""
     middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
-    return {"python": middle, "machine": "arm64"}
+    release = have if have in releases else middle
+    shown = conda is not None or (python is not None and python.get("kind") == "conda")
+    return {"of_conda": release if shown else None, "python": None if shown else release, "machine": "arm64"}

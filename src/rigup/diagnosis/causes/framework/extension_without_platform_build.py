@@ -5,11 +5,13 @@ import re
 from rigup.diagnosis.causes.framework.offered_packages import COMPILED, nothing_offered, offered_nothing
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, upgrade
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule, wordings
+from rigup.knowledge.amd_ways import torch_of_amd
 from rigup.knowledge.program_builds import Program, is_package, plain_name, program_of
 from rigup.knowledge.pythons import pythons, supported
 from rigup.knowledge.torch_builds import builds, companions
 from rigup.machine.kinds import Gpu, Platform, PythonEnv, Symptom, Torch
 
+_TORCH_INDEX = re.compile(r"https://download\.pytorch\.org/whl/(?:nightly/|test/)?(?P<kind>rocm|cu|xpu)[\d.]*")
 # What a wheel's tag says of the system, and what a system calls itself.
 _TAGS = (("win", "windows"), ("macosx", "macos"), ("manylinux", "linux"), ("musllinux", "linux"), ("linux", "linux"))
 _MACHINES = {"amd64": "x86_64", "aarch64": "arm64"}
@@ -260,3 +262,29 @@ def what_serves_the_system(
         amd = named is not None and named.id in _AMDS_BITSANDBYTES
         return {"here": None if amd else _for_windows(program, torch), "wsl": "wsl"}
     return _on_linux(program, package, system, machine, rocm)
+
+
+@text_rule("extension-without-platform-build", "likely")
+def index_is_of_linux_alone(
+    symptom: Symptom = seen("pip-no-version", offered="none"), index: Symptom = seen("index-url-of-torch", "pip-single-index"), offline: Symptom | None = seen(tag="pip-index-not-reached"),
+    platform: Platform = one(system=("windows", "macos")),
+) -> Verdict:  # fmt: skip
+    """pytorch.org has its builds for ROCm for Linux, and for CUDA and XPU none for Macs: another number in the address changes nothing."""
+    match = _TORCH_INDEX.search(str(index.get("index")))
+    lacks = match is not None and (match["kind"] == "rocm" or platform.system == "macos")
+    own = str(symptom.name).partition("=")[0] in ("torch", "torchvision", "torchaudio")
+    clear = offline is None and platform.get("wsl") is None
+    return clear and own and lacks and {"name": match and match[0], "index": index.id}
+
+
+@mends("extension-without-platform-build")
+def torch_of_this_system(
+    knew: Params, _none: Symptom = seen("pip-no-version", offered="none"), card: Gpu | None = one(vendor="amd"), platform: Platform = one(system=("windows", "macos")),
+) -> Params:  # fmt: skip
+    """An index of pytorch.org has nothing for it: AMD's own has builds for Windows, and PyPI's torch is a Mac's."""
+    if not str(knew.get("name")).startswith("https://download.pytorch.org/whl/"):
+        return {}
+    if platform.system == "macos":
+        return {"here": "torch", "linux": None}
+    own = torch_of_amd(str(card.get("isa") or ""), "windows") if card is not None else None
+    return {"packages": own.packages, "index_of_amd": own.address, "here": None} if own else {}

@@ -159,7 +159,7 @@ def option_that_the_message_names(
 
 @mends("oom-model-too-large")
 def options_of_the_program(
-    knew: Params, vllm: Symptom | None = seen("vllm-in-a-path"), comfyui: Symptom | None = seen("comfyui-named"),
+    knew: Params, vllm: Symptom | None = seen("vllm-in-a-path"), comfyui: Symptom | None = seen("comfyui-named"), web: Symptom | None = seen("stable-diffusion-named"),
 ) -> Params:  # fmt: skip
     """What the program has for it, where it is known which one it is, and its message names no value of its own."""
     if any(knew.get(hole) for hole in ("shorter", "raised", "lowered")):
@@ -174,6 +174,12 @@ def options_of_the_program(
         return {
             "how": _(
                 "a quantised model (FP8 or GGUF), a smaller picture or batch, or --lowvram when ComfyUI is started"
+            )
+        }
+    if web is not None and "webui" in web.fields["id"].where.text:
+        return {
+            "how": _(
+                "--medvram, or --lowvram where that is not enough, among COMMANDLINE_ARGS in webui-user, without --no-half where pictures come out without it; a smaller picture or batch"
             )
         }
     return {}

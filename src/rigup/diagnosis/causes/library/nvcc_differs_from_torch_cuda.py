@@ -1,11 +1,15 @@
 """The CUDA compiler does not fit the CUDA that torch was built with."""
 
+import re
+
 from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, seen, text_rule
 from rigup.knowledge.cuda import toolkits_knowing, version_key
 from rigup.knowledge.cuda_libraries import toolkit_on_windows
 from rigup.knowledge.cuda_toolkits import conda_toolkit
 from rigup.knowledge.torch_builds import build, companions, index_url, variants_of
 from rigup.machine.kinds import Platform, PythonEnv, Symptom, Toolkit, Torch
+
+_ENVIRONMENT = re.compile(r"/(?:[\w.-]+/){1,8}envs/[\w.-]+")
 
 
 @text_rule("nvcc-differs-from-torch-cuda", "likely")
@@ -60,10 +64,23 @@ def toolkit_that_fits(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Para
 
 
 @mends("nvcc-differs-from-torch-cuda")
-def environment_of_conda(knew: Params, env: PythonEnv = one(kind=("conda", "venv", "user"))) -> Params:
+def environment_of_conda(
+    knew: Params, env: PythonEnv | None = one(kind=("conda", "venv", "user")), folder: Symptom | None = seen("conda-environments-folder-shown"),
+) -> Params:  # fmt: skip
     """conda brings a toolkit of any release into its environment, without root; pip's environments have none of it."""
-    conda = env.kind == "conda"
-    return {"conda": knew.get("or_conda") if conda else None, "or_conda": None}
+    if env is None and folder is None:
+        return {}
+    if env is not None and env.kind != "conda":
+        return {"or_conda": None}
+    shown = _ENVIRONMENT.search(folder.fields["id"].where.text) if folder is not None else None
+    prefix = (env.get("prefix") if env is not None else None) or (shown[0] if shown else None)
+    packages = knew.get("or_conda")
+    return {
+        "conda": packages if prefix else None,
+        "prefix": prefix,
+        "conda_alone": None if prefix else packages,
+        "or_conda": None,
+    }
 
 
 @mends("nvcc-differs-from-torch-cuda")

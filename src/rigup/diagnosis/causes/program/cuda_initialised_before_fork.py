@@ -19,3 +19,12 @@ def worker_cannot_start_cuda(
 def variable_of_vllm(_said: Symptom = seen("vllm-in-a-path", "vllm-uses-spawn", "vllm-tensor-parallel")) -> Params:
     """vLLM starts its workers itself, and has a variable for how."""
     return {"method": "VLLM_WORKER_MULTIPROC_METHOD"}
+
+
+@mends("cuda-initialised-before-fork")
+def launcher_of_notebooks(
+    launcher: Symptom | None = seen("accelerate-forked-after-cuda", "accelerate-notebook-cuda", "accelerator-made-before-the-launch"),
+) -> Params:  # fmt: skip
+    """accelerate's launcher forks by design: spawn is no way there, a kernel that has not touched the GPU is."""
+    named = launcher is not None
+    return {"launcher": "notebook_launcher" if named else None, "general": None if named else "workers"}

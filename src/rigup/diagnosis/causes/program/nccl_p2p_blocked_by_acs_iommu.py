@@ -1,6 +1,6 @@
 """The PCIe bridges send the GPUs' direct traffic through the IOMMU, where it is blocked."""
 
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import CardCount, Gpu, KernelParameter, Symptom, Variable
 
 _HINDERED = 0.5  # of the way by the processor, which the direct way should beat
@@ -62,3 +62,11 @@ def direct_way_is_slower_than_the_detour(symptom: Symptom = seen("bandwidth-betw
     """Copies between two cards are slower by the direct way than by memory."""
     on, off = (float(part) if part.count(".") < 2 else 0.0 for part in (symptom.on, symptom.off))
     return 0 < on < _HINDERED * off
+
+
+@mends("nccl-p2p-blocked-by-acs-iommu")
+def word_that_the_message_names(
+    warned: Symptom | None = seen("rccl-misses-passthrough", "rccl-wants-iommu-pt"),
+) -> Params:
+    """RCCL names what the kernel is to be started with; without its word the detour is quicker tried."""
+    return {"named": "iommu=pt" if warned is not None else None, "unnamed": None if warned is not None else "iommu=pt"}

@@ -25,12 +25,14 @@ _AMD_ONLY = (
 
 @rule("cuda-torch-on-amd")
 def build_for_the_other_maker(torch: Torch, card: Gpu = one(vendor="amd"), other: Gpu | None = one(vendor="nvidia"),
-                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(tag="rocm-stack-no-nvidia")) -> Verdict:  # fmt: skip
-    """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does."""
+                              rocm: Toolkit | None = one(name="rocm"), error: Symptom | None = seen(tag="rocm-stack-no-nvidia"),
+                              zluda: Symptom | None = seen("zluda-asked-for", "zluda-in-words")) -> Verdict:  # fmt: skip
+    """Graphics in a processor count only where somebody wanted to compute on them; who asks ROCm's tools for them does. ZLUDA wants that build."""
     intended = card.get("integrated") is False or rocm is not None or error is not None or card.knows("shown_isa")
     return (
         intended
         and other is None
+        and zluda is None
         and bool(torch.cuda)
         and torch.get("hip") is None
         and torch.get("available") is not True

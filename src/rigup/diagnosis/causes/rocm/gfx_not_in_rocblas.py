@@ -11,7 +11,7 @@ from rigup.diagnosis.causes.rocm.ollama import spared
 from rigup.diagnosis.causes.rocm.who_computes import who_computes_where
 from rigup.diagnosis.causes.rocm_chips import left
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, helps
-from rigup.diagnosis.rule import Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.rocm import override_for
 from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Torch, Variable
@@ -97,3 +97,9 @@ mends("gfx-not-in-rocblas")(override_that_helps)
 mends("gfx-not-in-rocblas")(build_that_has_it)
 mends("gfx-not-in-rocblas")(way_around_rocm)
 mends("gfx-not-in-rocblas")(chip_that_is_better_hidden)
+
+
+@mends("gfx-not-in-rocblas")
+def files_that_zluda_reads(knew: Params, _named: Symptom = seen("zluda-asked-for", "zluda-in-words")) -> Params:
+    """ZLUDA runs a torch for NVIDIA over the HIP SDK's libraries: these have to know the chip, and the torch stays."""
+    return {**dict.fromkeys(("torch", "packages", "backend", "chip", "cpu_torch")), "set_of": knew.get("isa")}

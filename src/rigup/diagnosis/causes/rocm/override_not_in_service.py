@@ -37,6 +37,7 @@ def runs_without_what_is_configured(running: Variable = one(at="service", name=O
 def refused_though_a_sibling_is_listed(
     error: Symptom = seen(tag="ollama-refuses-chip"), override: Variable | None = one(at="service", name=OVERRIDE),
     served: Symptom | None = seen("ollama-computes-on-rocm", "ollama-amdgpu-supported"), platform: Platform | None = None, statement: Symptom | None = seen("override-value-told", "override-set-told-in-capitals"),
+    shell: Variable | None = one(at="shell", name=OVERRIDE),
 ) -> Verdict:  # fmt: skip
     """With the override in force the server would not have looked at the list; on Windows there is none."""
     row = override_for(str(error.get("gfx")))
@@ -45,8 +46,10 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    is_named = useful and unset and (override is not None or statement is not None)
-    return is_named and {"service": service_of(error.place.process), "value": row and row.value, "name": OVERRIDE}
+    is_named = useful and unset and (override is not None or statement is not None or shell is not None)
+    wrote = str(shell.get("value") or "") if shell is not None else ""
+    value = wrote if gfx_of_decimal(wrote) in listed else row and row.value
+    return is_named and {"service": service_of(error.place.process), "value": value, "name": OVERRIDE}
 
 
 @rule("override-not-in-service")

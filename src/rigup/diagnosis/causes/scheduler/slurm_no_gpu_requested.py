@@ -123,4 +123,7 @@ def gpus_by_node(job: JobRequest | None = None, want: Launch | None = None) -> P
     """As many on each node as the program wants devices; else as many as it has tasks there, if these are few."""
     tasks = (tasks_per_node(job) if job else None) or 1
     wanted = (want.get("devices") if want else None) or (tasks if tasks <= _MOST else 1)
-    return {"option": asking(wanted)["option"]}
+    option = asking(wanted)["option"]
+    readings = job.fields.values() if job is not None else ()
+    script = any(reading.where.text.lstrip().startswith("#SBATCH") for reading in readings)
+    return {"line": option, "option": None} if script else {"option": option}
