@@ -40,7 +40,7 @@ def checks_of(cause: str, family: str, vendor: str, system: str, inside: bool, k
 
 class _Framework(msgspec.Struct, frozen=True, kw_only=True):
     framework: str
-    code: str
+    statement: str
 
 
 def code_that_asks(framework: str) -> str:
@@ -51,4 +51,4 @@ def code_that_asks(framework: str) -> str:
 
     """
     rows = tables.rows("checks", "framework", _Framework)
-    return next((row.code for row in rows if row.framework == framework), "")
+    return next((row.statement for row in rows if row.framework == framework), "")
