@@ -260,8 +260,8 @@ def _notes(answer: Doctor) -> Iterator[str]:
     if answer.answers:
         parts = (f"<p>{_prose(question.answer)}</p>{_well(question.commands)}" for question in answer.answers)
         yield _heading(2, _("What was asked")) + "\n" + "\n".join(parts)
-    if sentences := harmless(answer):
-        yield _heading(2, _("Known to be without consequence")) + "\n" + _list(sentences)
+    for head, sentences in harmless(answer):
+        yield _heading(2, head) + "\n" + _list(sentences)
     titles = [group.title for group in grouped(answer.findings) if not loud(group)]
     if titles:
         yield _heading(2, _("Notes")) + "\n" + _list(titles)

@@ -117,8 +117,14 @@ def _unknown(answer: Doctor, loud: bool) -> str:
     """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
     if answer.answers and not loud:
         return _("Nothing wrong was found; what was asked is answered below.")
+    if any(message.works for message in answer.harmless) and not loud:
+        return _("Nothing wrong was found, and what is named below is seen to work.")
     if answer.harmless and not loud:
         return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
+    if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):
+        return _(
+            "Nothing wrong was found, and nothing that is shown speaks against the GPU; more is not known of what is asked."
+        )
     return _("Too little was seen to say that all is well; nothing wrong was found.")
 
 
@@ -357,15 +363,22 @@ def _answers(answer: Doctor) -> list[str]:
 
 def _harmless(answer: Doctor) -> list[str]:
     """Messages that worry people, with what they mean."""
-    lines = [line for sentence in harmless(answer) for line in wrapped(sentence, "  - ", "    ")]
-    return [style(_("Known to be without consequence"), bold=True), *lines] if lines else []
+    parts = [
+        [style(head, bold=True), *(line for sentence in sentences for line in wrapped(sentence, "  - ", "    "))]
+        for head, sentences in harmless(answer)
+    ]
+    return "\n\n".join("\n".join(part) for part in parts).splitlines()
 
 
-def harmless(answer: Doctor) -> list[str]:
-    """Each such message as it stands there, and its meaning."""
+def harmless(answer: Doctor) -> list[tuple[str, list[str]]]:
+    """Heads, each with such messages as they stand there and their meaning: of what is seen to work, and of what is without consequence."""
+    kinds = ((_("Seen to work"), True), (_("Known to be without consequence"), False))
+    found = [(head, [message for message in answer.harmless if message.works == works]) for head, works in kinds]
+    sentence = _("“{message}”: {meaning}")
     return [
-        _("“{message}”: {meaning}").format(message=message.said[:_LONGEST], meaning=message.meaning)
-        for message in answer.harmless
+        (head, [sentence.format(message=message.said[:_LONGEST], meaning=message.meaning) for message in messages])
+        for head, messages in found
+        if messages
     ]
 
 

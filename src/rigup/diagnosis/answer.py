@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup import plugins
-from rigup.diagnosis.at_work import is_at_work, is_undecided
+from rigup.diagnosis.at_work import AT_WORK, is_at_work, is_undecided
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.ruled_out import ruled_out
@@ -118,12 +118,16 @@ def answer(diagnosis: Diagnosis) -> Doctor:
 
 
 def _answers(given: tuple[Text, ...], findings: list[Finding]) -> list[AnsweredQuestion]:
-    """What is asked again and again of machines that are in order; beside what is wrong it is not what matters."""
-    if any(finding.severity != "note" and not is_guess(finding) for finding in findings):
-        return []
+    """What is asked again and again of machines that are in order; beside what is wrong only what belongs to it matters."""
+    loud = {finding.cause for finding in findings if finding.severity != "note" and not is_guess(finding)}
     from rigup.knowledge.questions import asked_in
 
-    asked = {question.row.id: question for text in given for question in asked_in(text.body)}
+    asked = {
+        question.row.id: question
+        for text in given
+        for question in asked_in(text.body)
+        if not loud or loud.intersection(question.row.beside)
+    }
     return [
         AnsweredQuestion(id=id_, asked=question.sentence, answer=_(question.row.answer), commands=question.lines)
         for id_, question in asked.items()
@@ -142,14 +146,16 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
         return []
     rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
     return [
-        HarmlessMessage(symptom=row.id, said=_words_of(row, symptom), meaning=_(row.meaning))
+        HarmlessMessage(symptom=row.id, said=_words_of(row, symptom), meaning=_(row.meaning), works=row.id in AT_WORK)
         for row in rows.values()
         for symptom in facts.heard(row.id)[:1]
     ]
 
 
 def _words_of(row: Signature, symptom: Symptom) -> str:
-    """What is known of a line, without what a logger or Python puts before it."""
+    """What is known of a line, without what a logger or Python puts before it; of several lines those that a group named so holds."""
+    if words := symptom.get("said"):
+        return str(words).strip()
     line = symptom.fields["id"].where.text.strip()
     found = pattern(row.regex).search(line)
     return found[0].strip() if found else line

@@ -8,6 +8,7 @@ from rigup.machine.store import Facts
 _LISTED = wordings("jax-lists-gpus", "tensorflow-lists-a-gpu", "lightning-uses-the-gpu", tag="gpu-at-work")
 # A program's own words that it computes on one, which may be too little of it.
 _COMPUTES = ("tf-device-created", "ollama-computes-on-rocm")
+AT_WORK = frozenset((*_LISTED, *_COMPUTES))
 _WORKS = wordings("collectives-run-right", *_LISTED, tag="works-inside")
 _NO_SUCH_CARD = wordings(tag="no-such-card")
 _DRIVER_SILENT = wordings(tag="nvidia-driver-silent")
@@ -27,7 +28,7 @@ def is_undecided(facts: Facts) -> bool:
 
 def is_at_work(facts: Facts) -> bool:
     """Whether a framework says that it reaches a GPU, or a program that it computes on one."""
-    return _is_reached(facts) or bool(facts.heard(*_LISTED, *_COMPUTES))
+    return _is_reached(facts) or bool(facts.heard(*AT_WORK))
 
 
 def _is_reached(facts: Facts) -> bool:

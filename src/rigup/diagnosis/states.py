@@ -18,7 +18,7 @@ _EVERYDAY = "everyday"  # the family of causes that lie in what a program asks
 _RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
 _MODULES = {"nvidia": "nvidia", "nouveau": "nvidia", "amdgpu": "amd"}
 _OF_ONE_PROGRAM = ("library", "framework", "program")  # layers of what may fail while the card computes for others
-_NAMES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"}  # torch's own names of devices
+TORCH_DEVICES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"}  # torch's own names of devices
 
 
 class State(NamedTuple):
@@ -84,7 +84,7 @@ def _concerns(finding: Finding, device: Device) -> bool:
         for gpu in finding.params.values()
         if hasattr(gpu, "fields") and "vendor" in gpu.fields
     }
-    makers |= {maker for maker in _NAMES if finding.params.get("vendor") == maker} | set(finding.row.makers)
+    makers |= {maker for maker in TORCH_DEVICES if finding.params.get("vendor") == maker} | set(finding.row.makers)
     makers |= {
         maker for module, maker in _MODULES.items() if str(finding.params.get("module") or "").startswith(module)
     }
@@ -184,7 +184,7 @@ def made_for(torch: Torch, vendor: str, facts: Facts) -> bool:
 
 def _try_it(vendor: str) -> str:
     """A computation that a person can try; being available proves nothing."""
-    code = "import torch; print(torch.ones(3, device='" + _NAMES.get(vendor, "cuda") + "') * 2)"
+    code = "import torch; print(torch.ones(3, device='" + TORCH_DEVICES.get(vendor, "cuda") + "') * 2)"
     return _("Try it: {command}").format(command='python -c "' + code + '"')
 
 

@@ -25,6 +25,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         lines: commands below it, with holes that `fills` fills from the text, or `usual`.
         example: a paragraph in which it is asked.
         near_miss: one in which it is not.
+        beside: causes beside which it is answered, too; else only where nothing is wrong.
 
     """
 
@@ -36,6 +37,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     usual: dict[str, str] = {}
     example: str
     near_miss: str
+    beside: list[str] = []
 
 
 class Asked(NamedTuple):

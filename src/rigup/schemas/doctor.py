@@ -76,18 +76,20 @@ class AnsweredQuestion(Struct, frozen=True, kw_only=True):
 
 
 class HarmlessMessage(Struct, frozen=True, kw_only=True):
-    """A message that is known to be without consequence.
+    """A message that is known to be without consequence, or that shows something at work.
 
     Attributes:
         symptom: its id.
         said: its words, as they stand there.
         meaning: what it means, as a sentence.
+        works: it shows that something computes, or is reached.
 
     """
 
     symptom: str
     said: str
     meaning: str
+    works: bool = False
 
 
 class Rank(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
         network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
     ),
     "reload-driver": Kind(
-        _("end what uses the GPU (nvidia-persistenced and the desktop, too), then unload NVIDIA's modules and load them anew"), (), "kernel", root=True, tag="caution",
+        _("once no work runs on the GPU any more: stop what still holds it (nvidia-persistenced, the desktop), then unload NVIDIA's modules and load them anew"), (), "kernel", root=True, tag="caution",
         commands=(("modprobe", "-r", "nvidia_uvm", "nvidia_drm", "nvidia_modeset", "nvidia"), ("modprobe", "nvidia")), undo=(),
     ),
     "reload-module": Kind(
@@ -135,6 +135,9 @@ KINDS: dict[str, Kind] = {
     "drain-node": Kind(
         _("on a node that runs the jobs of others: drain it first (scontrol, kubectl), and let them end; who is not its administrator asks them"),
         (), "by-hand", undo=(),
+    ),
+    "let-work-end": Kind(
+        _("programs still compute on the GPU, and this would end them: wait until they are through, or ask whose they are"), (), "by-hand", undo=(),
     ),
     "newer-driver": Kind(
         _("install a newer release of the {vendor} driver: its sources know this kernel"), ("vendor",), "kernel", root=True,

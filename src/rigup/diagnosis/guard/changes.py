@@ -173,10 +173,11 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
-    """On a node that runs others' jobs nothing is stopped under them."""
-    if not setting.shared or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
+    """On a node that runs others' jobs nothing is stopped under them, nor anywhere under a run that goes on."""
+    first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
+    if not first or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
         return steps
-    return [make("drain-node", {}, KINDS), *steps]
+    return [make(first, {}, KINDS), *steps]
 
 
 CHANGES: tuple[Change, ...] = (

@@ -5,6 +5,7 @@ from msgspec import structs
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.changes import own_python
 from rigup.diagnosis.guard.setting import Setting
+from rigup.diagnosis.states import TORCH_DEVICES
 from rigup.knowledge.checks import checks_of, code_that_asks
 from rigup.steps import KINDS, Step, StepError, make, parse
 
@@ -24,7 +25,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
-        spec = _of_processor(_of_service(row, finding), holes)
+        spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
             kind, params = _of_framework(*parse(spec, holes), kinds, setting)
             step = make(kind, params, KINDS, setting.world, setting.wsl)
@@ -45,6 +46,11 @@ def _of_service(spec: str, finding: Finding) -> str:
 def _of_processor(spec: str, holes: dict[str, str]) -> str:
     """A build for the processor computes on no card."""
     return "see-import" if spec.startswith("see-torch") and holes.get("index", "").endswith("/cpu") else spec
+
+
+def _of_maker(spec: str, vendor: str) -> str:
+    """torch is asked for the device of the card's maker, whatever row speaks of it."""
+    return spec.replace("device=cuda", f"device={TORCH_DEVICES.get(vendor, 'cuda')}")
 
 
 def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: Setting) -> tuple[str, dict[str, str]]:

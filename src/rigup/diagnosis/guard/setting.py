@@ -1,5 +1,6 @@
 """What the guard knows of machine, place and text: the surroundings in which a way to mend would be gone."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
@@ -14,6 +15,7 @@ from rigup.machine.kinds import (
     DkmsTree,
     Driver,
     Gpu,
+    GpuProcess,
     JobRequest,
     Package,
     Platform,
@@ -37,11 +39,13 @@ _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
 _SPEAK_FOR = {"xpu-": "intel", "mps-": "apple"}  # beginnings of the ids of torch's own messages
+_OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="nvidia-named card-named")
 _OF_ANY_MAKER = lazy_regex(
     r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b"
 )  # what runs on every maker's cards
 _EMBEDDED = "embedded-python-typed"
 _SHELL = wordings(tag="unix-shell-shown")
+_GOES_ON = wordings(tag="work-goes-on")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
@@ -75,6 +79,7 @@ class Setting(NamedTuple):
         python: the interpreter that failed, by its own path or as it was typed.
         shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
+        busy: somebody says that work goes on there, or a program is shown to compute on a card.
         packages: of the distribution that are installed and have to do with GPUs.
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
@@ -104,6 +109,7 @@ class Setting(NamedTuple):
     python: str = "python"
     shell: bool = False
     shared: bool = False
+    busy: bool = False
     packages: frozenset[str] = frozenset()
     persistenced: bool = False
     absent: frozenset[str] = frozenset()
@@ -144,6 +150,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         python=_python(finding, facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
+        busy=_is_busy(facts),
         packages=_installed(facts),
         persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
@@ -272,19 +279,24 @@ def _groups(facts: Facts) -> frozenset[str]:
 
 
 def _vendor(facts: Facts) -> str:
-    """Intel's graphics beside a card are nobody's question."""
-    cards = {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
-    vendors = cards or {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
-    versions = [str(torch.get("version")) for torch in facts.of(Torch)]
-    vendors = vendors or {maker for mark, maker in _BACKENDS.items() if any(mark in version for version in versions)}
-    symptom_ids = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
-    vendors = vendors or {
-        maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in symptom_ids)
-    }
+    """By the cards, the drivers, what torch was asked for, the card that people name, and torch's own version, whichever tells first; Intel's graphics beside a card are nobody's question."""
+    vendors = next(filter(None, _makers(facts)), set())
     vendors = vendors - {"intel"} if len(vendors) > 1 else vendors
     if not vendors and any(_OF_ANY_MAKER.search(symptom.fields["id"].where.text) for symptom in facts.of(Symptom)):
         return "any"
     return vendors.pop() if len(vendors) == 1 else ""
+
+
+def _makers(facts: Facts) -> Iterator[set[str]]:
+    yield {str(gpu.get("vendor")) for gpu in facts.of(Gpu) if gpu.get("vendor")}
+    yield {str(driver.get("vendor")) for driver in facts.of(Driver) if driver.get("vendor")}
+    symptom_ids = [str(symptom.get("id")) for symptom in facts.of(Symptom)]
+    yield {"intel" for _told in facts.heard(*_OF_INTELS)} | {
+        maker for start, maker in _SPEAK_FOR.items() if any(id_.startswith(start) for id_ in symptom_ids)
+    }
+    yield {"intel"} if facts.heard("intel-gpu-in-words") and not facts.heard(*_OTHERS_CARDS) else set()
+    versions = [str(torch.get("version")) for torch in facts.of(Torch)]
+    yield {maker for mark, maker in _BACKENDS.items() if any(mark in version for version in versions)}
 
 
 def _installed(facts: Facts) -> frozenset[str]:
@@ -308,6 +320,13 @@ def _branch(finding: Finding, facts: Facts) -> str:
     lines = " ".join(str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom))
     match = _BRANCH.match(version) or _BRANCH_IN_PATH.search(lines)
     return match[1] if match else ""
+
+
+def _is_busy(facts: Facts) -> bool:
+    """Whether a run goes on; Windows lists its desktop's programs as ones that compute."""
+    linux = not any(platform.get("wsl") or platform.get("system") == "windows" for platform in facts.of(Platform))
+    computing = any(process.get("graphics") is False for process in facts.of(GpuProcess))
+    return bool(facts.heard(*_GOES_ON)) or (linux and computing)
 
 
 def _is_shared(facts: Facts) -> bool:

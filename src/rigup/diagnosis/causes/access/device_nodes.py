@@ -30,6 +30,11 @@ def by_another_number(node: DeviceNode, account: Account) -> bool:
     return listed and "render" in account.groups and bool(account.get("numbers")) and not _is_member(node, account)
 
 
+def in_the_usual_group(account: Account | None) -> bool:
+    """Whether an account holds the group to which distributions give the render nodes; who asks as root needs none."""
+    return account is not None and ("render" in (account.get("groups") or ()) or account.get("uid") == 0)
+
+
 def named(account: Account | None, error: Symptom | None = None) -> Params:
     """The account, where its name is known; else the fix speaks of the person's own. A service has one of its own."""
     kind, _colon, name = error.place.process.partition(":") if error else ("", "", "")

@@ -1,6 +1,6 @@
 """Your account may not open the GPU's device node."""
 
-from rigup.diagnosis.causes.access.device_nodes import KFD, by_another_number, closed, named
+from rigup.diagnosis.causes.access.device_nodes import KFD, by_another_number, closed, in_the_usual_group, named
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
@@ -89,20 +89,24 @@ def node_for_root_alone(
 
 @rule("render-group-missing", "possible")
 def no_device_on_linux(
-    symptom: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None
+    symptom: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None,
+    account: Account | None = None,
 ) -> Verdict:  # fmt: skip
-    """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node."""
+    """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node, unless it holds the group."""
+    if in_the_usual_group(account):
+        return False
     built = torch is None or "+xpu" in str(torch.get("version")) or not torch.knows("version")
     return where is None and built and not platform.get("wsl") and not symptom.place.world and {"vendor": "intel"}
 
 
 @rule("render-group-missing", "possible")
 def build_for_intel_sees_none_on_linux(
-    torch: Torch = one(xpu_available=False),
-    platform: Platform = one(system="linux"),
-    where: Symptom | None = seen(tag="container-spoken-of"),
-) -> Verdict:
+    torch: Torch = one(xpu_available=False), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"),
+    account: Account | None = None,
+) -> Verdict:  # fmt: skip
     """The same by torch's own answer."""
+    if in_the_usual_group(account):
+        return False
     return where is None and "+xpu" in str(torch.get("version")) and not platform.get("wsl") and {"vendor": "intel"}
 
 
@@ -129,9 +133,11 @@ def amds_tool_is_refused(
 def torch_for_rocm_finds_none(
     symptom: Symptom = seen("torch-no-cuda-gpus", runtime="HIP"), boxed: Symptom | None = seen(tag="boxes-named"), mask: Variable | None = one(name=MASKS),
     world: World | None = None, platform: Platform | None = None, card: Gpu | None = one(vendor="amd", seen_by=("rocminfo", "rocm-smi")),
-    wsl: Symptom | None = seen(tag="wsl-spoken-of"),
+    wsl: Symptom | None = seen(tag="wsl-spoken-of"), account: Account | None = None,
 ) -> Verdict:  # fmt: skip
-    """On a host whose card nobody doubts it is most often the right to open the nodes."""
+    """On a host whose card nobody doubts it is most often the right to open the nodes, unless the account has it."""
+    if in_the_usual_group(account):
+        return False
     elsewhere = boxed is not None or symptom.place.world or bool(world and world.get("container"))
     guest = platform is not None and bool(platform.get("wsl") or platform.get("system") == "windows")
     guest = guest or wsl is not None
@@ -204,9 +210,11 @@ def build_for_intel_sees_none_for_such_an_account(
 @text_rule("render-group-missing", "possible")
 def runtime_of_intels_does_not_start(
     symptom: Symptom = seen("xpu-runtime-does-not-start"), listed: Symptom | None = seen("xpu-lists-a-card"), works: Torch | None = one(xpu_available=True), card: Gpu | None = one(vendor="intel", seen_by=("sycl-ls", "clinfo")),
-    inside: Symptom | None = seen(tag="container-spoken-of"), guest: Platform | None = one(wsl=(1, 2)),
+    inside: Symptom | None = seen(tag="container-spoken-of"), guest: Platform | None = one(wsl=(1, 2)), account: Account | None = None,
 ) -> Verdict:  # fmt: skip
-    """On Linux the runtime opens the card's node first; a card that something lists is open."""
+    """On Linux the runtime opens the card's node first; a card that something lists is open, and so it is to who holds the group."""
+    if in_the_usual_group(account):
+        return False
     linux = str(symptom.get("path") or "").startswith("/") and not symptom.place.world
     return linux and all(other is None for other in (listed, works, card, inside, guest)) and {"vendor": "intel"}
 

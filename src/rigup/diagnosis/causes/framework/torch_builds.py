@@ -5,12 +5,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rigup.diagnosis.causes.framework.programs import named_programs, plain_system, wish_of
-from rigup.diagnosis.rule import Params, one
+from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.cuda import driver_minimum, reaches
 from rigup.knowledge.driver_choice import branch_left_for, first_branch, stable_branch
 from rigup.knowledge.torch_builds import TorchBuild, companions, index_url
 from rigup.knowledge.torch_changes import Wish, ever_built, nearest_build, of_amds_index
-from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Torch
+from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Symptom, Torch
 
 KINDS = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 
@@ -86,7 +86,7 @@ def holes_of(
 
 def a_build_that_serves_the_card(
     knew: Params, gpu: Gpu | None = None, driver: Driver | None = one(vendor="nvidia"), python: PythonEnv | None = None,
-    platform: Platform | None = None, torch: Torch | None = None,
+    platform: Platform | None = None, torch: Torch | None = None, xpu: Symptom | None = seen(tag="intel-asked-of-torch"),
 ) -> Params:  # fmt: skip
     """The release that is there, or the nearest that has code for the card; where the text names too little, who chooses it there."""
     wish = wish_of(named_programs(knew)) if knew.get("wish") is None else str(knew["wish"])
@@ -101,6 +101,8 @@ def a_build_that_serves_the_card(
     if wish != "torch":
         return {"wish": wish, "gpus": None if wish else "any"}
     known = Machine(gpu, driver, python, platform, torch).wish()
+    if xpu is not None and gpu is None:
+        known = replace(known, kind=KINDS["intel"], driver="")
     if not known.kind or not (known.isa or (known.have and known.driver) or known.kind == "xpu"):
         return {"wish": wish}
     if known.isa and known.kind == "cuda" and not buildable(known):
