@@ -368,3 +368,29 @@ def test_a_trainer_that_saves_waits_since_a_release(pins, waits):
         "    trainer.fit(", "    if trainer.is_global_zero:\n        trainer.save_checkpoint('x')\n    trainer.fit("
     )
     assert ("rank-zero-collective-deadlock" in causes(script, batch(SRUN, options=TASKS), pins=pins)) is waits
+
+
+@pytest.mark.parametrize(
+    ("option", "cluster", "severity"),
+    [
+        ("--constraint=gpu", "", "warning"),
+        ("--constraint=haswell", "", "error"),
+        ("--partition=new", "", "error"),
+        ("--constraint=gpu", CLUSTER, "error"),
+    ],
+)
+def test_a_feature_that_may_grant_gpus_makes_a_missing_request_a_warning(option, cluster, severity):
+    options = (
+        "--nodes=1",
+        "--ntasks-per-node=1",
+        "--time=01:00:00",
+        option,
+        *(("--partition=new",) if cluster else ()),
+    )
+    script = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n"
+    (no_gpu,) = [
+        each
+        for each in found(script, batch("python train.py", options=options), cluster=cluster)
+        if each.cause == "slurm-no-gpu-requested"
+    ]
+    assert no_gpu.severity == severity
