@@ -98,7 +98,9 @@ def answer(diagnosis: Diagnosis) -> Doctor:
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [finding.title for finding in shown], facts)
     failed = failures(machine.get("accelerators", []), facts)
-    judgement = verdict(findings, facts, machine, bool(left or complained or facts.omitted))
+    answers = _answers(given, findings)
+    unsettled = complained and not (answers and is_at_work(facts))  # who asks what is known of something that works
+    judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted))
     if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return Doctor(
@@ -109,7 +111,7 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
-        answers=_answers(given, findings),
+        answers=answers,
         harmless=_harmless(findings, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
