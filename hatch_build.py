@@ -14,8 +14,9 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-KNOWLEDGE = Path("src", "rigup", "knowledge")
-LOCALES = Path("src", "rigup", "locales")
+PACKAGE = Path("src", "rigup")
+KNOWLEDGE, LOCALES = PACKAGE / "knowledge", PACKAGE / "locales"
+PROBES = ("verify/probe", "bench/probe")
 INDEX = "rigup/diagnosis/files.msgpack"
 PACKED = "rigup/shipped.tar.xz"
 
@@ -45,6 +46,11 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
                 tables: "knowledge/compiled.msgpack",
                 knowledge.parent / weights: weights,
                 joined: "locales/catalogues",
+            }
+            files |= {
+                path: path.relative_to(root / PACKAGE).as_posix()
+                for probe in PROBES
+                for path in sorted((root / PACKAGE / probe).rglob("*.py"))
             }
             build_data["force_include"][str(_packed(files, folder))] = PACKED
 

@@ -1,4 +1,4 @@
-"""What comes packed with an installed rigup, tables and catalogues of messages, unpacked once into the account's cache folder.
+"""What comes packed with an installed rigup, tables, catalogues of messages and programs for other environments, unpacked once into the account's cache folder.
 
 Together they are packed to half of what a wheel would make of them. A checkout has them beside their sources, and packs nothing.
 """

@@ -112,8 +112,15 @@ def test_the_build_hook_compiles_and_ships(tmp_path):
         sizes = {member.name: member.size for member in archive}
         catalogues = unpack_catalogues(archive.extractfile(CATALOGUES).read())
         (tmp_path / "compiled.msgpack").write_bytes(archive.extractfile("knowledge/compiled.msgpack").read())
-    assert sizes.keys() == {"knowledge/compiled.msgpack", "knowledge/text_classifier.bin", CATALOGUES}
-    assert min(sizes.values()) > 10_000
+    tables_and_texts = {"knowledge/compiled.msgpack", "knowledge/text_classifier.bin", CATALOGUES}
+    probes = {
+        path.relative_to(tmp_path / "src" / "rigup").as_posix()
+        for room in ("verify", "bench")
+        for path in (tmp_path / "src" / "rigup" / room / "probe").rglob("*.py")
+    }
+    assert len(probes) > 100
+    assert sizes.keys() == tables_and_texts | probes
+    assert min(sizes[name] for name in tables_and_texts) > 10_000
     for language, catalogue in catalogues.items():
         source = tmp_path / "src" / "rigup" / "locales" / language / "LC_MESSAGES" / "rigup.mo"
         with io.BytesIO(compiled_catalogue(catalogue)) as ours, source.open("rb") as theirs:

@@ -3,10 +3,10 @@
 import os
 import shutil
 import time
-from pathlib import Path
 
 from msgspec import UNSET, structs
 
+from rigup import shipped
 from rigup.bench.answer import answer, drops
 from rigup.bench.records import earlier, keep, run_of
 from rigup.bench.sensors import Sensors, busy_cores
@@ -23,7 +23,7 @@ from rigup.verify.verify import verify
 LIMIT = 60.0
 """Seconds that quick mode takes at most, from the first look at the machine to the answer."""
 
-_PROBE = Path(__file__).parent / "probe"
+_PROBE = shipped.path("bench/probe")
 _FRAMEWORKS = ("torch", "llama.cpp")
 _LAST = 3.0  # seconds of the limit for the answer itself
 

@@ -74,8 +74,8 @@ KINDS: dict[str, Kind] = {
         commands=(_INITRAMFS,), undo=(),
     ),
     "run-driver-installer": Kind(
-        _("run the installer {file} again, with --dkms so that new kernels get the module too"), ("file",), "kernel", root=True, tag="caution",
-        commands=(("sh", "{file}", "--dkms"),), undo=(("nvidia-uninstall",),),
+        _("run the installer {installer} again, with --dkms so that new kernels get the module too"), ("installer",), "kernel", root=True, tag="caution",
+        commands=(("sh", "{installer}", "--dkms"),), undo=(("nvidia-uninstall",),),
     ),
     "set-module-option": Kind(
         _("set {module}.{name} to {value} for the next start"), ("module", "name", "value"), "kernel", root=True,

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-PROBE = Path(__file__).parent / "probe"
+from rigup import shipped
+
+PROBE = shipped.path("verify/probe")
 Event = dict[str, Any]
 _TICK = 0.2  # seconds between looks at its memory
 _LINE, _LINES = 1_000_000, 20_000  # bytes of one, and how many, are listened to

@@ -1,6 +1,7 @@
 """`rigup train check`: files are read, judged, and mended where that was agreed to."""
 
 import functools
+import itertools
 import os
 import posixpath
 from collections.abc import Callable
@@ -14,12 +15,14 @@ from rigup.train.check.answer import answer, mended
 from rigup.train.check.check import Files, Judged, judged
 from rigup.train.check.cluster import MOST_LETTERS, ClusterError, Partitions, partitions_of
 from rigup.train.check.found import Change
+from rigup.train.check.pinned import FILES
 from rigup.train.check.python.modules import UnreadableError
 from rigup.train.check.shell.reading import NoShellParserError
 from rigup.workflows.errors import CannotBeDoneError, RequestError
 
 _MOST_BYTES = 2_000_000
 _MOST_FOLDERS = 2000
+_MOST_PINNING = 40  # files that fix releases
 _HIGHEST = 3  # folders above the batch script's from which it may have been submitted
 _SECONDS = 20.0
 
@@ -124,8 +127,17 @@ def _files(script: Path, batch: Path | None) -> Files:
         script=script.name, text=_text(script), beside=_reader(script.parent), batch=batch.name if batch else "",
         batch_text=_text(batch) if batch else "", beside_batch=_reader(batch.parent) if batch else (lambda _path: None),
         folders=_folders(batch.parent) if batch else frozenset(),
-        above=functools.partial(_folders_above, script, batch) if batch else (lambda _path: frozenset()),
+        above=functools.partial(_folders_above, script, batch) if batch else (lambda _path: frozenset()), pins=functools.partial(_pins, script),
     )  # fmt: skip
+
+
+def _pins(script: Path) -> str:
+    """What fixes releases, beside the script and in the folders above it as far as its repository goes."""
+    folders = Path(os.path.realpath(script)).parents[: _HIGHEST + 1]
+    last = next((number for number, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    paths = ((folder, path) for folder in folders[: last + 1] for form in FILES for path in sorted(folder.glob(form)))
+    texts = (_reader(folder)(str(path.relative_to(folder))) for folder, path in itertools.islice(paths, _MOST_PINNING))
+    return "\n".join(text for text in texts if text)
 
 
 def _text(path: Path) -> str:

@@ -117,12 +117,12 @@ def batch(*lines: str, options: tuple[str, ...] = JOB, first: str = "#!/bin/bash
 
 
 def found(
-    script: str, job: str = "", cluster: str = "", beside: dict[str, str] | None = None, folders: tuple[str, ...] = ()
-):
+    script: str, job: str = "", cluster: str = "", beside: dict[str, str] | None = None, folders: tuple[str, ...] = (), pins: str = "",
+):  # fmt: skip
     """The findings of a pair, notes left out."""
     files = Files(
         script="train.py", text=script, beside=(beside or {}).get, batch="job.sbatch" if job else "", batch_text=job,
-        beside_batch=(beside or {}).get, folders=frozenset(folders),
+        beside_batch=(beside or {}).get, folders=frozenset(folders), pins=lambda: pins,
     )  # fmt: skip
     return [
         each for each in judged(files, partitions_of(cluster) if cluster else {}).findings if each.severity != "note"

@@ -343,3 +343,54 @@ def test_functions_that_call_each_other_in_many_ways_are_followed_once(guard, ca
         "    dist.destroy", f"    {guard}\n        f00()\n        f01()\n        f02()\n    dist.destroy"
     )
     assert causes(script, batch(TORCHRUN)) == cause
+
+
+@pytest.mark.parametrize(
+    ("pins", "waits"),
+    [
+        ("", True),
+        ("torch==2.4.1\n", True),
+        ("pytorch-lightning==1.4.2\n", False),
+        ("pytorch_lightning==1.4.2\n", False),
+        ("  - pytorch-lightning=2.0.9\n", False),
+        ("lightning[extra]==2.1.0\n", True),
+        ('install_requires=["pytorch-lightning<2.1", "x"]', False),
+        ("lightning<3", True),
+        ("lightning~=2.0", True),
+        ("lightning~=2.0.1", False),
+        ('pytorch-lightning = "^1.9.0"', False),
+        ("pytorch-lightning==1.4.2\nlightning==2.6.6\n", True),
+        ("my-lightning==1.0.0", True),
+    ],
+)
+def test_a_trainer_that_saves_waits_since_a_release(pins, waits):
+    script = LIGHTNING.replace(
+        "    trainer.fit(", "    if trainer.is_global_zero:\n        trainer.save_checkpoint('x')\n    trainer.fit("
+    )
+    assert ("rank-zero-collective-deadlock" in causes(script, batch(SRUN, options=TASKS), pins=pins)) is waits
+
+
+@pytest.mark.parametrize(
+    ("option", "cluster", "severity"),
+    [
+        ("--constraint=gpu", "", "warning"),
+        ("--constraint=haswell", "", "error"),
+        ("--partition=new", "", "error"),
+        ("--constraint=gpu", CLUSTER, "error"),
+    ],
+)
+def test_a_feature_that_may_grant_gpus_makes_a_missing_request_a_warning(option, cluster, severity):
+    options = (
+        "--nodes=1",
+        "--ntasks-per-node=1",
+        "--time=01:00:00",
+        option,
+        *(("--partition=new",) if cluster else ()),
+    )
+    script = "import torch\nmodel = torch.nn.Linear(2, 2).cuda()\n"
+    (no_gpu,) = [
+        each
+        for each in found(script, batch("python train.py", options=options), cluster=cluster)
+        if each.cause == "slurm-no-gpu-requested"
+    ]
+    assert no_gpu.severity == severity

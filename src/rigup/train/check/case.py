@@ -41,6 +41,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     partitions: Partitions = {}
     folders: frozenset[str] = frozenset()
     above: Callable[[str], frozenset[str]] = lambda _path: frozenset()
+    pins: Callable[[], str] = lambda: ""
 
     # -- the job
     @cached_property

@@ -45,6 +45,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
         beside_batch: the same from the batch script's folder.
         folders: folders beside the batch script.
         above: folders beside the one, above the batch script's, from which a path leads to the script.
+        pins: the text of the files that fix releases, beside the script and above it.
 
     """
 
@@ -56,6 +57,7 @@ class Files(msgspec.Struct, frozen=True, kw_only=True):
     beside_batch: Read = lambda _path: None
     folders: frozenset[str] = frozenset()
     above: Callable[[str], frozenset[str]] = lambda _path: frozenset()
+    pins: Callable[[], str] = lambda: ""
 
 
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,7 +119,7 @@ def load_rules() -> None:
 def _cases(files: Files, modules: list[Module], partitions: Partitions) -> Iterator[Case]:
     if not files.batch:
         program = Program(modules, lambda _name: UNKNOWN_VALUE, files.beside)
-        yield Case(script=files.script, program=program)
+        yield Case(script=files.script, program=program, pins=files.pins)
         return
     head = header(files.batch_text)
     job = _intended_job(head, files.batch)
@@ -150,7 +152,7 @@ def _case(
     program = Program(modules, value, files.beside, launch.arguments if launch is not None else None, files.batch)
     return Case(
         script=files.script, program=program, batch=files.batch, batch_text=files.batch_text, header=head, job=job, shell=shell, launch=launch,
-        launches=tuple(ours), partitions=partitions, folders=files.folders, above=files.above,
+        launches=tuple(ours), partitions=partitions, folders=files.folders, above=files.above, pins=files.pins,
     )  # fmt: skip
 
 

@@ -36,8 +36,10 @@ def no_gpu(case: Case) -> Iterator[Found]:
         if place is not None and place.file == case.batch
         else max((each.line for each in case.header.taken), default=1)
     )
+    # Some sites grant the GPUs of a node by its feature alone; what the cluster itself tells decides.
+    granted = case.partition is None and "gpu" in (job.value("constraint") or "").lower()
     yield Found(
-        cause="slurm-no-gpu-requested", severity="error", file=file, line=line, fixes=(f"#SBATCH --gres=gpu:{count}", fixed, f"#SBATCH --gres=gpu:{model}{count}"),
+        cause="slurm-no-gpu-requested", severity="warning" if granted else "error", file=file, line=line, fixes=(f"#SBATCH --gres=gpu:{count}", fixed, f"#SBATCH --gres=gpu:{model}{count}"),
         because=because, change=Change(file=case.batch, first=where + 1, last=where, lines=(fixed,)),
     )  # fmt: skip
 

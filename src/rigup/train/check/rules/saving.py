@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from rigup.train.check.case import Case
 from rigup.train.check.found import Found
+from rigup.train.check.pinned import behaves
 from rigup.train.check.python.guards import ONE, OTHERS
 from rigup.train.check.python.program import Site
 from rigup.train.check.python.values import RANDOM
@@ -100,7 +101,7 @@ def _is_collective(site: Site, case: Case) -> bool:  # noqa: PLR0911
     if case.family == "lightning":
         owner = ast.unparse(site.node.func.value) if isinstance(site.node.func, ast.Attribute) else ""
         if site.last == "save_checkpoint" and (kind == "Trainer" or owner.endswith("trainer")):
-            return True
+            return behaves("trainer-save-checkpoint-waits", case.pins())
         if site.last in ("all_gather", "barrier") and owner.rsplit(".", 1)[-1] in (
             "self",
             "trainer",
