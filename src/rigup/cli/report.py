@@ -253,7 +253,7 @@ def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = Fals
 
 
 _WINDOWS_PATH = lazy_regex(r"(?:[A-Za-z]:|\.{0,2})\\\w")
-_SHELL_SIGNS = lazy_regex(r"[<>&|^();]")
+_SHELL_SIGNS = lazy_regex(r"[<>&|^();,]")  # PowerShell parts words at a comma
 _OF_ONE_SHELL = lazy_regex(r'["$`\\!%]')  # what some shells read within double quotes, too
 
 

@@ -31,6 +31,11 @@ def is_at_work(facts: Facts) -> bool:
     return _is_reached(facts) or bool(facts.heard(*AT_WORK))
 
 
+def made_a_picture(facts: Facts) -> bool:
+    """Whether ComfyUI runs a workflow to its end on a GPU; whether the picture is as it should be, it does not say."""
+    return bool(facts.heard("comfyui-made-a-picture") and facts.heard("comfyui-starts-on-a-gpu"))
+
+
 def _is_reached(facts: Facts) -> bool:
     """Whether torch says that it reaches a GPU, whoever's it is."""
     return any(torch.get(name) for torch in facts.of(Torch) for name in ("available", "xpu_available", "mps_available"))

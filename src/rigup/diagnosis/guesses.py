@@ -8,6 +8,7 @@ The text of the cause tells how to make sure.
 import math
 import re
 
+from rigup.diagnosis.at_work import is_at_work, made_a_picture
 from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.rule import wordings
@@ -25,6 +26,7 @@ from rigup.knowledge.text_classifier import (
     line_of,
     nearest,
     pleads,
+    without_denials,
 )
 from rigup.language import _
 from rigup.machine.facts import Place, Subject
@@ -75,9 +77,10 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
 
 
 def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
-    """The texts without the lines that are known to be without consequence."""
+    """The texts without the lines that are known to be without consequence, and, where a card was seen at work, without what says that nothing failed."""
     idle = _idle_lines(facts) if texts else set()
-    return [_without(text, idle) for text in texts]
+    own = [_without(text, idle) for text in texts]
+    return [without_denials(text) for text in own] if is_at_work(facts) or made_a_picture(facts) else own
 
 
 def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:

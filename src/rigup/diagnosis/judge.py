@@ -8,7 +8,7 @@ from rigup import plugins
 from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_of
 from rigup.diagnosis.join import bindings
 from rigup.diagnosis.loading import fixes_for, rules_for
-from rigup.diagnosis.rule import KNEW, Every, Rule, rules_of_table, rules_of_what_is_usual
+from rigup.diagnosis.rule import KNEW, MAYBE, Every, Rule, rules_of_table, rules_of_what_is_usual
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
 from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
@@ -130,15 +130,25 @@ def remedy(finding: Finding, facts: Facts) -> dict[str, Any]:
 
 
 def _worked_out(rule: Rule, known: dict[str, Any], subject: Subject, facts: Facts) -> dict[str, Any]:
-    """What one function works out, by the first facts about the finding's subject of which it makes anything."""
+    """What one function works out, by the first facts about the finding's subject of which it makes anything.
+
+    One that needs no fact is asked without those of other subjects, where there are no others.
+    """
     knew = {KNEW: known} if KNEW in rule.judge.__code__.co_varnames else {}
-    for given in bindings(rule, facts):
-        first = next((part for part in given.values() if part is not None), None)
-        if first is not None and not first.subject.touches(subject):
-            continue
+    given_all = list(bindings(rule, facts))
+    near = [given for given in given_all if _is_about(given, subject)]
+    if not near and given_all and all(need.mode == MAYBE for need in rule.needs.values()):
+        near = [{name: part if part and part.subject.touches(subject) else None for name, part in given_all[0].items()}]
+    for given in near:
         try:
             if params := rule.judge(**given, **knew):
                 return dict(params)
         except Unknown:
             continue
     return {}
+
+
+def _is_about(given: dict[str, Any], subject: Subject) -> bool:
+    """Whether the first fact of a choice is about a subject, or there is none."""
+    first = next((part for part in given.values() if part is not None), None)
+    return first is None or first.subject.touches(subject)

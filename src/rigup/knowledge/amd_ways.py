@@ -19,7 +19,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         signs: beginnings of the ids of messages that only it writes.
         backend: what it has besides ROCm. variable, value: what makes it take that.
         package: its distribution on PyPI. torch: it computes by torch. heeds_override: it tries
-            a card that pretends to be another.
+            a card that pretends to be another. since: the first published release with that backend.
+        update_linux, update_windows: how its newest release is installed.
 
     """
 
@@ -31,6 +32,9 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     package: str = ""
     torch: bool = False
     heeds_override: bool = True
+    since: str = ""
+    update_linux: list[str] = []
+    update_windows: list[str] = []
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +90,13 @@ def program_behind(ids: Iterable[str]) -> Program | None:
     """
     rows = tables.rows("amd_ways", "program", Program)
     return next((row for symptom_id in ids for row in rows if symptom_id.startswith(tuple(row.signs))), None)
+
+
+def update_of(program: str, system: str) -> tuple[str, ...]:
+    """The command that brings the newest release of a program there; () where nobody knows. Raises KnowledgeError."""
+    row = next((row for row in tables.rows("amd_ways", "program", Program) if row.name == program), None)
+    own = {"linux": row.update_linux, "windows": row.update_windows} if row else {}
+    return tuple(own.get(system, ()))
 
 
 def isa_of_machine(sign: str) -> str | None:

@@ -6,7 +6,8 @@ import msgspec
 
 from rigup.knowledge import tables
 from rigup.knowledge.chips import isa_order
-from rigup.knowledge.cuda import toolkit_isas, version_key
+from rigup.knowledge.cuda import cuda_of_driver, toolkit_isas, version_key
+from rigup.knowledge.pythons import supported
 
 _TABLE = "framework_cuda"
 
@@ -85,6 +86,38 @@ def jax_extra(driver: str) -> str:
     rows.sort(key=lambda row: int(row.driver_linux))
     fits = [row for row in rows if driver and version_key(driver) >= version_key(row.driver_linux)]
     return (fits[-1:] or rows[:1])[0].extra
+
+
+class _Onnx(msgspec.Struct, frozen=True):
+    releases: list[str]
+    cuda: str
+    extra: str = ""
+
+
+def onnxruntime_release(driver: str, major: str, have: str, python: str) -> str:
+    """The release of onnxruntime-gpu whose extra brings a CUDA that the driver carries: the one that is there, or the newest; "" for none.
+
+    Args:
+        driver: its version, "" where nobody knows.
+        major: of the CUDA whose libraries are missed, "" where nobody knows.
+        have: the release that is there, "" where nobody knows.
+        python: its version, "" where nobody knows.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    rows = [row for row in tables.rows("tensorflow_jax", "onnxruntime_gpu", _Onnx) if "[cuda,cudnn]" in row.extra]
+    of_release = {release: _major(row.cuda) for row in rows for release in row.releases}
+    of_driver = cuda_of_driver(driver) if driver else None
+    most = _major(of_driver) if of_driver else of_release.get(have) or int(major or 0) or min(of_release.values())
+    fits = [name for name, wanted in of_release.items() if wanted <= most]
+    usable = [name for name in fits if not python or supported("onnxruntime-gpu", python, name) is not False]
+    return have if have in fits else max(usable, key=version_key, default="")
+
+
+def _major(cuda: str) -> int:
+    return version_key(cuda)[0]
 
 
 def named_alike(cuda: str, other: str) -> bool:

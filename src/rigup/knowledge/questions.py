@@ -65,13 +65,17 @@ def questions() -> tuple[Question, ...]:
 def asked_in(text: str) -> list[Asked]:
     """The questions of a text that have an answer, each once.
 
+    Of what a sentence may ask together with those before it an answer that gives commands is told only where nothing else has more of its own words.
+
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     asking = [re.compile(row.regex, re.IGNORECASE) for row in tables.rows("questions", "asking", _Asking)]
     windows = list(_windows(text, asking))
-    found = ((row, next((ask for ask, near in windows if _asks(row, near)), "")) for row in questions())
+    rows = questions()
+    asked = {(sentence, row.id) for sentence, near in windows for row in _meant(rows, sentence, near)}
+    found = ((row, next((sentence for sentence, _near in windows if (sentence, row.id) in asked), "")) for row in rows)
     return [Asked(row, sentence, _lines(row, text)) for row, sentence in found if sentence][:_MOST_ANSWERS]
 
 
@@ -84,8 +88,16 @@ def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[tuple[str, st
                 yield sentence, "\n".join(sentences[max(number - _BEFORE, 0) : number + 1])
 
 
-def _asks(row: Question, near: str) -> bool:
-    return all(re.search(form, near, re.IGNORECASE) for form in row.asks)
+def _meant(rows: tuple[Question, ...], sentence: str, near: str) -> list[Question]:
+    """Those that the sentence asks together with those before it; of them with commands only what it holds most of in its own words."""
+    fitting = [row for row in rows if _share(row, near) == 1]
+    most = max((_share(row, sentence) for row in fitting), default=0.0)
+    return [row for row in fitting if not row.lines or _share(row, sentence) >= most]
+
+
+def _share(row: Question, text: str) -> float:
+    """The share of its patterns that match."""
+    return sum(re.search(form, text, re.IGNORECASE) is not None for form in row.asks) / len(row.asks)
 
 
 def _lines(row: Question, text: str) -> list[str]:

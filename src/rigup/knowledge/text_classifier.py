@@ -177,6 +177,18 @@ def complains(text: str) -> bool:
     return any(form.search(_ends(text)) for form in _complaints("complaint"))
 
 
+def without_denials(text: str) -> str:
+    """A text without the words that say that nothing failed.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    for form in _complaints("denial"):
+        text = form.sub("", text)
+    return text
+
+
 def pleads(text: str) -> bool:
     """Whether a person asks in it for help, or says that the card is left idle.
 

@@ -33,6 +33,7 @@ KINDS: dict[str, Kind] = {
     "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
     "see-torch": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "{device}"), params=("device",)),
     "see-mps": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "mps")),
+    "see-provider": _check(_("it worked if the message is gone, and get_providers() of the session names CUDAExecutionProvider first"), by_hand=True),
     "see-adapter": _check(
         _("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _ADAPTER, "{index}"), params=("index",)
     ),
@@ -73,6 +74,11 @@ KINDS: dict[str, Kind] = {
     "see-watch": _check(_("it worked if this, while the work runs, no longer tells of it"), ("rigup", "watch", "--once")),
     "see-memory": _check(
         _("it worked if this shows room for the work before it starts, and the work runs through"),
+        ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),
+    ),
+    "see-work-runs": _check(_("it worked if the work runs past the point where it stopped, and the message is gone"), by_hand=True),
+    "see-memory-at-work": _check(
+        _("it worked if the work runs past the point where it stopped; beside it, this shows how much of the card it takes"),
         ("nvidia-smi", "--query-gpu=memory.used,memory.total", "--format=csv"),
     ),
     "see-amd-memory": _check(_("it worked if this shows room for the work before it starts, and the work runs through"), ("rocm-smi", "--showmeminfo", "vram")),

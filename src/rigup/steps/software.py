@@ -12,6 +12,11 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "{packages*}"),),
         undo_because=_("the versions that were there before are in the lock, if one was written"),
     ),
+    "install-requirement": Kind(
+        _("install {requirement}"), ("requirement",), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "{requirement}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
     "install-beside": Kind(
         _("put {packages} into the folder {target} of its own, so that what the environment has stays as it is"), ("packages", "target"), network=True, tag="safe",
         commands=(("python", "-m", "pip", "install", "--no-deps", "--target", "{target}", "{packages*}"),), undo=(("rm", "-r", "{target}"),),
@@ -35,6 +40,10 @@ KINDS: dict[str, Kind] = {
     "update-program": Kind(
         _("install a newer release of {program}"), ("program",), "by-hand", network=True, tag="caution",
         undo_because=_("install the version that was there before"),
+    ),
+    "update-to": Kind(
+        _("have {program} {release} or newer, the first that computes by Vulkan; on Linux Mesa's Vulkan driver (mesa-vulkan-drivers, vulkan-radeon) has to be there too"),
+        ("program", "release", "system"), network=True, tag="caution", undo_because=_("install the version that was there before"),
     ),
     "build-for-rocm": Kind(
         _("install or build what asks for {lib} again, for ROCm {rocm}"), ("lib", "rocm"), "by-hand", network=True, undo=(),
@@ -85,6 +94,18 @@ KINDS: dict[str, Kind] = {
     "get-python": Kind(
         _("get Python {python}, which is put beside the system's own"), ("python",), network=True,
         commands=(("uv", "python", "install", "{python}"),), undo=(("uv", "python", "uninstall", "{python}"),),
+    ),
+    "get-python-of-windows": Kind(
+        _("get Python {python}, which is put beside the one that is there"), ("python",), network=True,
+        commands=(("winget", "install", "-e", "--id", "Python.Python.{python}"),), undo=(("winget", "uninstall", "-e", "--id", "Python.Python.{python}"),),
+    ),
+    "remake-environment": Kind(
+        _("let {file} say {line}, and delete the environment {venv}: the program makes it anew with that Python when it is started"), ("venv", "file", "line"), tag="caution",
+        commands=(("rm", "-r", "{venv}"),), undo_because=_("the program makes it again"),
+    ),
+    "remake-environment-on-windows": Kind(
+        _("let {file} say {line}, and delete the environment {venv}: the program makes it anew with that Python when it is started"), ("venv", "file", "line"), tag="caution",
+        commands=(("cmd", "/c", "rmdir", "/s", "/q", "{venv}"),), undo_because=_("the program makes it again"),
     ),
     "install-into-environment": Kind(
         _("install {packages}"), ("python", "packages"), network=True,

@@ -105,8 +105,8 @@ KINDS: dict[str, Kind] = {
         commands=(("wsl", "--update"), ("wsl", "--shutdown")), undo_because=_("Windows keeps no older kernel of WSL"),
     ),
     "convert-to-wsl2": Kind(
-        _("turn the distribution into one of WSL 2"), (), "windows-host", restart=True, tag="caution",
-        commands=(("wsl", "--set-version", "{distribution}", "2"),), undo=(("wsl", "--set-version", "{distribution}", "1"),),
+        _("turn the distribution into one of WSL 2"), (), "windows-host", tag="caution",
+        commands=(("wsl", "--update"), ("wsl", "--set-version", "{distribution}", "2")), undo=(("wsl", "--set-version", "{distribution}", "1"),),
     ),
     "use-wddm": Kind(
         _("switch the NVIDIA GPUs of the Windows host to WDDM, or disable the one that cannot"), (), "windows-host",

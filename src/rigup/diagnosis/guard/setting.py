@@ -35,6 +35,7 @@ _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
 _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
 _NODES = wordings(tag="cluster-node-shown")
+_WITH_AUDIO = ("comfyui-named", "embedded-python-typed")  # ComfyUI asks for torchaudio (requirements.txt)
 _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
 _BACKENDS = {"+xpu": "intel", "+rocm": "amd", "+cu": "nvidia"}  # as versions of torch name them
@@ -85,7 +86,7 @@ class Setting(NamedTuple):
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         uv_project: uv runs a project there, whose environment is as the project says.
-        audio: torchaudio is among its packages.
+        audio: torchaudio is among its packages, or among those that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
         toolkit: NVIDIA's container toolkit is installed.
 
@@ -159,7 +160,8 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         framework=_framework(facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
-        audio=any(package.get("name") == "torchaudio" for package in facts.of(Package)),
+        audio=bool(facts.heard(*_WITH_AUDIO))
+        or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
 
 

@@ -7,6 +7,7 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
+from rigup.knowledge.amd_ways import update_of
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
@@ -144,9 +145,15 @@ def _build_commands(step: Step, _setting: Setting) -> Commands:
     )
 
 
+def _update(step: Step, setting: Setting) -> Commands:
+    """By the program's own installer; an image is fetched anew by who starts it."""
+    command = () if setting.inside or setting.engine else update_of(step.params["program"], step.params["system"])
+    return (command,) if command else ()
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands,
+    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update,
 }  # fmt: skip
 
 

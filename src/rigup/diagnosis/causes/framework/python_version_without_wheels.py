@@ -16,6 +16,7 @@ from rigup.diagnosis.causes.framework.offered_packages import (
     nothing_offered,
     offered_nothing,
 )
+from rigup.diagnosis.causes.framework.own_environments import made_anew
 from rigup.diagnosis.causes.framework.programs import plain_system
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH, known_libc, release_asked_for
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
@@ -344,6 +345,17 @@ def a_python_that_has_wheels(
         "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "torch": None if fitting or name else "torch",
         "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
     }  # fmt: skip
+
+
+@mends("python-version-without-wheels")
+def python_that_the_starter_takes(
+    knew: Params, starter: Symptom = seen("webui-names-its-environment"), tested: Symptom | None = seen("webui-tested-with-another-python"), platform: Platform | None = None,
+) -> Params:  # fmt: skip
+    """Who starts a web UI by its own starter gets nothing of an environment beside it."""
+    path = str(starter.get("venv") or starter.get("exe") or "")
+    windows = "\\" in path or (platform is not None and platform.get("system") == "windows")
+    anew = made_anew(starter, tested, str(knew.get("python") or ""), windows)
+    return {**dict.fromkeys(("python", "wish", "exact", "only", "torch")), **anew} if anew else {}
 
 
 @mends("python-version-without-wheels")

@@ -2,11 +2,11 @@
 
 from rigup.diagnosis.causes.hardware.memory_figures import Figures
 from rigup.diagnosis.causes.hardware.memory_holders import FULL, LEFT
+from rigup.diagnosis.causes.less_memory import cards_there, less_in_words_of_the_program, signs_of_the_program
 from rigup.diagnosis.causes.memory_sizes import GIB, size
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.gtt import pages_to_share
 from rigup.knowledge.patterns import lazy_regex
-from rigup.language import _
 from rigup.machine.kinds import Gpu, Memory, Platform, Symptom
 
 _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large for it
@@ -158,45 +158,16 @@ def option_that_the_message_names(
 
 
 @mends("oom-model-too-large")
-def options_of_the_program(
-    knew: Params, vllm: Symptom | None = seen("vllm-in-a-path"), comfyui: Symptom | None = seen("comfyui-named"), web: Symptom | None = seen("stable-diffusion-named"),
-) -> Params:  # fmt: skip
-    """What the program has for it, where it is known which one it is, and its message names no value of its own."""
-    if any(knew.get(hole) for hole in ("shorter", "raised", "lowered")):
-        return {}
-    if vllm is not None:
-        return {
-            "how": _(
-                "a quantised build of the model (AWQ, GPTQ or FP8), a smaller --max-model-len, or --tensor-parallel-size over several GPUs"
-            )
-        }
-    if comfyui is not None:
-        return {
-            "how": _(
-                "a quantised model (FP8 or GGUF), a smaller picture or batch, or --lowvram when ComfyUI is started"
-            )
-        }
-    if web is not None and "webui" in web.fields["id"].where.text:
-        return {
-            "how": _(
-                "--medvram, or --lowvram where that is not enough, among COMMANDLINE_ARGS in webui-user, without --no-half where pictures come out without it; a smaller picture or batch"
-            )
-        }
-    return {}
-
-
-@mends("oom-model-too-large")
-def less_of_anything(knew: Params) -> Params:
-    """In general words where nothing more exact can be said."""
-    return {"general": None if knew.get("how") or knew.get("shorter") else "work"}
-
-
-@mends("oom-model-too-large")
 def model_that_an_engine_loads(
     _said: Symptom = seen("ggml-out-of-memory", "ggml-buffer-refused", "ollama-cannot-load-it-in-full"),
 ) -> Params:
     """Who runs an engine chooses model, quantisation and context."""
     return {"engine": "llama.cpp"}
+
+
+mends("oom-model-too-large")(cards_there)
+mends("oom-model-too-large")(signs_of_the_program)
+mends("oom-model-too-large")(less_in_words_of_the_program)
 
 
 @mends("oom-model-too-large")

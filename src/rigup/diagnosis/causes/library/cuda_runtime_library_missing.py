@@ -21,9 +21,9 @@ from rigup.knowledge.cuda_libraries import (
     usual_release,
 )
 from rigup.knowledge.cuda_toolkits import conda_toolkit
-from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike
+from rigup.knowledge.framework_cuda import cuda_of_package, jax_extra, named_alike, onnxruntime_release
 from rigup.knowledge.pythons import tensorflow_on_windows
-from rigup.machine.kinds import Driver, Gpu, Package, Platform, Symptom, TensorFlow, Toolkit, Torch
+from rigup.machine.kinds import Driver, Gpu, Package, Platform, PythonEnv, Symptom, TensorFlow, Toolkit, Torch
 
 _FIRST = ("cudart", "nccl")  # the one it opens at import, GPU or not; the other it opens for collectives alone
 _PLAIN = {"CUDA": "the CUDA toolkit"}
@@ -292,15 +292,22 @@ def toolkit_that_has_it(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Pa
 
 
 @mends("cuda-runtime-library-missing")
-def what_the_program_has_for_it(knew: Params, driver: Driver | None = one(vendor="nvidia")) -> Params:
+def what_the_program_has_for_it(
+    knew: Params, driver: Driver | None = one(vendor="nvidia"), onnx: Package | None = one(name="onnxruntime-gpu"), python: PythonEnv | None = None,
+) -> Params:  # fmt: skip
     """Some programs name an extra that brings all of it, or look for the environment's own when they are told to."""
     program = str(knew.get("program") or "")
     extra = extra_of(program)
+    version = str(driver.get("version") or "") if driver else ""
     if program == "jax":
-        version = str(driver.get("version") or "") if driver else ""
         return {"only": jax_extra(version), "plain": None, "package": None, "what": None}
     if extra is None:
         return {}
+    if program == "onnxruntime":
+        majors = {row.major for row in releases_with(_lib(knew))}
+        have, runs = (str(fact.get("version") or "") if fact else "" for fact in (onnx, python))
+        release = onnxruntime_release(version, majors.pop() if len(majors) == 1 else "", have, runs)
+        return {"plain": None, "pinned": f"{extra.upgrade}=={release}", "call": extra.call} if release else {}
     both = bool(extra.upgrade and extra.call)
     alone = {"only": extra.upgrade or None, "alone": extra.call or None}
     return {"plain": None, **({"upgrade": extra.upgrade, "call": extra.call} if both else alone)}

@@ -9,6 +9,7 @@ from rigup.diagnosis.causes.services import service_of
 from rigup.diagnosis.rule import Params, one
 from rigup.knowledge.amd_ways import last_rocm_for, newest_for_rocm, setting
 from rigup.knowledge.chips import runs_on
+from rigup.knowledge.cuda import version_key
 from rigup.knowledge.rocm import override_facts, override_for
 from rigup.knowledge.torch_builds import build, newest_build
 from rigup.machine.kinds import Gpu, Torch
@@ -73,11 +74,15 @@ def way_around_rocm(knew: Params) -> Params:
         return {"backend": None}
     name, windows = knew.get("vulkan"), knew.get("system") == "windows"
     box = boxed(knew) and not windows
+    since, have = str(knew.get("since") or ""), str(knew.get("release_there") or "")
+    old = bool(name and since) and (not have or version_key(have) < version_key(since))
     unit = "" if windows or box or not name else knew.get("service") or "ollama"
+    first = "updated" if old else "vulkan"  # a release from before it has to go first
     return {
-        "vulkan_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None,
-        "backend": None if name else knew.get("backend") or "Vulkan", "vulkan_service": unit or None,
-        "vulkan_variable": name if name and not unit and not box else None, "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
+        **dict.fromkeys(f"{state}_{part}" for state in ("updated", "vulkan") for part in ("option", "service", "variable")),
+        f"{first}_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None, f"{first}_service": unit or None,
+        f"{first}_variable": name if name and not unit and not box else None, "backend": None if name else knew.get("backend") or "Vulkan",
+        "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
     }  # fmt: skip
 
 

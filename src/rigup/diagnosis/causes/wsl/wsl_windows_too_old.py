@@ -14,7 +14,7 @@ def windows_or_its_kernel_is_old(platform: Platform = one(wsl=WSL)) -> Verdict:
     version = platform.get("version")
     old = wsl.too_old(version if version and version.startswith("10.") else None, platform.get("release"))
     build, kernel = wsl.minimum()
-    if old is None or wsl.may_be_old(version, platform.get("release")):
+    if old is None or platform.wsl == 1 or wsl.may_be_old(version, platform.get("release")):
         return False
     return {"minimum": "Windows build " + build if old == "windows" else "kernel " + kernel}
 
@@ -32,7 +32,7 @@ def kernel_of_a_preview_and_no_gpu(
 @rule("wsl-windows-too-old")
 def first_generation(platform: Platform = one(wsl=1)) -> Verdict:
     """WSL 1 has no kernel of its own, and no GPU."""
-    return platform.wsl == 1 and {"distribution": "Ubuntu", "minimum": "WSL 2"}
+    return platform.wsl == 1 and {"distribution": "Ubuntu", "first": "WSL 1", "minimum": "WSL 2"}
 
 
 @rule("wsl-windows-too-old", strength="likely")
