@@ -3,7 +3,7 @@
 import pytest
 
 from answer_data import diagnose
-from rigup.cli.report import typed
+from rigup.cli.typed_commands import typed
 from rigup.machine.kinds import GpuProcess
 from rigup.machine.look import look
 from rigup.machine.runs import runs, without_stale

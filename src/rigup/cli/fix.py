@@ -66,7 +66,8 @@ def command(
 
 def _list(source: str | None, environment: str, program: tuple[str, ...], as_json: bool) -> int:
     """What can be mended, each with the command that mends it; nothing is changed."""
-    from rigup.cli.report import commands, grouped, loud
+    from rigup.cli.report import grouped, loud
+    from rigup.cli.typed_commands import commands
     from rigup.machine.outward import outward
 
     mending = outward(_found(source, environment, program))

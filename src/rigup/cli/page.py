@@ -15,17 +15,15 @@ from rigup.cli.overview import name_of, overview
 from rigup.cli.report import (
     Grouped,
     aside,
-    commands,
     grouped,
     harmless,
     has_own_check,
     head_sentence,
     loud,
     not_judged,
-    places,
     troubles,
-    typed,
 )
+from rigup.cli.typed_commands import commands, places, typed
 from rigup.language import _, current
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.shared import Device, Evidence, Fix, Step

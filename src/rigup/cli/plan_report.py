@@ -8,7 +8,8 @@ from msgspec import structs
 
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
-from rigup.cli.report import aside, commands, places
+from rigup.cli.report import aside
+from rigup.cli.typed_commands import commands, places
 from rigup.language import _, sentences
 from rigup.schemas.plan import Change, Cost, Plan
 from rigup.schemas.shared import Argv, Step

@@ -1,8 +1,7 @@
 """The doctor's answer as a person reads it: verdict, root cause, the fix that needs least, devices, notes."""
 
-import shlex
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import click
 from msgspec import UNSET, structs, to_builtins
@@ -10,10 +9,10 @@ from msgspec import UNSET, structs, to_builtins
 from rigup.cli.guard import style
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
-from rigup.knowledge.patterns import lazy_regex
+from rigup.cli.typed_commands import commands, places, typed
 from rigup.language import N_, _
 from rigup.schemas.doctor import Doctor
-from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step, StepPlace
+from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step
 from rigup.visible import visible
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
@@ -231,51 +230,6 @@ def aside(words: Iterable[str]) -> str:
     """Words in brackets behind a sentence; nothing where there are none."""
     joined = _(", ").join(words)
     return _(" ({told})").format(told=joined) if joined else ""
-
-
-def places() -> dict[str, str]:
-    """Where a step is done, if not here."""
-    return {
-        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side, as administrator"),
-        "every-node": _("on every node"),
-    }  # fmt: skip
-
-
-def commands(step: Step) -> list[str]:
-    """The commands of a step as a person types them."""
-    return typed(step.commands, step.where, step.root)
-
-
-def typed(commands: Iterable[Sequence[str]], where: StepPlace, root: bool = False) -> list[str]:
-    """Commands as a person types them there; Windows asks for an administrator's terminal instead of sudo."""
-    windows = where == "windows-host"
-    return [("sudo " if root and not windows else "") + _shell_text(argv, windows) for argv in commands]
-
-
-_WINDOWS_PATH = lazy_regex(r"(?:[A-Za-z]:|\.{0,2})\\\w")
-_SHELL_SIGNS = lazy_regex(r"[<>&|^();,]")  # PowerShell parts words at a comma
-_OF_ONE_SHELL = lazy_regex(r'["$`\\!%]')  # what some shells read within double quotes, too
-
-
-def _shell_text(argv: Sequence[str], windows: bool) -> str:
-    """Words as shells take them: those of Windows know no single quotes, and its paths have the sign with which others escape."""
-    if windows or any(_WINDOWS_PATH.match(word) for word in argv):
-        return " ".join(map(_of_windows, argv))
-    return " ".join(map(_quoted, argv))
-
-
-def _of_windows(word: str) -> str:
-    """As its programs take a word apart; < and its like are the shell's own outside quotes."""
-    from subprocess import list2cmdline  # nobody else needs it here
-
-    spelt = list2cmdline([word])
-    return f'"{word}"' if spelt == word and _SHELL_SIGNS.search(word) else spelt
-
-
-def _quoted(word: str) -> str:
-    """In double quotes, which every shell takes alike, unless one of them reads something in it."""
-    quoted = shlex.quote(word)
-    return quoted if quoted == word or _OF_ONE_SHELL.search(word) else f'"{word}"'
 
 
 def looked_at(answer: Doctor, verbose: int = 0) -> list[str]:
