@@ -11,7 +11,7 @@ from rigup.machine.store import Facts
 from rigup.steps import Step
 
 _REPLACES = (
-    "install-torch", "install-packages", "remove-packages", "upgrade-package", "upgrade-extension", "choose-build", "install-again", "install-package-again", "newer-release",
+    "install-torch", "install-packages", "install-requirement", "remove-packages", "upgrade-package", "upgrade-extension", "choose-build", "install-again", "install-package-again", "newer-release",
     "install-from-conda", "remove-with-conda",
 )  # fmt: skip
 _OF_TORCH = ("install-torch", "install-torch-with-audio")

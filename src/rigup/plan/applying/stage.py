@@ -25,7 +25,7 @@ Argv = tuple[str, ...]
 _LOADS = ".rigup-loads"
 _MAKES = ("make-environment", "make-environment-windows", "make-environment-with-uv")
 _CHANGES = (
-    "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "remove-packages",
+    "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "install-requirement", "remove-packages",
     "install-version", "install-without-pin", "rebuild-package-for-numpy",
     "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "compile-package", "install-torch", "install-torch-with-audio",
     "install-from-index", "get-jetson-torch", "install-again", "install-package-again", "install-in-two-steps", "install-without-isolation",
