@@ -197,8 +197,10 @@ def no_conda_in_a_venv(way: Way) -> Iterator[str]:
     kinds = {one.get("kind") for one in way.facts("python_envs")} - {None}
     conda = any(one.get("manager") == "conda" for one in way.facts("packages")) or "conda" in kinds
     if "venv" in kinds and not conda:
+        created = {argv[argv.index("-n") + 1] for _step, argv in way.commands() if "create" in argv and "-n" in argv}
         for _step, argv in way.commands():
-            if words(argv) & CONDA and "create" not in argv:
+            own = "-n" in argv and argv[argv.index("-n") + 1] in created  # of an environment that the way itself makes
+            if words(argv) & CONDA and "create" not in argv and not own:
                 yield f"conda in a venv: {argv}"
 
 

@@ -46,8 +46,8 @@ def refused_though_a_sibling_is_listed(
     boxed = error.place.world.startswith("container") and override is None  # no unit starts it there
     useful = row is not None and row.sibling in listed and not windows and not boxed
     unset = (override is None or not override.get("value")) and not spared(error, served)
-    is_named = useful and unset and (override is not None or statement is not None or shell is not None)
     wrote = str(shell.get("value") or "") if shell is not None else ""
+    is_named = useful and unset and (override is not None or statement is not None or bool(wrote))
     value = wrote if gfx_of_decimal(wrote) in listed else row and row.value
     return is_named and {"service": service_of(error.place.process), "value": value, "name": OVERRIDE}
 
