@@ -200,3 +200,44 @@ def test_a_report_of_torch_that_could_not_collect_something_complains_of_nothing
         "GPU models and configuration: GPU 0: NVIDIA GeForce RTX 4080 SUPER\nNvidia driver version: 570.169\n"
     )
     assert answered(report)["verdict"] == "healthy"
+
+
+LIST = (
+    "+-----------------------------------------------------------------------------------------+\n"
+    "| NVIDIA-SMI 550.54.15              Driver Version: 550.54.15      CUDA Version: 12.4     |\n"
+    "|-----------------------------------------+------------------------+----------------------+\n"
+    "| GPU  Name                 Persistence-M | Bus-Id          Disp.A | Volatile Uncorr. ECC |\n"
+    "| Fan  Temp   Perf          Pwr:Usage/Cap |           Memory-Usage | GPU-Util  Compute M. |\n"
+    "|=========================================+========================+======================|\n"
+    "|   0  Tesla T4                       Off |   00000000:00:04.0 Off |                    0 |\n"
+    "| N/A   61C    P0             29W /   70W |    9240MiB /  15360MiB |      0%      Default |\n"
+    "+-----------------------------------------+------------------------+----------------------+\n"
+)
+NO_PROCESSES = (
+    "+-----------------------------------------------------------------------------------------+\n"
+    "| Processes:                                                                              |\n"
+    "|  GPU   GI   CI        PID   Type   Process name                              GPU Memory |\n"
+    "|        ID   ID                                                               Usage      |\n"
+    "|=========================================================================================|\n"
+    "|  No running processes found                                                             |\n"
+    "+-----------------------------------------------------------------------------------------+\n"
+)
+ORDERS = "The GPU index that torch uses does not match the one that nvidia-smi shows.\n"
+
+
+def causes_of(answer):
+    return [finding["cause"] for finding in answer["findings"]]
+
+
+def test_the_only_card_of_a_list_has_no_order(answered):
+    assert "cuda-device-order-differs" in causes_of(answered(ORDERS))
+    assert "cuda-device-order-differs" not in causes_of(answered(ORDERS + LIST))
+    second = LIST.replace("|   0  Tesla T4 ", "|   1  Tesla T4 ").replace("00:04.0", "00:05.0").splitlines()[-3:]
+    two = LIST.splitlines()[:-1] + second
+    assert "cuda-device-order-differs" in causes_of(answered(ORDERS + "\n".join(two) + "\n"))
+
+
+def test_memory_that_the_askers_own_torch_keeps_is_held_by_nobody_else(answered):
+    own = "print(torch.cuda.memory_allocated(), torch.cuda.memory_reserved())\n8830452 9569304576\n\n"
+    assert "gpu-memory-held-by-others" in causes_of(answered(LIST + "\n" + NO_PROCESSES))
+    assert "gpu-memory-held-by-others" not in causes_of(answered(own + LIST + "\n" + NO_PROCESSES))

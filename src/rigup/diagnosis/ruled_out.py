@@ -61,9 +61,10 @@ def _only_draws(facts: Facts) -> bool:
 
 
 def _ordered_by_bus(facts: Facts) -> bool:
-    """Whether CUDA is set to count cards as nvidia-smi does."""
+    """Whether CUDA is set to count cards as nvidia-smi does, or there is one alone to count."""
     orders = (variable for variable in facts.of(Variable) if variable.get("name") == "CUDA_DEVICE_ORDER")
-    return any(variable.get("value") == "PCI_BUS_ID" for variable in orders)
+    listed = {card.get("nvml_index") for card in facts.of(Gpu)} - {None}
+    return listed == {0} or any(variable.get("value") == "PCI_BUS_ID" for variable in orders)
 
 
 def _numbered_alone(facts: Facts) -> bool:

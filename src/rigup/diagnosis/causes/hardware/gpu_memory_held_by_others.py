@@ -14,7 +14,7 @@ from rigup.diagnosis.causes.hardware.memory_holders import (
 from rigup.diagnosis.causes.memory_sizes import GIB, size
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import Gpu, GpuProcess, Platform, Symptom, World
+from rigup.machine.kinds import Gpu, GpuProcess, HostedNotebook, Platform, Symptom, World
 
 _NOTHING = 0.02  # of a card's memory: too little for a library's own start
 _MUCH = 2**30
@@ -58,11 +58,15 @@ def message_names_the_holder(
 @rule("gpu-memory-held-by-others")
 def used_by_nobody_that_is_listed(
     none: Symptom = seen("nvidia-smi-no-processes"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None,
-    parts: Gpu | None = one(mig=True), box: Symptom | None = seen("container-commands-shown"),
+    parts: Gpu | None = one(mig=True), box: Symptom | None = seen("container-commands-shown"), hosted: HostedNotebook | None = None,
+    cache: Symptom | None = seen("torch-cache-asked"),
 ) -> Verdict:  # fmt: skip
-    """Much is used, and the list of processes is empty. On Windows, in a WSL and in a container it always is."""
-    elsewhere = platform and (platform.get("wsl") or platform.get("system") == "windows")
-    listed = gpu.get("driver_model") is None and not elsewhere and box is None and not inside(none)
+    """Much is used, and the list of processes is empty. On Windows, in a WSL, in a container and in a hosted notebook it always is.
+
+    Who asks torch what it keeps has the process that holds it.
+    """
+    elsewhere = (platform and (platform.get("wsl") or platform.get("system") == "windows")) or hosted is not None
+    listed = gpu.get("driver_model") is None and not elsewhere and box is None and cache is None and not inside(none)
     return listed and parts is None and gpu.memory_used > max(GIB, gpu.vram / 4)
 
 
@@ -135,14 +139,16 @@ def other_process_is_listed_and_there_is_no_room(
 @text_rule("gpu-memory-held-by-others", "likely")
 def used_by_nobody_in_the_rows(
     none: Symptom = seen("nvidia-smi-none-running"), gpu: Gpu = one(vendor="nvidia"), platform: Platform | None = None, split: Gpu | None = one(mig=True),
-    box: Symptom | None = seen("container-commands-shown"),
+    box: Symptom | None = seen("container-commands-shown"), hosted: HostedNotebook | None = None, cache: Symptom | None = seen("torch-cache-asked"),
 ) -> Verdict:  # fmt: skip
-    """Most of a card is used, and the driver knows of no process there. On Windows, in a WSL and in a container it never does."""
+    """Most of a card is used, and the driver knows of no process there. On Windows, in a WSL, in a container and in a hosted notebook it never does."""
     listed = not gpu.get("driver_model") and not (
         platform and (platform.get("wsl") or platform.get("system") == "windows")
     )
     return (
         listed
+        and hosted is None
+        and cache is None
         and box is None
         and not inside(none)
         and split is None

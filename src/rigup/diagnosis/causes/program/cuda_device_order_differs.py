@@ -26,6 +26,14 @@ def two_cards_change_places(
     return crossed and gpu.name != other.name
 
 
+@text_rule("cuda-device-order-differs", "likely")
+def people_say_that_the_orders_differ(
+    statement: Symptom = seen(tag="device-order-in-words"), first: Gpu | None = one(nvml_index=0), second: Gpu | None = one(nvml_index=1)
+) -> Verdict:  # fmt: skip
+    """Words alone; the only card of a list has no order."""
+    return (first is None or second is not None) and {"told": statement.id}
+
+
 @text_rule("cuda-device-order-differs")
 def smaller_card_than_was_meant_is_full(
     gpu: Gpu, other: Gpu, mask: Variable = one(name=CUDA_MASK), full: Symptom = seen(tag="device-out-of-memory"), order: Variable | None = one(name="CUDA_DEVICE_ORDER"),
