@@ -19,9 +19,8 @@ _INTENDED = wordings(tag="shared-on-purpose not-the-machines")
 def is_undecided(facts: Facts) -> bool:
     """Whether nothing was seen to work, and nothing is as somebody wants it."""
     works = facts.heard(*_WORKS) or _is_reached(facts)
-    idle = facts.heard(*_NO_SUCH_CARD) and facts.heard(
-        *_DRIVER_SILENT
-    )  # nvidia-smi came with a package, and has nobody to ask
+    # nvidia-smi came with a package, and has nobody to ask
+    idle = facts.heard(*_NO_SUCH_CARD) and facts.heard(*_DRIVER_SILENT)
     intended = facts.heard("processor-asked-for-by-an-option") and facts.heard("torch-found-no-driver")
     return not (works or idle or intended or facts.heard(*_ELSEWHERE, *_INTENDED))
 
