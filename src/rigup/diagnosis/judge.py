@@ -25,9 +25,9 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     symptom_ids = {str(symptom.get("id")) for symptom in facts.of(Symptom)}
     rows: tuple[Rule, ...] = ()
     if facts.pasted:
-        from rigup.diagnosis.rule_rows import rules_of_rows
+        from rigup.diagnosis.rule_rows import rules_that_may_hold
 
-        rows = rules_of_rows(symptom_ids)
+        rows = rules_that_may_hold(facts.of, symptom_ids)
     skipped: Skipped = defaultdict(set)
     rules = (*rules_for(facts.of, symptom_ids, facts.pasted), *rows, *rules_of_table(symptom_ids))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]

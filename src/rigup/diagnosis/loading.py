@@ -70,13 +70,29 @@ def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str
     index = _index()
     if default_store().tags() is None:  # tables of somebody's own change which messages a rule waits for
         load_all()
-    by_name, known_ids = kinds(), set(symptom_ids)
-    for cause, module in index.modules.items():
-        rules = index.waits.get(cause, []) + (index.text_waits.get(cause, []) if from_text else [])
-        if any(_may_hold(parts, facts_of, known_ids, by_name) for parts in rules):
-            import_module(module)
-    numbers = {cause: number for number, cause in enumerate(index.modules)}
-    return sorted((rule for rule in RULES if from_text or not rule.of_text), key=lambda rule: _rank(rule, numbers))
+        causes = list(index.modules)
+    else:
+        causes = _causes_that_may_hold(index, facts_of, set(symptom_ids), from_text)
+    for cause in causes:
+        import_module(index.modules[cause])
+    numbers = {cause: number for number, cause in enumerate(causes)}
+    rules = (rule for rule in RULES if (from_text or not rule.of_text) and (rule.cause in numbers or not _is_own(rule)))
+    return sorted(rules, key=lambda rule: _rank(rule, numbers))
+
+
+def _causes_that_may_hold(
+    index: Index, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], from_text: bool
+) -> list[str]:
+    """Those of whose rules one lacks no kind of fact and no message, in the order in which they are tried."""
+    by_name, texts = kinds(), index.text_waits if from_text else {}
+    return [
+        cause
+        for cause in index.modules
+        if any(
+            _may_hold(parts, facts_of, symptom_ids, by_name)
+            for parts in (*index.waits.get(cause, ()), *texts.get(cause, ()))
+        )
+    ]
 
 
 def fixes_for(cause: str) -> list[Rule]:
@@ -167,8 +183,8 @@ def _lacks(
         return False
     if kind is Symptom and part.fields and part.fields[0][0] == "id":
         return symptom_ids.isdisjoint(part.fields[0][1])
-    need = Need(fields=part.fields)
-    return not any(need.fits(fact) for fact in facts_of(kind))
+    known, need = facts_of(kind), Need(fields=part.fields)
+    return not any(need.fits(fact) for fact in known) if known else True
 
 
 @cache

@@ -37,7 +37,7 @@ that is not empty is told, or a text with operands in braces, `={shell.prefix}/b
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Set
 from functools import cache, partial
 from typing import Any
 
@@ -114,17 +114,29 @@ def rule_rows() -> tuple[RuleRow, ...]:
     return tuple(row for name in tables.names("rules/") for row in tables.rows(name, "rule", RuleRow))
 
 
-def rules_of_rows(symptom_ids: Set[str] | None = None) -> tuple[Rule, ...]:
-    """Rows as rules. `symptom_ids`: only those of which each message that they need is among these ids.
+def rules_of_rows() -> tuple[Rule, ...]:
+    """All rows as rules.
 
     Raises:
         KnowledgeError: a row that cannot be understood.
 
     """
-    numbers: Iterable[int] = range(len(rule_rows()))
-    if symptom_ids is not None:  # most rows wait for a message that is not there
-        numbers = [number for number in numbers if not any(map(symptom_ids.isdisjoint, _messages(number)))]
-    return tuple(map(_rule, numbers))
+    return tuple(map(_rule, range(len(rule_rows()))))
+
+
+def rules_that_may_hold(facts_of: Callable[[type[Fact]], Any], symptom_ids: Set[str]) -> tuple[Rule, ...]:
+    """The rows of which no message and no kind of fact is missing that they need, as rules: a few of all.
+
+    Args:
+        facts_of: the facts of a kind.
+        symptom_ids: ids of all messages.
+
+    Raises:
+        KnowledgeError: a row that cannot be understood.
+
+    """
+    numbers = (number for number in range(len(rule_rows())) if not any(map(symptom_ids.isdisjoint, _messages(number))))
+    return tuple(_rule(number) for number in numbers if all(map(facts_of, _kinds(number))))
 
 
 @tables.remembered
@@ -157,6 +169,13 @@ def _messages(number: int) -> tuple[tuple[str, ...], ...]:
     """Ids of the messages that a row needs, a group for each of which one must have been heard; of its words alone."""
     wanted = (next(iter(need.items())) for need in rule_rows()[number].needs)
     return tuple(ids_of(ids) for name, ids in wanted if name[-1] not in _MODES and not _names_kind(ids))
+
+
+@tables.remembered
+def _kinds(number: int) -> tuple[type[Fact], ...]:
+    """The kinds of facts of which a row needs one."""
+    wanted = (next(iter(need.items())) for need in rule_rows()[number].needs)
+    return tuple(kinds()[kind] for name, kind in wanted if name[-1] not in _MODES and _names_kind(kind))
 
 
 def _names_kind(kind_or_ids: str | list[str]) -> bool:

@@ -6,10 +6,11 @@ Programs run side by side, and a reader that fails, hangs or meets nonsense cost
 import functools
 import graphlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from typing import NamedTuple, TypeVar
 
 from rigup import plugins
+from rigup.knowledge.compile import KnowledgeError
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import feed
 from rigup.machine.facts import Fact, Look, Place, Unanswered
@@ -172,13 +173,14 @@ class _Runner:
     def run(self) -> None:
         """Run in waves: the results of a wave are merged in one fixed order, whichever reader was done first."""
         for ready in waves(*makers(self.kinds, self._readers(), tuple(DERIVED.values()))):
-            for name in ready:
+            asked = [name for name in ready if name in DERIVED or self.has_input(name)]
+            for name in asked:
                 if name not in DERIVED:
                     self.start(name)
             results: dict[str, Done[Result]] = {}
             while self.workers.busy:
                 results |= {done.name: done for done in self.workers.finished()}
-            for name in ready:
+            for name in asked:
                 self.derive(name) if name in DERIVED else self.take(results[name])
         self.workers.dismiss()
         self.facts.omitted += named((name.replace("_", " ") for name in self.late), TOO_LATE)
@@ -187,6 +189,22 @@ class _Runner:
         """All, or where nobody has pasted a text those that look for themselves: half of all."""
         pasted = any(source.texts for source in self.sources)
         return tuple(reader for reader in READERS.values() if reader.inputs or pasted)
+
+    def has_input(self, name: str) -> bool:
+        """Whether anything may be read: of a machine, or of a text that has one of the reader's marks, as most have not."""
+        if name == _HEARD:
+            return any(source.texts for source in self.sources)
+        asks = READERS[name].inputs and any(source.host is not None for source in self.sources)
+        return bool(asks) or name in self.marked
+
+    @functools.cached_property
+    def marked(self) -> Set[str]:
+        """Readers of whose marks one stands in a text; all where that cannot be told, so that each tells why."""
+        try:
+            marks = {mark for source in self.sources for text in source.texts for mark in text.index}
+        except KnowledgeError:
+            return READERS.keys()
+        return {name for name, reader in READERS.items() if not marks.isdisjoint(reader.marks)}
 
     def start(self, name: str) -> None:
         if name == _HEARD:
