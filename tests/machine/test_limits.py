@@ -208,6 +208,7 @@ def test_the_lines_worth_trying_are_found_once_each_however_many_words_are_in_th
 def test_words_are_found_once_where_a_long_text_is_read_in_parts(monkeypatch):
     from rigup.machine import literals
 
+    monkeypatch.setattr(literals, "_FEW", 0)  # all at once
     body = "NVRM: Xid (PCI:0000:01:00): 31, CUDA error: out of memory\n" * 30
     whole = literals.literals_in(body)
     monkeypatch.setattr(literals, "_PART", 7)

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rigup.knowledge.doctor_tables import signatures
-from rigup.machine import readers  # noqa: F401
+from rigup.machine import literals
 from rigup.machine.facts import Place
 from rigup.machine.literals import literals_in
 from rigup.machine.matcher import match
+from rigup.machine.readers import of_texts  # noqa: F401  (registers them)
 from rigup.machine.texts import Text
 
 REFUSED = "Unable to open /dev/kfd read-write: Permission denied"
@@ -43,6 +44,19 @@ def test_a_message_said_a_thousand_times_is_one_symptom_and_few_tries():
 def test_every_literal_is_found_in_one_pass():
     row = signatures()[0]
     assert row.literal in literals_in("x " + row.literal + " y")
+
+
+@given(
+    st.lists(
+        st.sampled_from([*(row.literal for row in signatures()), "no\n", "é", "\U0001f600", "==", "e"]), max_size=30
+    )
+)
+@settings(max_examples=100, deadline=None)
+def test_literals_looked_for_by_their_heads_are_those_that_are_found_at_once(pieces):
+    body = "".join(pieces)
+    for speaker in ("anybody", "program", "kernel"):
+        by_head = literals._by_head(speaker, len(literals._MARKS))
+        assert literals._found_by_heads(body, by_head) == literals._found_at_once(body, speaker)
 
 
 def test_a_text_without_any_literal_costs_no_regex(monkeypatch):

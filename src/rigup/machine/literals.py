@@ -1,5 +1,6 @@
 """Literals that anybody waits for, found in one pass over a text: a long log costs what its finds cost."""
 
+from collections import Counter
 from typing import Any
 
 from rigup.knowledge import tables
@@ -8,10 +9,10 @@ from rigup.knowledge.doctor_tables import Wording, speakers, wordings
 
 _PART = 500_000  # characters whose finds are held at once: a short literal repeated fills the memory
 _SPOTS = 10_000  # of one literal in one text
-_SHORT = (
-    2000  # characters of a machine's own text in which each is looked for: what finds all at once takes longer to make
-)
+_HEAD = 4  # first letters by which literals are told apart
+_FEW = 12_000  # characters of all texts up to which literals are looked for by their heads: what finds all at once takes longer to make
 _MARKS: set[str] = set()
+_searched = Counter[str]()  # characters so far, by speaker
 _ANYBODY = "anybody"
 _SAYS = {"kernel": KERNEL, "program": PROGRAM}
 
@@ -32,22 +33,33 @@ def wordings_of(speaker: str) -> dict[str, list[tuple[int, Wording]]]:
 
 
 @tables.remembered
-def _literals(speaker: str, _marks: int) -> tuple[str, ...]:
+def _literals(speaker: str, _marks: int) -> frozenset[str]:
     """All literals that are looked for; computed again where more marks were declared."""
     waited = set(wordings_of(speaker))
     waited |= {word for alike in wordings_of(speaker).values() for _number, known in alike for word in known.beside}
     if speaker == _ANYBODY:
         waited |= {row.literal for row in speakers()} | _MARKS
-    return tuple(sorted(waited, key=lambda word: (len(word) == 1, word)))  # the automaton has all but single letters
+    return frozenset(waited)
 
 
 @tables.remembered
-def _automaton(speaker: str, marks: int) -> tuple[int, Any]:
-    """The length of the longest literal, and what finds them all."""
+def _by_head(speaker: str, marks: int) -> dict[str, list[str]]:
+    """The literals by their heads; those that are shorter by ""."""
+    by_head: dict[str, list[str]] = {"": []}
+    for literal in _literals(speaker, marks):
+        by_head.setdefault(literal[:_HEAD] if len(literal) >= _HEAD else "", []).append(literal)
+    return by_head
+
+
+@tables.remembered
+def _automaton(speaker: str, marks: int) -> tuple[list[str], Any]:
+    """Those of more than a letter, and what finds them all at once, by their numbers."""
     import ahocorasick_rs
 
-    literals = _literals(speaker, marks)
-    return max(map(len, literals)), ahocorasick_rs.AhoCorasick([word for word in literals if len(word) > 1])
+    # The other forms of it search hardly faster and take twice as long to make.
+    quickly_made = ahocorasick_rs.Implementation.NoncontiguousNFA
+    literals = sorted(literal for literal in _literals(speaker, marks) if len(literal) > 1)
+    return literals, ahocorasick_rs.AhoCorasick(literals, implementation=quickly_made, store_patterns=False)
 
 
 def literals_in(body: str, speaker: str = _ANYBODY) -> dict[str, list[int]]:
@@ -56,22 +68,31 @@ def literals_in(body: str, speaker: str = _ANYBODY) -> dict[str, list[int]]:
         from rigup.machine.readers import of_texts  # noqa: F401  (their marks are looked for where people speak)
     elif not (speaker and body):
         return {}
-    literals = _literals(speaker, len(_MARKS))
-    if speaker != _ANYBODY and len(body) < _SHORT:
-        return {literal: places_of(literal, body) for literal in literals if literal in body}
-    longest, automaton = _automaton(speaker, len(_MARKS))
-    offsets: list[list[int]] = [[] for _literal in literals]
+    _searched[speaker] += len(body)
+    if _searched[speaker] < _FEW:
+        return _found_by_heads(body, _by_head(speaker, len(_MARKS)))
+    return _found_at_once(body, speaker)
+
+
+def _found_by_heads(body: str, by_head: dict[str, list[str]]) -> dict[str, list[int]]:
+    heads = {body[at : at + _HEAD] for at in range(len(body) - _HEAD + 1)} | {""}
+    likely = (literal for head in by_head.keys() & heads for literal in by_head[head])
+    return {literal: places_of(literal, body) for literal in likely if literal in body}
+
+
+def _found_at_once(body: str, speaker: str) -> dict[str, list[int]]:
+    literals, automaton = _automaton(speaker, len(_MARKS))
+    longest = max(map(len, literals))
+    # A text may be full of a single letter: its first places are enough, and its end is not gone through.
+    letters = (literal for literal in _by_head(speaker, len(_MARKS))[""] if len(literal) == 1)
+    found = {letter: places_of(letter, body) for letter in letters if letter in body}
     for at in range(0, len(body), _PART):
         part = body[at : at + _PART + longest - 1]
         for number, start, _end in automaton.find_matches_as_indexes(part, overlapping=True):
-            spots = offsets[number]
+            spots = found.setdefault(literals[number], [])
             if len(spots) < _SPOTS and start < _PART:  # else the next part has it
                 spots.append(at + start)
-    # A text may be full of a single letter: its first places are enough, and its end is not gone through.
-    by_literal = (
-        (word, spots if len(word) > 1 else places_of(word, body)) for word, spots in zip(literals, offsets, strict=True)
-    )
-    return {word: spots for word, spots in by_literal if spots}
+    return {literal: spots for literal, spots in found.items() if spots}
 
 
 def places_of(literal: str, body: str) -> list[int]:
