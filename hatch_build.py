@@ -17,7 +17,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 PACKAGE = Path("src", "rigup")
 KNOWLEDGE, LOCALES = PACKAGE / "knowledge", PACKAGE / "locales"
 PROBES = ("verify/probe", "bench/probe")
-INDEX = "rigup/diagnosis/files.msgpack"
+INDEXES = {
+    "rigup/diagnosis/files.msgpack": "rigup.diagnosis.loading",
+    "rigup/machine/readers.msgpack": "rigup.machine.reader_index",
+}
 PACKED = "rigup/shipped.tar.xz"
 
 
@@ -33,7 +36,8 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
         root, editable = Path(self.root), version == "editable"
         folder = root if editable else Path(self.directory)
         if not editable:  # before the tables: a checkout's own are compiled whole when they are read
-            build_data["force_include"][str(_indexed(root, folder))] = INDEX
+            for name, module in INDEXES.items():
+                build_data["force_include"][str(_indexed(root, folder / Path(name).name, module))] = name
         knowledge = root / KNOWLEDGE
         tables = knowledge / "compiled.msgpack" if editable else folder / "compiled.msgpack"
         _own(root, "rigup.knowledge.compile").compile_tables(knowledge / "data", tables, shipped=not editable)
@@ -56,7 +60,7 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Take away what stands in the wheel now."""
-        for name in (INDEX, PACKED, "compiled.msgpack", "catalogues"):
+        for name in (*INDEXES, PACKED, "compiled.msgpack", "catalogues"):
             Path(self.directory, Path(name).name).unlink(missing_ok=True)
 
 
@@ -78,15 +82,14 @@ def _packed(files: dict[Path, str], folder: Path) -> Path:
     return target
 
 
-def _indexed(root: Path, folder: Path) -> Path:
-    """The index of rules, made in a folder by this checkout's own code, in a process that has no other rigup."""
-    target = folder / Path(INDEX).name
-    folder.mkdir(parents=True, exist_ok=True)
+def _indexed(root: Path, target: Path, module: str) -> Path:
+    """An index of rules or readers, made by this checkout's own code, in a process that has no other rigup."""
+    target.parent.mkdir(parents=True, exist_ok=True)
     code = (
-        "import pathlib, sys\ntarget, *sys.path = sys.argv[1:]\n"
-        "from rigup.diagnosis.loading import build\nbuild(pathlib.Path(target), shipped=True)"
+        "import importlib, pathlib, sys\ntarget, module, *sys.path = sys.argv[1:]\n"
+        "importlib.import_module(module).build(pathlib.Path(target), shipped=True)"
     )
-    words = (sys.executable, "-I", "-c", code, str(target), str(root / "src"), *sys.path)
+    words = (sys.executable, "-I", "-c", code, str(target), module, str(root / "src"), *sys.path)
     subprocess.run(words, check=True, timeout=120)
     return target
 

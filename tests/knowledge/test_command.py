@@ -107,7 +107,8 @@ def test_the_build_hook_compiles_and_ships(tmp_path):
     build_data = {"artifacts": [], "force_include": {}}
     hook.initialize("standard", build_data)
     included = {name: path for path, name in build_data["force_include"].items()}
-    assert included.keys() == {"rigup/shipped.tar.xz", "rigup/diagnosis/files.msgpack"}
+    indexes = {"rigup/diagnosis/files.msgpack", "rigup/machine/readers.msgpack"}
+    assert included.keys() == {"rigup/shipped.tar.xz", *indexes}
     with tarfile.open(included["rigup/shipped.tar.xz"]) as archive:
         sizes = {member.name: member.size for member in archive}
         catalogues = unpack_catalogues(archive.extractfile(CATALOGUES).read())

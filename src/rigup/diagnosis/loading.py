@@ -20,12 +20,13 @@ from rigup.knowledge.compile import COMPILED
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
 from rigup.machine.kinds import Symptom
+from rigup.stamps import Stamps, python_files
+from rigup.stamps import stamp as _stamp
 from rigup.version import __version__
 
 INDEX = Path(__file__).with_name("files.msgpack")
 _OWN = causes.__name__ + "."
 
-Stamps = dict[str, tuple[int, int]]
 Value = str | bool | int | float | None
 
 
@@ -197,15 +198,4 @@ def _modules() -> list[str]:
 
 def _stamps() -> Stamps:
     """Size and time of all files that the index is made of."""
-    files = [Path(COMPILED)]
-    for folder, _folders, names in os.walk(causes.__path__[0]):
-        files += [Path(folder, name) for name in names if name.endswith(".py")]
-    return {str(path): _stamp(path) for path in files}
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return (0, 0)
-    return status.st_size, status.st_mtime_ns
+    return {path: _stamp(path) for path in (str(COMPILED), *python_files(causes.__path__[0]))}

@@ -17,7 +17,8 @@ from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.limits import TOO_LATE, Clock, named
 from rigup.machine.matcher import match
-from rigup.machine.reader import DERIVED, READERS, Derivation, File, Listing, Reader, Run, shown
+from rigup.machine.reader import DERIVED, READERS, Derivation, File, Listing, Reader, Run, line_of, shown
+from rigup.machine.reader_index import SHARED, waves_of
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
@@ -30,7 +31,6 @@ _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
 _SLACK = 5.0  # seconds that a reader may take beyond its programs' limits
 _HEARD = "what programs said"
-_SHARED = "rigup.machine.derive"
 _OFTEN = 16  # statements after which the clock is looked at
 T = TypeVar("T")
 
@@ -116,9 +116,15 @@ def makers(
     return chosen, follow
 
 
-@functools.lru_cache(maxsize=4)
 def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
     """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
+    names = (_HEARD, *(reader.name for reader in readers), *(derivation.name for derivation in derived))
+    return waves_of(frozenset(names)) or ordered(readers, derived)
+
+
+@functools.lru_cache(maxsize=4)
+def ordered(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
+    """The same, worked out."""
     read = _in_order({reader.name: reader.read for reader in readers})
     derivations = _in_order({derivation.name: derivation.derive for derivation in derived})
     rank = {name: number for number, name in enumerate((_HEARD, *read, *derivations))}
@@ -154,12 +160,12 @@ def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
     """By the files that declare them, and by line, whatever was imported first; then those of others."""
     from rigup.machine.readers import MODULES
 
-    ranks = {f"rigup.machine.readers.{name}": rank for rank, name in enumerate(MODULES)} | {_SHARED: -1}
+    ranks = {f"rigup.machine.readers.{name}": rank for rank, name in enumerate(MODULES)} | {SHARED: -1}
 
     def where(name: str) -> tuple[int, int]:
         function = declared[name]
         rank = ranks.get(function.__module__)
-        return (len(ranks), 0) if rank is None else (rank, function.__code__.co_firstlineno)
+        return (len(ranks), 0) if rank is None else (rank, line_of(function))
 
     return sorted(declared, key=where)
 

@@ -1,7 +1,11 @@
 """How a reader is declared: what it reads, and how a pasted text of its kind is known."""
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from importlib import import_module
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
 
 from rigup.machine.facts import Fact, Place
 from rigup.machine.host import LIMIT
@@ -13,7 +17,7 @@ Read = Callable[[Text], Statements]
 Derive = TypeVar("Derive", bound=Callable[..., Statements])
 
 
-class File(NamedTuple):
+class File(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A path or glob; `{Kind.field}` is filled in from facts read before. Braces list names: {a,b}."""
 
     path: str
@@ -22,7 +26,7 @@ class File(NamedTuple):
     most: int = LIMIT  # characters that are read: of a program the head is enough
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """A program; it is ended after `seconds`.
 
     `given` is a path without which it is not worth running, `unless` one with which it is not. `says` is a pattern by
@@ -37,13 +41,13 @@ class Run(NamedTuple):
     says: str = ""
 
 
-class Listing(NamedTuple):
+class Listing(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """Paths by a glob, as `ls -l` prints them; `{Kind.field}` is filled in."""
 
     path: str
 
 
-class Ask(NamedTuple):
+class Ask(msgspec.Struct, frozen=True, array_like=True, tag=True):
     """What the asking process is: `variables` (as env prints) or `account` (as id prints)."""
 
     about: str
@@ -82,6 +86,27 @@ class Derivation(NamedTuple):
     beside: tuple[type[Fact], ...] = ()  # further kinds that it wants to know of; then it is given all facts
 
 
+class Late:
+    """A function of a file that is imported when it is first called; `line` is where it begins there."""
+
+    def __init__(self, module: str, name: str, line: int) -> None:
+        self.__module__, self.__name__, self.line = module, name, line
+
+    @functools.cached_property
+    def _function(self) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(self.__module__), self.__name__)
+        return function
+
+    def __call__(self, *given: Any) -> Any:
+        """What the function answers."""
+        return self._function(*given)
+
+
+def line_of(function: Callable[..., object]) -> int:
+    """Where a function begins in its file."""
+    return function.line if isinstance(function, Late) else function.__code__.co_firstlineno
+
+
 READERS: dict[str, Reader] = {}
 DERIVED: dict[str, Derivation] = {}
 
@@ -96,8 +121,10 @@ def reads(
     """
 
     def register(read: Read) -> Read:
-        if read.__name__ in READERS:  # it would replace the other without a word
-            raise ValueError("two readers are called " + read.__name__)
+        if read.__name__ in READERS:
+            if not _is_expected(READERS[read.__name__].read, read):  # it would replace the other without a word
+                raise ValueError("two readers are called " + read.__name__)
+            return read
         wait_for(marks)
         place = Place(process=process)
         READERS[read.__name__] = Reader(
@@ -117,10 +144,16 @@ def derives(about: type[Fact], *others: type[Fact]) -> Callable[[Derive], Derive
 
     def register(derive: Derive) -> Derive:
         source = next(iter(derive.__annotations__.values()))
-        DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive, others)
+        if derive.__name__ not in DERIVED or not _is_expected(DERIVED[derive.__name__].derive, derive):
+            DERIVED[derive.__name__] = Derivation(derive.__name__, source, about, derive, others)
         return derive
 
     return register
+
+
+def _is_expected(known: Callable[..., object], function: Callable[..., object]) -> bool:
+    """Whether a function is the one of which an index has told."""
+    return isinstance(known, Late) and known.__module__ == function.__module__
 
 
 def shown(query: Input) -> str:

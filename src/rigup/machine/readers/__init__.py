@@ -1,9 +1,10 @@
 """One function a form of text; families of texts have a file each. Importing registers those that a machine is asked by.
 
-Readers of what people paste are registered by `of_texts`, where something was pasted: more than half of all.
+Readers of what people paste are registered by `of_texts`, where something was pasted: more than half of all. A file is
+imported where one of its functions is called (`reader_index`).
 """
 
-from importlib import import_module
+from rigup.machine import reader_index
 
 MODULES = (
     "amd", "rocm_smi", "amd_bare", "amd_lists", "amd_partial", "amd_stated", "apple", "packages", "asked_versions",
@@ -31,11 +32,4 @@ OF_TEXTS = (
 """Those of them by which no machine is asked."""
 
 
-def load(names: tuple[str, ...]) -> None:
-    """Register the readers of some files."""
-    for name in names:
-        import_module(f"{__name__}.{name}")
-
-
-import_module("rigup.machine.derive")
-load(tuple(name for name in MODULES if name not in OF_TEXTS))
+reader_index.register()

@@ -1,5 +1,5 @@
 """Readers of pasted texts alone. Importing registers them."""
 
-from rigup.machine.readers import OF_TEXTS, load
+from rigup.machine import reader_index
 
-load(OF_TEXTS)
+reader_index.register_of_texts()
