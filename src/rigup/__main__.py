@@ -14,6 +14,7 @@ def main() -> int:
         except OSError:
             return 2
         return 0
+    _import_msgspec()
     from rigup.knowledge import patterns
 
     patterns.keep()
@@ -39,6 +40,18 @@ def _take_every_sign() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _import_msgspec() -> None:
+    """Import it without typing_extensions, which it asks for first: of that it takes what `typing` has, at the cost of all else that a start imports."""
+    name = "typing_extensions"
+    if name in sys.modules:
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # so that to import it fails
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules[name]
 
 
 def entry() -> None:

@@ -62,10 +62,19 @@ def test_a_machine_without_cards_needs_few_of_the_files():
 
 def test_the_order_that_the_index_tells_is_the_one_that_is_worked_out():
     derived = tuple(DERIVED.values())
-    for readers in (tuple(READERS.values()), tuple(reader for reader in READERS.values() if reader.inputs)):
+    everybody, pasted = tuple(READERS.values()), {f"rigup.machine.readers.{name}" for name in OF_TEXTS}
+    asking = tuple(reader for reader in everybody if reader.inputs and reader.read.__module__ not in pasted)
+    for readers in (everybody, asking):
+        assert reader_index.waves_of(frozenset(name for wave in look.waves(readers, derived) for name in wave))
         assert look.waves(readers, derived) == look.ordered.__wrapped__(readers, derived)
     few = tuple(READERS.values())[:3]
     assert {name for wave in look.waves(few, ()) for name in wave} == {look._HEARD, *(reader.name for reader in few)}
+
+
+def test_readers_are_known_whatever_was_imported_before():
+    assert said_by(
+        "from rigup.machine import readers\nfrom rigup.machine.reader import READERS\nprint('pci_class' in READERS)"
+    ) == ["True"]
 
 
 def test_a_function_is_imported_when_it_is_first_called():

@@ -1,18 +1,16 @@
 """`rigup doctor`: read a machine, name the root cause."""
 
 import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from rigup.cli.data import data_text
+from rigup.cli.doctor_answer import look, rendered, shareable, status, wants_color
 from rigup.language import _, choose
 
 if TYPE_CHECKING:
     from rigup.schemas.doctor import Doctor
-
-_T = TypeVar("_T")
-_ALL = 2  # so often -v shows every fact
 
 
 @click.command("doctor")
@@ -59,7 +57,7 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
         from rigup.cli.program_report import run_and_diagnose
 
         return run_and_diagnose(
-            program, form["as_json"], form["verbose"], wake, _wants_color(), form["since_ok"], form["with_values"]
+            program, form["as_json"], form["verbose"], wake, wants_color(), form["since_ok"], form["with_values"]
         )
     if form["since_ok"] and (hosts or source is not None):
         raise click.UsageError(_("--since-ok is about this machine; two others are compared with `rigup diff A B`."))
@@ -67,21 +65,14 @@ def command(source: str | None, hosts: tuple[str, ...], program: tuple[str, ...]
         return _others(source, hosts, form, wake)
     if form["issue"]:
         return _issue(source, wake)
-    answer = _answer(source, wake, form["since_ok"])
+    answer = look(source, wake, form["since_ok"])
     if form["page"] == "-":
         click.echo(_page(answer, source is None, form["with_values"]), nl=False)
-        return int(answer.verdict in ("broken", "degraded"))
+        return status(answer)
     if form["page"]:
         _write_page(form["page"], answer, source is None, form["with_values"])
-    click.echo(_render(_shareable(answer, form), form, source is None), color=_wants_color())
-    return int(answer.verdict in ("broken", "degraded"))
-
-
-def _shareable(answer: _T, form: dict[str, Any]) -> _T:
-    """The answer without what is private, unless its owner wants all of it."""
-    from rigup.machine.outward import outward
-
-    return answer if form["with_values"] else outward(answer)
+    click.echo(_render(shareable(answer, form["with_values"]), form, source is None), color=wants_color())
+    return status(answer)
 
 
 def _render(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
@@ -92,17 +83,8 @@ def _render(answer: "Doctor", form: dict[str, Any], here: bool) -> str:
 
         answer = with_limits(answer)
         if not form["as_json"]:
-            return of_devices(answer, _wants_color())
-    if form["as_json"]:
-        return data_text(answer, with_values=True)
-    from rigup.cli.layout import wrapped
-    from rigup.cli.report import text
-
-    report = text(answer, form["verbose"], color=_wants_color(), here=here)
-    if form["verbose"] < _ALL or form["with_values"]:
-        return report
-    left = _("Secrets, and values of variables that GPUs do not need, are left out. `--with-values` shows them.")
-    return report + "\n\n" + "\n".join(wrapped(left))
+            return of_devices(answer, wants_color())
+    return rendered(answer, form["as_json"], form["verbose"], here, form["with_values"])
 
 
 def _page(answer: "Doctor", here: bool, with_values: bool) -> str:
@@ -145,35 +127,21 @@ def _issue(source: str | None, wake: bool) -> int:
 
 def _others(source: str | None, hosts: tuple[str, ...], form: dict[str, Any], wake: bool) -> int:
     """Other machines. One that answers is printed as this one would be, several as a table and then each."""
-    from rigup.cli.hosts import answers, status, text
+    from rigup.cli.hosts import answers, text
+    from rigup.cli.hosts import status as status_of_all
     from rigup.machine.outward import outward_text
     from rigup.schemas.doctor import Doctor, Hosts
 
     if source is not None:
         raise click.UsageError(_("Give --from or --host: a report of a machine, or a machine to ask."))
     by_name = answers(hosts, wake)
-    by_host = {outward_text(name): _shareable(answer, form) for name, answer in by_name.items()}
+    by_host = {outward_text(name): shareable(answer, form["with_values"]) for name, answer in by_name.items()}
     if not form["as_json"]:
-        click.echo(text(by_host, form["verbose"], _wants_color()), color=_wants_color())
-        return status(by_host)
+        click.echo(text(by_host, form["verbose"], wants_color()), color=wants_color())
+        return status_of_all(by_host)
     alone = next(iter(by_host.values())) if len(by_host) == 1 else None
     click.echo(data_text(alone if isinstance(alone, Doctor) else Hosts(hosts=dict(by_host)), with_values=True))
-    return status(by_host)
-
-
-def _answer(source: str | None, wake: bool, since_ok: bool = False) -> "Doctor":
-    from rigup.cli.progress import Waiting
-    from rigup.diagnosis.answer import diagnose
-    from rigup.knowledge.tables import KnowledgeError
-    from rigup.machine.sources import SourceError
-    from rigup.workflows.diagnosing import this_machine
-
-    waiting = _("Reading this machine …") if source is None else _("Reading {source} …").format(source=source)
-    try:
-        with Waiting(waiting):
-            return this_machine(wake, since_ok) if source is None else diagnose(source, wake)
-    except (SourceError, KnowledgeError) as error:
-        raise click.ClickException(str(error)) from error
+    return status_of_all(by_host)
 
 
 def access() -> str:
@@ -188,9 +156,3 @@ def access() -> str:
             about = ", ".join(kind.__name__ for kind in READERS[name].about)
             lines += [name.replace("_", " ") + " (" + about + ")", *("    " + query for query in inputs)]
     return "\n".join(lines)
-
-
-def _wants_color() -> bool:
-    import os
-
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

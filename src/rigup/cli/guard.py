@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, TextIO, cast
 
-import click
-
+from rigup.knowledge.patterns import lazy_regex
 from rigup.visible import for_terminal, ours
+
+_COLORS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36}
+_BOLD, _DIM, _OFF = 1, 2, 22
+_SEQUENCE = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 class Guarded:
@@ -67,7 +70,13 @@ def _print_traceback(kind: type[BaseException], error: BaseException, trace: Tra
         sys.stderr.write("".join(traceback.format_exception(kind, error, trace)))
 
 
-def style(text: str, **how: Any) -> str:
+def style(text: str, fg: str | None = None, bold: bool | None = None, dim: bool | None = None) -> str:
     """As `click.style`; its sequences are known as ours, whatever text they surround."""
-    before, _, after = click.style("\0", **how).partition("\0")
-    return ours(before) + text + ours(after)
+    codes = [] if fg is None else [_COLORS[fg]]
+    codes += [on if wanted else _OFF for on, wanted in ((_BOLD, bold), (_DIM, dim)) if wanted is not None]
+    return ours("".join(f"\x1b[{code}m" for code in codes)) + text + ours("\x1b[0m")
+
+
+def unstyled(text: str) -> str:
+    """As `click.unstyle`: the text without such sequences, whoever's they are."""
+    return _SEQUENCE.sub("", text)

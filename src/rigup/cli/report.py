@@ -3,10 +3,9 @@
 import sys
 from collections.abc import Iterable
 
-import click
 from msgspec import UNSET, structs, to_builtins
 
-from rigup.cli.guard import style
+from rigup.cli.guard import style, unstyled
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.cli.typed_commands import commands, places, typed
@@ -56,7 +55,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _troubles(answer),
     ]
     report = "\n\n".join("\n".join(part) for part in parts if part)
-    return report if color else visible(click.unstyle(report))  # who imports rigup prints it himself
+    return report if color else visible(unstyled(report))  # who imports rigup prints it himself
 
 
 def loud(shown: Finding) -> bool:

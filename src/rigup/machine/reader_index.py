@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+import rigup.machine.kinds  # noqa: F401  (so that all are known)
 from rigup.machine.facts import Place, kinds
 from rigup.machine.literals import wait_for
 from rigup.machine.reader import DERIVED, READERS, Derivation, Input, Late, Reader, Run, line_of
@@ -124,7 +125,8 @@ def build(path: Path, shipped: bool = False) -> Index:
     readers = tuple(reader for reader in READERS.values() if _is_own(reader.read))
     derived = tuple(derivation for derivation in DERIVED.values() if _is_own(derivation.derive))
     rows = [_declared(reader) for reader in readers]
-    orders = [ordered(chosen, derived) for chosen in (tuple(reader for reader in readers if reader.inputs), readers)]
+    asking = tuple(reader for reader in readers if reader.inputs and reader.read.__module__ not in of_texts)
+    orders = [ordered(chosen, derived) for chosen in (asking, readers)]
     index = Index(
         __version__,
         {} if shipped else _stamps(),
