@@ -7,7 +7,9 @@ another release of Python or of rigup, patterns are compiled as ever.
 """
 
 import array
+import itertools
 import marshal
+import mmap
 import os
 import re
 import sys
@@ -18,6 +20,9 @@ from rigup.version import __version__
 
 _USES = ("match", "search", "fullmatch", "sub", "findall", "finditer", "split")
 _MOST_BYTES = 4_000_000  # of the file: what it costs to read it is less than what it spares
+_LENGTH = 4  # bytes in which the file tells where its entries begin
+_Span = tuple[int, int]
+"""The first byte of an entry in the file, and the one after its last."""
 
 
 class KeptPatterns:
@@ -32,20 +37,27 @@ class KeptPatterns:
         self.path, self._make = path, _sre.compile
         parts = (__version__, sys.version, _sre.MAGIC, _sre.CODESIZE, sys.byteorder)
         self._head = " ".join(map(str, parts))
+        self._content: mmap.mmap | bytes = b""
         self._packed = self._read()
         self._count = len(self._packed)
 
-    def _read(self) -> dict[tuple[str, int], bytes]:
-        """What the file has; nothing where it is another account's, too large, of another release or none."""
+    def _read(self) -> dict[tuple[str, int], bytes | _Span]:
+        """Where in the file each pattern is; nothing where it is another account's, too large, of another release or none."""
         try:
             with open(self.path, "rb") as file:
                 status = os.fstat(file.fileno())
                 if status.st_uid != os.geteuid() or status.st_mode & 0o022 or status.st_size > _MOST_BYTES:
                     return {}
-                head, packed = marshal.loads(file.read())  # noqa: S302  (the account's own file)
+                self._content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            start = int.from_bytes(self._content[:_LENGTH], "little")
+            head, spans = marshal.loads(self._content[_LENGTH:start])  # noqa: S302  (the account's own file)
         except (OSError, ValueError, EOFError, TypeError):
             return {}
-        return packed if head == self._head and isinstance(packed, dict) else {}
+        return spans if head == self._head and isinstance(spans, dict) else {}
+
+    def _entry(self, packed: bytes | _Span) -> bytes:
+        """One that the file has is read when it is wanted: of thousands a run wants a few hundred."""
+        return packed if isinstance(packed, bytes) else self._content[packed[0] : packed[1]]
 
     def compiled(self, regex: str, flags: int) -> "re.Pattern[str]":
         """The pattern, of the file if it has it. Raises `re.error`."""
@@ -54,7 +66,7 @@ class KeptPatterns:
         if packed is None:
             return self._compiled_anew(regex, flags)
         try:
-            all_flags, code, groups, names = marshal.loads(packed)  # noqa: S302
+            all_flags, code, groups, names = marshal.loads(self._entry(packed))  # noqa: S302
             return self._pattern(regex, all_flags, array.array("I", code).tolist(), groups, dict(names))
         except (ValueError, EOFError, TypeError, RuntimeError, IndexError):  # of a file that something has spoilt
             return self._compiled_anew(regex, flags)
@@ -86,15 +98,26 @@ class KeptPatterns:
         """Write the file anew, whole, where patterns were compiled that it has not."""
         if len(self._packed) == self._count:
             return
-        content = marshal.dumps((self._head, dict(self._packed)))
+        content = self._whole(dict(self._packed))
         part = f"{self.path}.{os.getpid()}"
         try:
             os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
             with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-                file.write(content if len(content) <= _MOST_BYTES else marshal.dumps((self._head, {})))
+                file.write(content if len(content) <= _MOST_BYTES else self._whole({}))
             os.replace(part, self.path)
         except OSError:  # a full disk, a home that nobody may write: it is only slower
             return
+
+    def _whole(self, packed: dict[tuple[str, int], bytes | _Span]) -> bytes:
+        """The file: where its entries begin, the head with the place of each, and the entries."""
+        entries = {key: self._entry(value) for key, value in packed.items()}
+        start = _LENGTH + len(self._spans(entries, 0))
+        return start.to_bytes(_LENGTH, "little") + self._spans(entries, start) + b"".join(entries.values())
+
+    def _spans(self, entries: dict[tuple[str, int], bytes], start: int) -> bytes:
+        """Of one length wherever the entries begin: small numbers are packed as large ones."""
+        ends = list(itertools.accumulate(map(len, entries.values()), initial=start))
+        return marshal.dumps((self._head, dict(zip(entries, itertools.pairwise(ends), strict=True))), 2)
 
 
 _kept: KeptPatterns | None = None
