@@ -219,3 +219,28 @@ def test_a_card_that_pci_lists_name_twice_has_one_name_in_every_run():
         for seed in ("0", "1", "2", "3")
     }  # fmt: skip
     assert told == {"AMD Radeon Pro WX 4100\n"}
+
+
+def test_the_names_that_are_told_without_their_rows_are_all_and_in_order():
+    assert list(gpus._names()) == list(gpus._index())
+
+
+def test_for_a_name_that_is_none_the_lists_of_pci_ids_are_not_read(monkeypatch):
+    tables.forget()
+    monkeypatch.setattr(gpus, "_names_of_pci", lambda: pytest.fail("read"))
+    assert gpu_by_name("Ubuntu 22.04") == ()
+    assert one_gpu("GeForce RTX 3060 Ti").isa == "sm_86"
+
+
+def test_a_card_of_somebodys_own_list_is_found_by_its_name(tmp_path, monkeypatch):
+    (tmp_path / "rigup" / "knowledge").mkdir(parents=True)
+    (tmp_path / "rigup" / "knowledge" / "pci_nvidia.toml").write_text(
+        '[meta]\nsource = "mine"\nchecked = "2026-11-20"\nhow = "measured"\n[[device]]\nid = "ffee"\nname = "GeForce Qwx 9917"\nisa = "sm_75"\n'
+    )
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    tables.forget()
+    try:
+        assert one_gpu("Qwx 9917").isa == "sm_75"
+    finally:
+        monkeypatch.undo()
+        tables.forget()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.knowledge.columns import by_columns, by_rows
+from rigup.knowledge.names import key_of
 from rigup.knowledge.needs import with_needs
 from rigup.knowledge.patterns import lazy_regex
 
@@ -27,7 +28,7 @@ HERE = Path(__file__).resolve().parent
 DATA = HERE / "data"
 COMPILED = HERE / "compiled.msgpack"
 
-FORMAT = 10
+FORMAT = 11
 """Raised when the compiled form changes, so that an old file is not misread."""
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -52,6 +53,9 @@ Wording = tuple[str, str, list[str], int, int, int, int]
 the number of the table among those of signatures, the first byte, the one after the last."""
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
+
+PCI_LISTS = ("pci_nvidia", "pci_amd", "pci_intel")
+"""The tables that tell what a PCI id is; in this order their names are looked for."""
 
 _SIGNATURES = "signatures/"
 _AT_LINE = lazy_regex(r"at line (\d+)")
@@ -321,7 +325,7 @@ def indexed(packed: Table) -> bytes:
 
 
 def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
-    """Which signatures carry which tag, and all wordings; None for these where a row is malformed: that is told where it is read."""
+    """Which signatures carry which tag, all wordings, and the names of devices; None where a row is malformed: that is told where it is read."""
     tagged: dict[str, list[str]] = {}
     for name in sorted(name for name in parsed if name.startswith(_SIGNATURES)):
         _add_tags(parsed[name], tagged)
@@ -329,7 +333,27 @@ def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
         known: list[Wording] | None = wordings(parsed, packed)
     except (KeyError, TypeError, AttributeError):
         known = None
-    return {"tags": tagged, "wordings": msgspec.msgpack.encode(known)}
+    packed_index = {"wordings": known, "names_of_pci": _names_of_pci(parsed)}
+    return {"tags": tagged, **{name: msgspec.msgpack.encode(content) for name, content in packed_index.items()}}
+
+
+def _names_of_pci(parsed: dict[str, Table]) -> list[str] | None:
+    """The comparable forms of all names in the lists of PCI ids, device by device; None where a row is malformed.
+
+    By them one tells that a name is none of these without reading thousands of rows.
+    """
+    devices: dict[tuple[str, str], list[Table]] = {}
+    try:
+        for name in PCI_LISTS:
+            for row in parsed.get(name, {}).get("device", ()):
+                devices.setdefault((name, row["id"]), []).append(row)
+        rows = [row for alike in devices.values() for row in alike]
+        names = (
+            name for row in rows for name in (*row.get("revisions", {}).values(), row.get("name"), row.get("pci_name"))
+        )
+        return list(dict.fromkeys(" ".join(key_of(name)) for name in names if name))
+    except (KeyError, TypeError, AttributeError):
+        return None
 
 
 def write(content: bytes, target: Path) -> None:

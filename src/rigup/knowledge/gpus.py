@@ -129,7 +129,7 @@ def gpu_by_name(name: str) -> tuple[Gpu, ...]:
 def _of_maker(maker: str, key: Key) -> tuple[Gpu, ...]:
     if key and (own := tuple(gpu for gpu in _product_index().get(key, ()) if gpu.vendor == maker)):
         return own  # what the PCI lists alone name is none of these, and reading them takes longer than the rest
-    gpus = _index().get(key, ())
+    gpus = _index().get(key, ()) if key in _names() else ()
     return tuple(gpu for gpu in gpus if gpu.vendor == maker) if maker else gpus
 
 
@@ -288,8 +288,19 @@ def _common(gpus: Iterable[Gpu]) -> Gpu | None:
 def _longer(key: Key) -> list[Key]:
     """The catalogue's names that hold all words of a short name ("H100") in a row."""
     size = len(key)
-    starts = {other: len(other) - size for other in _index() if len(other) > size}
+    starts = {other: len(other) - size for other in _names() if len(other) > size}
     return [o for o, last in starts.items() if any(o[i : i + size] == key for i in range(last + 1))]
+
+
+@tables.remembered
+def _names() -> dict[Key, None]:
+    """The keys of `_index`, in its order; most words that may be a card's name are none, and its rows need not be read for them."""
+    told = tables.default_store().names_of_pci()
+    if told is None:
+        return dict.fromkeys(_index())
+    names = dict.fromkeys((*_product_index(), *(tuple(name.split(" ")) for name in told if name)))
+    names.pop((), None)
+    return names
 
 
 @tables.remembered

@@ -43,6 +43,7 @@ class _Compiled(msgspec.Struct):
     stamps: dict[str, tuple[int, int]] = {}
     tags: dict[str, list[str]] = {}  # the signatures that carry each tag
     wordings: memoryview = memoryview(b"")  # as a wheel has them: without
+    names_of_pci: memoryview = memoryview(b"")  # the same
     tables: dict[str, memoryview] = {}  # each packed by itself: those that nobody asks for are not even copied
 
 
@@ -101,6 +102,12 @@ class Store:
         if self._broken or any(name.startswith(_SIGNATURES) for name in self._above):
             return None
         return msgspec.msgpack.decode(packed, type=list[form] | None)  # type: ignore[valid-type]
+
+    def names_of_pci(self) -> list[str] | None:
+        """The comparable forms of all names in the lists of PCI ids; None where an overlay may have others."""
+        if self._broken or any(name in self._above for name in compiling.PCI_LISTS):
+            return None
+        return msgspec.msgpack.decode(self._compiled.names_of_pci, type=list[str] | None)
 
     def packed_row(self, number: int, start: int, end: int, form: type[Row]) -> tuple[str, Row]:
         """The table's name and the row that a wording tells the place of.
