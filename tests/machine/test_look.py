@@ -5,7 +5,10 @@ import time
 import pytest
 
 from rigup.machine import look as looking
-from rigup.machine import readers  # noqa: F401
+from rigup.machine import (
+    order,
+    readers,  # noqa: F401
+)
 from rigup.machine.facts import Place
 from rigup.machine.host import Answer
 from rigup.machine.kinds import Torch, Variable
@@ -149,7 +152,7 @@ def test_the_real_graph_has_no_circle():
     import graphlib
 
     assert list(
-        graphlib.TopologicalSorter(looking.graph(tuple(READERS.values()), tuple(DERIVED.values()))).static_order()
+        graphlib.TopologicalSorter(order.graph(tuple(READERS.values()), tuple(DERIVED.values()))).static_order()
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rigup.machine import look, nvml, reader_index
+from rigup.machine import look, nvml, order, reader_index
 from rigup.machine.reader import DERIVED, READERS, Late, reads
 from rigup.machine.readers import MODULES, OF_TEXTS, of_texts  # noqa: F401  (registers them)
 from rigup.machine.texts import Text
@@ -66,9 +66,9 @@ def test_the_order_that_the_index_tells_is_the_one_that_is_worked_out():
     asking = tuple(reader for reader in everybody if reader.inputs and reader.read.__module__ not in pasted)
     for readers in (everybody, asking):
         assert reader_index.waves_of(frozenset(name for wave in look.waves(readers, derived) for name in wave))
-        assert look.waves(readers, derived) == look.ordered.__wrapped__(readers, derived)
+        assert look.waves(readers, derived) == order.ordered.__wrapped__(readers, derived)
     few = tuple(READERS.values())[:3]
-    assert {name for wave in look.waves(few, ()) for name in wave} == {look._HEARD, *(reader.name for reader in few)}
+    assert {name for wave in look.waves(few, ()) for name in wave} == {order.HEARD, *(reader.name for reader in few)}
 
 
 def test_readers_are_known_whatever_was_imported_before():

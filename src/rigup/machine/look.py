@@ -4,33 +4,28 @@ Programs run side by side, and a reader that fails, hangs or meets nonsense cost
 """
 
 import functools
-import graphlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Set
 from typing import NamedTuple, TypeVar
 
 from rigup import plugins
 from rigup.knowledge.compile import KnowledgeError
-from rigup.knowledge.patterns import lazy_regex
 from rigup.machine import feed
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.kinds import CardCount, Gpu, Symptom
 from rigup.machine.limits import TOO_LATE, Clock, named
 from rigup.machine.matcher import match
-from rigup.machine.reader import DERIVED, READERS, Derivation, File, Listing, Reader, Run, line_of, shown
-from rigup.machine.reader_index import SHARED, waves_of
+from rigup.machine.order import HEARD, makers, needs, ordered
+from rigup.machine.reader import DERIVED, READERS, Derivation, Reader, Run, shown
+from rigup.machine.reader_index import waves_of
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.machine.unanswered import hung, spoilt
 from rigup.machine.worker_pool import NO_ANSWER, Done, WorkerPool
 
-_FILLED_IN = lazy_regex(r"\{(\w+)\.\w+\}")
-
 _MOST_STATEMENTS = 20_000  # of one reader
 _MOST_MARKS = 20  # of one literal, that tell where a text stands
 _SLACK = 5.0  # seconds that a reader may take beyond its programs' limits
-_HEARD = "what programs said"
 _OFTEN = 16  # statements after which the clock is looked at
 T = TypeVar("T")
 
@@ -72,102 +67,10 @@ def _count_again(facts: Facts) -> None:
             count.fields["count"] = count.fields["count"]._replace(value=left)
 
 
-@functools.cache
-def needs(reader: Reader) -> frozenset[str]:
-    """Kinds that its inputs are built on."""
-    paths = [query.path for query in reader.inputs if isinstance(query, File | Listing)]
-    named = {kind for path in paths if "{" in path for kind in _FILLED_IN.findall(path)}
-    asleep = any(isinstance(query, File | Run) and query.wakes for query in reader.inputs)
-    return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
-
-
-def graph(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> dict[str, set[str]]:
-    """Who waits for whom: a reader for the kinds named in its inputs, a derivation for its source's makers."""
-    makers: dict[str, set[str]] = defaultdict(set)
-    for reader in readers:
-        for kind in reader.makes:
-            makers[kind.__name__].add(reader.name)
-    for derivation in derived:
-        if derivation.about is not derivation.source:
-            makers[derivation.about.__name__].add(derivation.name)
-    names = [*(reader.name for reader in readers), *(derivation.name for derivation in derived), _HEARD]
-    waits: dict[str, set[str]] = {name: set() for name in names}
-    for derivation in derived:
-        _wait(waits, derivation.name, makers, {kind.__name__ for kind in (derivation.source, *derivation.beside)})
-    for reader in readers:
-        _wait(waits, reader.name, makers, needs(reader))
-    return waits
-
-
-def makers(
-    kinds: tuple[type[Fact], ...], readers: tuple[Reader, ...], derived: tuple[Derivation, ...]
-) -> tuple[tuple[Reader, ...], tuple[Derivation, ...]]:
-    """Those of them who state facts of some kinds, or of a kind from which such facts follow; all where no kind is named."""
-    if not kinds:
-        return readers, derived
-    wanted: frozenset[str] = frozenset()
-    more = frozenset(kind.__name__ for kind in kinds)
-    while more != wanted:
-        wanted = more
-        chosen = tuple(reader for reader in readers if wanted & {kind.__name__ for kind in reader.makes})
-        follow = tuple(derivation for derivation in derived if derivation.about.__name__ in wanted)
-        before = {kind.__name__ for derivation in follow for kind in (derivation.source, *derivation.beside)}
-        more = wanted.union(before, *map(needs, chosen))
-    return chosen, follow
-
-
 def waves(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
     """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
-    names = (_HEARD, *(reader.name for reader in readers), *(derivation.name for derivation in derived))
+    names = (HEARD, *(reader.name for reader in readers), *(derivation.name for derivation in derived))
     return waves_of(frozenset(names)) or ordered(readers, derived)
-
-
-@functools.lru_cache(maxsize=4)
-def ordered(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
-    """The same, worked out."""
-    read = _in_order({reader.name: reader.read for reader in readers})
-    derivations = _in_order({derivation.name: derivation.derive for derivation in derived})
-    rank = {name: number for number, name in enumerate((_HEARD, *read, *derivations))}
-    order = graphlib.TopologicalSorter(graph(readers, derived))
-    order.prepare()
-    order_of_waves = []
-    while order.is_active():
-        order_of_waves.append(sorted(order.get_ready(), key=rank.__getitem__))
-        order.done(*order_of_waves[-1])
-    return order_of_waves
-
-
-def _wait(waits: dict[str, set[str]], name: str, makers: dict[str, set[str]], kinds: Iterable[str]) -> None:
-    """Wait for all who make these kinds, but for those who wait for us: somebody has to go first."""
-    for maker in sorted({maker for kind in kinds for maker in makers[kind]}):
-        if maker != name and not (waits[maker] and _reaches(waits, maker, name)):
-            waits[name].add(maker)
-
-
-def _reaches(waits: dict[str, set[str]], start: str, goal: str) -> bool:
-    """Whether one waits, by way of others, for another."""
-    open_, seen = [start], set[str]()
-    while open_:
-        if (name := open_.pop()) == goal:
-            return True
-        if name not in seen:
-            seen.add(name)
-            open_ += waits[name]
-    return False
-
-
-def _in_order(declared: Mapping[str, Callable[..., object]]) -> list[str]:
-    """By the files that declare them, and by line, whatever was imported first; then those of others."""
-    from rigup.machine.readers import MODULES
-
-    ranks = {f"rigup.machine.readers.{name}": rank for rank, name in enumerate(MODULES)} | {SHARED: -1}
-
-    def where(name: str) -> tuple[int, int]:
-        function = declared[name]
-        rank = ranks.get(function.__module__)
-        return (len(ranks), 0) if rank is None else (rank, line_of(function))
-
-    return sorted(declared, key=where)
 
 
 class _Runner:
@@ -198,7 +101,7 @@ class _Runner:
 
     def has_input(self, name: str) -> bool:
         """Whether anything may be read: of a machine, or of a text that has one of the reader's marks, as most have not."""
-        if name == _HEARD:
+        if name == HEARD:
             return any(source.texts for source in self.sources)
         asks = READERS[name].inputs and any(source.host is not None for source in self.sources)
         return bool(asks) or name in self.marked
@@ -213,7 +116,7 @@ class _Runner:
         return {name for name, reader in READERS.items() if not marks.isdisjoint(reader.marks)}
 
     def start(self, name: str) -> None:
-        if name == _HEARD:
+        if name == HEARD:
             self.workers.give(name, self.heard, _SLACK * 4, alone=False)
             return
         reader = READERS[name]
@@ -273,7 +176,7 @@ class _Runner:
         """The messages in all pasted and recorded texts."""
         result = Result([], [], [], [])
         for source in self.sources:
-            for text in self.in_time(source.texts, _HEARD, 1):
+            for text in self.in_time(source.texts, HEARD, 1):
                 speaker = "anybody" if source.host is None else "program"
                 result.symptoms.extend(match(text, speaker, self.clock))
                 self.late |= {"message " + regex for regex in text.given_up}

@@ -17,13 +17,13 @@ import msgspec
 import rigup.machine.kinds  # noqa: F401  (so that all are known)
 from rigup.machine.facts import Place, kinds
 from rigup.machine.literals import wait_for
+from rigup.machine.order import ordered
 from rigup.machine.reader import DERIVED, READERS, Derivation, Input, Late, Reader, Run, line_of
+from rigup.machine.reader_files import MODULES, OF_TEXTS, PACKAGE, SHARED
 from rigup.stamps import Stamps, python_files, stamp
 from rigup.version import __version__
 
 INDEX = Path(__file__).with_name("readers.msgpack")
-SHARED = "rigup.machine.derive"  # derivations that belong to no reader
-_PACKAGE = "rigup.machine.readers"
 _PYTHON, _OWN = "{python}", "{rigup}"  # what stands in the index for the Python that runs us, and for our folder
 
 
@@ -115,13 +115,10 @@ def _register(rows: list[_Declared]) -> None:
 
 def build(path: Path, shipped: bool = False) -> Index:
     """Import all files, make the index and write it; an installation that nobody may write works as well, only slower."""
-    from rigup.machine.look import ordered
-    from rigup.machine.readers import MODULES, OF_TEXTS
-
     known = {*READERS, *DERIVED}
-    for module in (SHARED, *(f"{_PACKAGE}.{name}" for name in MODULES)):
+    for module in (SHARED, *(f"{PACKAGE}.{name}" for name in MODULES)):
         import_module(module)
-    of_texts = {f"{_PACKAGE}.{name}" for name in OF_TEXTS}
+    of_texts = {f"{PACKAGE}.{name}" for name in OF_TEXTS}
     readers = tuple(reader for reader in READERS.values() if _is_own(reader.read))
     derived = tuple(derivation for derivation in DERIVED.values() if _is_own(derivation.derive))
     rows = [_declared(reader) for reader in readers]
@@ -190,10 +187,12 @@ def _derived(row: Derivation) -> _Derived:
 
 
 def _is_own(function: Callable[..., object]) -> bool:
-    return function.__module__ == SHARED or function.__module__.startswith(_PACKAGE + ".")
+    return function.__module__ == SHARED or function.__module__.startswith(PACKAGE + ".")
 
 
 def _stamps() -> Stamps:
     folder = Path(__file__).parent
-    files = [str(folder / name) for name in ("derive.py", "look.py", "reader.py", Path(__file__).name)]
+    files = [
+        str(folder / name) for name in ("derive.py", "order.py", "reader.py", "reader_files.py", Path(__file__).name)
+    ]
     return {path: stamp(path) for path in (*files, *python_files(str(folder / "readers")))}
