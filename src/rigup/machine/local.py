@@ -30,7 +30,10 @@ class Local:
     def __init__(self, root: str = "", still: bool = False, most: int = LIMIT) -> None:
         # `/Windows/…` without a drive would be looked for on the one where the person stands.
         self.root = root or (os.environ.get("SYSTEMDRIVE", "") if os.name == "nt" else "")
-        self._most = most
+        self._most, self._still = most, still
+        self._found: dict[
+            str, list[str]
+        ] = {}  # what patterns name, where nothing comes or goes: several readers ask alike
         self._folders = Folders(self._names_in, still)
         self._files: dict[str, set[str]] = {}  # of folders with many names
         self._hidden: dict[str, bool] = {}
@@ -38,7 +41,12 @@ class Local:
 
     def find(self, pattern: str) -> list[str]:
         """Paths that a glob pattern names, sorted."""
-        return paths_like(pattern, self._folders.names_in, self._exists, folders_in=self._folders_in)
+        known = self._found.get(pattern)
+        if known is None:
+            known = paths_like(pattern, self._folders.names_in, self._exists, folders_in=self._folders_in)
+            if self._still:
+                self._found[pattern] = known
+        return list(known)
 
     def _exists(self, path: str) -> bool:
         return self._folders.holds(path) or (not self._folders.lacks(path) and os.path.lexists(self._real_path(path)))
