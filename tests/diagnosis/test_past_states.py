@@ -87,6 +87,23 @@ def test_the_driver_is_that_of_the_last_state(tmp_path):
     assert device["driver"]["version"] == "570.195.03"
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "driver"),
+    [
+        ("Before I upgraded:", "and now:", "580.95.05"),
+        ("Now:", "Last week it was", "535.183.01"),
+        ("Сейчас:", "До обновления было", "535.183.01"),
+        ("现在：", "另一台机器：", "535.183.01"),
+        ("Vorher:", "Jetzt:", "580.95.05"),
+    ],
+)
+def test_what_is_said_to_be_of_another_time_is_no_fact_of_the_present(first, second, driver, tmp_path):
+    asked = "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA GeForce RTX 4070, "
+    body = f"{first}\n{asked}535.183.01\n{second}\n{asked}580.95.05\n"
+    (device,) = answered(body, tmp_path)["machine"]["accelerators"]
+    assert device["driver"]["version"] == driver
+
+
 @pytest.mark.parametrize("row", turns(), ids=lambda row: row.language + "-" + row.kind)
 def test_each_row_knows_its_example(row):
     assert turn_of(row.example) == row.kind

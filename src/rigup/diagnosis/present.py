@@ -5,7 +5,9 @@ typed once more, and where what follows shows that it works: a maker's tool that
 The text is then read anew without what refuted lines it holds.
 """
 
+from collections import Counter
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from rigup.diagnosis.at_work import is_at_work
@@ -56,14 +58,23 @@ def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: li
         if not stale:
             break
         past += [finding for finding, _lines in stale]
-        gone = {spot for _finding, lines in stale for spot in lines}
-        sources = [source._replace(texts=tuple(_without(text, gone) for text in source.texts)) for source in sources]
+        sources = _left_of(sources, {spot for _finding, lines in stale for spot in lines})
         facts = look(sources, wake)
         findings, skipped = judged(facts)
+    if gone := {spot for text in _by_source(sources).values() for spot in _Session(text).of_another_time()}:
+        before, sources = findings, _left_of(sources, gone)
+        facts = look(sources, wake)
+        findings, skipped = judged(facts)
+        past += [finding for finding in before if finding.severity == "error" and gone.issuperset(_told_at(finding))]
     causes = {finding.cause for finding in findings}
     told = [finding for finding in past if finding.cause not in causes]
     texts = tuple(text for source in sources for text in source.texts)
     return Judged(facts, findings, skipped, texts, _as_notes(told))
+
+
+def _left_of(sources: list[Source], gone: "set[Spot]") -> list[Source]:
+    """The sources without some of their lines."""
+    return [source._replace(texts=tuple(_without(text, gone) for text in source.texts)) for source in sources]
 
 
 def _as_notes(past: list[Finding]) -> list[Finding]:
@@ -123,6 +134,7 @@ class _Session:
         self.text, self.lines = text, text.body.split("\n")
         self.numbers = (text.lines or list(range(1, len(self.lines) + 1)))[: len(self.lines)]
         self.runs = runs(self.lines)
+        self._told: dict[int, str | None] = {}
 
     def _index(self, number: int) -> int:
         return next((at for at, line in enumerate(self.numbers) if line >= number), len(self.numbers) - 1)
@@ -144,14 +156,18 @@ class _Session:
     def turns(self, number: int) -> list[int]:
         """Lines below another with which a later state may begin: words of a change, and the command whose output it stands in, once more."""
         at = self._index(number)
-        cues = [self.numbers[below] for below in range(at + 1, len(self.lines)) if self._tells(below) == "now"]
+        cues = (self.numbers[below] for below in range(at + 1, len(self.lines)) if self._tells(below) == "now")
         own = next((run for run in self.runs if run.first <= at < run.end), None)
         again = [self.numbers[run.first] for run in self.runs if own and run.first > at and self._repeats(own, run)]
-        return sorted({*cues[:1], *again[:1]})
+        return sorted({*islice(cues, 1), *again[:1]})
 
     def _tells(self, at: int) -> str | None:
         """Of which time what follows a line is; what somebody typed, and the rows of tables, tell nothing of it."""
-        line = self.lines[at]
+        if at not in self._told:
+            self._told[at] = self._kind_of(self.lines[at])
+        return self._told[at]
+
+    def _kind_of(self, line: str) -> str | None:
         return None if typed_part(line) is not None or line.lstrip().startswith(("|", "+", ">>>")) else turn_of(line)
 
     def _repeats(self, own: Run, other: Run) -> bool:
@@ -164,6 +180,29 @@ class _Session:
         first, at = self._index(since), self._index(number)
         told = (kind for above in range(at, first, -1) if (kind := self._tells(above)))
         return next(told, "now") == "then"
+
+    def of_another_time(self) -> set[Spot]:
+        """Outputs that are said to be of an earlier time or another machine, where the same command is typed once more for the present."""
+        typed = Counter(map(self._typed, self.runs))
+        several = [run for run in self.runs if run.program and typed[self._typed(run)] > 1]
+        told = {run: self._kind_above(run.first) for run in several}
+        here = {self._typed(run): shown for run in several if told[run] == "now" and (shown := self._printed(run))}
+        other = [run for run in several if told[run] == "then" and self._typed(run) in here]
+        unlike = [run for run in other if here[self._typed(run)] != self._printed(run)]
+        return {(self.text.source, self.numbers[at]) for run in unlike for at in range(run.first, self._end_of(run))}
+
+    def _kind_above(self, at: int) -> str | None:
+        return next((kind for above in range(at - 1, -1, -1) if (kind := self._tells(above))), None)
+
+    def _typed(self, run: Run) -> str:
+        return " ".join(self.lines[run.first].split())
+
+    def _printed(self, run: Run) -> list[str]:
+        return [line.rstrip() for line in self.lines[run.first + 1 : self._end_of(run)]]
+
+    def _end_of(self, run: Run) -> int:
+        """Where an output ends: before the next command, or before words of another time."""
+        return next((at for at in range(run.first + 1, run.end) if self._tells(at)), run.end)
 
     def below(self, turn: int) -> Text:
         """The text from a line on."""
