@@ -44,3 +44,42 @@ def test_what_a_program_asks_of_a_sound_machine_is_no_fault_of_the_card(tmp_path
 
 def test_of_an_excerpt_nobody_says_that_there_is_no_torch(tmp_path):
     assert "torch" not in _state(tmp_path, _CARD)[1]
+
+
+def _states(tmp_path, body):
+    (tmp_path / "shown.txt").write_text(body)
+    return [device["state"] for device in diagnose(str(tmp_path))["machine"]["accelerators"]]
+
+
+_QUADROS = "$ nvidia-smi --query-gpu=index,name,compute_cap,driver_version --format=csv\nindex, name, compute_cap, driver_version\n"
+_REFUSED = (
+    "UserWarning:\n    Found GPU0 Quadro GV100 which is of cuda capability 7.0.\n    Minimum and Maximum cuda capability supported by this version of PyTorch is\n"
+    "    (7.5) - (12.0)\nRuntimeError: CUDA error: no kernel image is available for execution on the device\n$ pip list | grep torch\ntorch 2.9.1+cu130\n"
+)
+
+
+def test_what_a_build_refuses_of_one_card_it_refuses_of_all_of_its_model(tmp_path):
+    like = _QUADROS + "0, Quadro GV100, 7.0, 580.95.05\n1, Quadro GV100, 7.0, 580.95.05\n"
+    assert _states(tmp_path, like + _REFUSED) == ["no", "no"]
+
+
+def test_another_model_beside_it_is_not_refused(tmp_path):
+    unlike = _QUADROS + "0, Quadro GV100, 7.0, 580.95.05\n1, NVIDIA A40, 8.6, 580.95.05\n"
+    assert _states(tmp_path, unlike + _REFUSED) == ["no", "expected"]
+
+
+def test_what_broke_in_one_card_did_not_break_in_its_like(tmp_path):
+    lost = "kernel: NVRM: Xid (PCI:0000:17:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
+    assert _states(tmp_path, _CARD + _CARD.replace("17:", "65:") + lost) == ["no", "expected"]
+
+
+def test_what_takes_a_discrete_card_away_does_not_stop_the_processors_graphics(tmp_path):
+    graphics = "0000:00:02.0 VGA compatible controller: Intel Corporation Raptor Lake-P [Iris Xe Graphics] (rev 04)\n"
+    switched = "$ sudo envycontrol --query\nintegrated\n$ nvidia-smi\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
+    assert _states(tmp_path, "$ lspci | grep VGA\n" + graphics + switched) != ["no"]
+
+
+def test_a_list_without_the_chip_is_no_code_for_it(tmp_path):
+    shown = "$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1032\n  Marketing Name:          AMD Radeon RX 6600\n"
+    session = ">>> torch.cuda.is_available()\nTrue\n>>> torch.cuda.get_arch_list()\n['gfx900', 'gfx1030', 'gfx1100']\n>>> torch.ones(1, device='cuda')\nRuntimeError: HIP error: invalid device function\n"
+    assert _states(tmp_path, shown + "$ pip list | grep torch\ntorch 2.8.0+rocm6.4\n" + session) == ["no"]

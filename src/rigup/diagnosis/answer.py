@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from rigup import plugins
 from rigup.diagnosis.at_work import AT_WORK, is_at_work, is_undecided
@@ -70,9 +71,10 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
         return Diagnosis(facts, findings, skipped)
     from rigup.diagnosis.earlier_runs import of_the_last_run
     from rigup.diagnosis.guesses import complaint, plea, with_guess  # words are weighed where people wrote them
+    from rigup.diagnosis.present import present
 
-    texts = tuple(text for source in sources for text in source.texts)
-    findings = of_the_last_run(findings, texts)
+    facts, findings, skipped, texts, past = present(facts, findings, skipped, sources, wake)
+    findings = [*of_the_last_run(findings, texts), *past]
     quiet = all(finding.severity == "note" for finding in findings)
     if not is_undecided(facts):
         return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else (), texts)
@@ -199,10 +201,14 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
 
 def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Finding:
     """One finding as answers have it; `symptom_ids` are the ids of all symptoms."""
-    params = {**finding.params, **remedy(finding, facts)}
+    params = finding.params if finding.past else {**finding.params, **remedy(finding, facts)}
     text = texts(current()).get(finding.cause)
     title = fullest(text.title if text else (), params) or finding.cause
-    ways = [] if is_guess(finding) else _ways(finding, params, facts)  # words choose no version and no vendor
+    ways = (
+        [] if is_guess(finding) or finding.past else _ways(finding, params, facts)
+    )  # words choose no version and no vendor
+    if finding.past:
+        title, ways, text = _("{title}: so it was before; what is shown last works").format(title=title), [], None
     return shared.Finding(
         cause=finding.cause,
         severity=finding.severity,
@@ -216,6 +222,7 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
         in_vain=(text and filled(text.in_vain, params)) or "",
         evidence=answered(finding.evidence),
         explains=sorted(finding.folds | (symptom_ids & explained(finding.cause))),
+        past=finding.past or UNSET,
         mends=(text and not ways and filled(text.mends, params)) or "",
         fixes=ways,
     )

@@ -24,6 +24,7 @@ class Finding:
         self.cause, self.subject, self.place, self.confidence = cause, subject, place, confidence
         self.evidence, self.params = evidence, params
         self.folds: set[str] = set()
+        self.past = False  # what is shown later refutes it
         self.row = row_of(cause)
         self.severity: Severity = params.get("severity", self.row.severity)
 

@@ -1,5 +1,7 @@
 """Causes that cannot be, by what a text tells: a guess at one of them would gainsay it."""
 
+from collections.abc import Callable
+
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures_of
 from rigup.machine.kinds import DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
@@ -11,6 +13,7 @@ _OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _IN_WORDS = {
     "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named"),
 }  # fmt: skip
+_PROCESSORS_CHIP = ("small-chip-named", "torch-names-integrated-graphics", "comfyui-names-its-chip")
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -25,6 +28,7 @@ def ruled_out(facts: Facts) -> frozenset[str]:
     systems = {platform.system for platform in platforms if platform.knows("system")}
     return elsewhere(systems or _named_systems(facts)).union(
         _by_messages(facts),
+        gainsaid(facts),
         _OF_CARDS if _only_draws(facts) else (),
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
         _OF_ACCESS if _open_to_all(facts) else (),
@@ -32,6 +36,38 @@ def ruled_out(facts: Facts) -> frozenset[str]:
         ("wrong-hsa-override",) if _numbered_alone(facts) else (),
         ("secure-boot-module-unsigned",) if any(platform.get("secure_boot") is False for platform in platforms) else (),
     )
+
+
+def gainsaid(facts: Facts) -> frozenset[str]:
+    """Causes that what tools show speaks against, whatever a person supposes or has heard: no more than certain words outrank it."""
+    return frozenset(cause for cause, speaks_against in _SHOWN.items() if speaks_against(facts))
+
+
+def _lists_one_card(facts: Facts) -> bool:
+    """Whether a runtime was asked for its devices, and there is a card alone without any graphics of a processor."""
+    cards = [card for card in facts.of(Gpu) if card.get("vendor") in (None, "amd")]
+    listed = [card for card in cards if card.get("seen_by") and card.get("runtime_index") is not None]
+    alone = len(cards) == 1 and cards == listed and not cards[0].get("integrated")
+    return alone and not facts.heard(*_PROCESSORS_CHIP)
+
+
+def _carve_out_is_the_smaller(facts: Facts) -> bool:
+    """Whether the kernel tells both pools, and what programs may map is no less than what the firmware sets aside."""
+    pools = [(card.get("vram"), card.get("gtt")) for card in facts.of(Gpu) if card.get("integrated")]
+    ready = [_mib(facts, "amdgpu-vram-ready"), _mib(facts, "amdgpu-gtt-ready")]
+    told = [(vram, gtt) for vram, gtt in (*pools, ready) if vram and gtt]
+    return bool(told) and all(gtt >= vram for vram, gtt in told)
+
+
+def _mib(facts: Facts, symptom_id: str) -> int:
+    sizes = [str(symptom.get("mib")) for symptom in facts.heard(symptom_id)]
+    return int(sizes[-1]) if sizes and sizes[-1].isdigit() else 0
+
+
+_SHOWN: dict[str, Callable[[Facts], bool]] = {
+    "igpu-visible-beside-dgpu": _lists_one_card,
+    "apu-vram-carveout-vs-gtt": _carve_out_is_the_smaller,
+}
 
 
 def _named_systems(facts: Facts) -> set[str]:

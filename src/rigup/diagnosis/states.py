@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from rigup.diagnosis.causes.rocm_overrides import harms
 from rigup.diagnosis.findings import Finding, is_guess
+from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.verifications import failed_on, proof_text, proven_on
 from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
@@ -13,8 +14,11 @@ from rigup.machine.kinds import Driver, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
+_WITHOUT_CODE = wordings("no-kernel-image", tag="no-code-for-amd-chip")
 Device = dict[str, Any]
 _EVERYDAY = "everyday"  # the family of causes that lie in what a program asks
+_OF_ONE_CARD = ("hardware", "running")  # families of causes that one card has and its like beside it has not
+_OF_ITS_SLOT = ("firmware", "bus")  # layers of the same
 _RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
 _MODULES = {"nvidia": "nvidia", "nouveau": "nvidia", "amdgpu": "amd"}
 _OF_ONE_PROGRAM = ("library", "framework", "program")  # layers of what may fail while the card computes for others
@@ -32,30 +36,36 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        state = _fault(device, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
-        state = state or _doubt(device, findings, titles) or _by_build(device, facts)
+        like = [device, *(other for other in devices if other is not device and _is_like(device, other))]
+        state = _fault(like, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
+        state = state or _doubt(like, findings, titles) or _by_build(device, facts)
         device.update(state=state.state, because=state.because, next=state.following)
 
 
-def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
+def _is_like(device: Device, other: Device) -> bool:
+    """Whether both are of one model, which the same drivers and builds serve or refuse."""
+    alike = all(device.get(key) == other.get(key) for key in ("vendor", "isa", "name"))
+    return alike and bool(device.get("isa") or device.get("name"))
+
+
+def _fault(like: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
     """A grounded error about this device, or about the whole machine; what one program lacks stops no card that computes for another."""
-    works = any(
-        torch.get("available") and made_for(torch, device.get("vendor", ""), facts) for torch in facts.of(Torch)
-    )
+    vendor = like[0].get("vendor", "")
+    works = any(torch.get("available") and made_for(torch, vendor, facts) for torch in facts.of(Torch))
     for finding, title in zip(findings, titles, strict=True):
         if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
             continue
         grounded = finding.severity == "error" and finding.confidence != "possible"
-        if grounded and finding.row.stops and _concerns(finding, device):
+        if grounded and finding.row.stops and _concerns(finding, like):
             return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
     return None
 
 
-def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
+def _doubt(like: list[Device], findings: list[Finding], titles: list[str]) -> State | None:
     """An error that is no more than possible: then nobody can say that nothing speaks against the device."""
     for finding, title in zip(findings, titles, strict=True):
         loud = finding.severity == "error" or (is_guess(finding) and finding.severity != "note")
-        if loud and finding.confidence == "possible" and _concerns(finding, device):
+        if loud and finding.confidence == "possible" and _concerns(finding, like):
             return State("on-trial", title, "")
     return None
 
@@ -67,12 +77,19 @@ def _number_of_card(finding: Finding) -> str:
     return number if number.isdigit() else ""
 
 
-def _concerns(finding: Finding, device: Device) -> bool:
+def _concerns(finding: Finding, like: list[Device]) -> bool:
+    """Whether it is of the first of some cards of one model: what a driver or a build refuses of one it refuses of all."""
+    if finding.row.family in _OF_ONE_CARD or finding.row.layer in _OF_ITS_SLOT:
+        return _is_about(finding, like[0])
+    return any(_is_about(finding, device) for device in like)
+
+
+def _is_about(finding: Finding, device: Device) -> bool:
     """A card's fault is its own, and one maker's driver does not stop another maker's card.
 
     What a program asks of a machine that is in order is no fault of any card.
     """
-    if finding.row.family == _EVERYDAY:
+    if finding.row.family == _EVERYDAY or (finding.row.discrete and device.get("integrated")):
         return False
     number = _number_of_card(finding)
     if number and device.get("index") is not None:
@@ -118,7 +135,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if vendor == "amd" and _is_overridden(device, facts):
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
-    if fitting or any(torch.get("available") for torch in builds):
+    if fitting or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
     if builds and not coded and _is_refused(device, facts):
         return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))
@@ -127,6 +144,12 @@ def _by_build(device: Device, facts: Facts) -> State:
     if coded and isa:
         return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
     return _without_torch(device, facts)
+
+
+def _lacks_code(device: Device, builds: list[Torch], facts: Facts) -> bool:
+    """Whether all builds told themselves for which chips they have code, and a program found none for this one."""
+    told = all(torch.get("code") and torch.fields["code"].rank >= 0 for torch in builds)
+    return bool(device.get("isa")) and told and bool(facts.heard(*_WITHOUT_CODE))
 
 
 def _is_refused(device: Device, facts: Facts) -> bool:

@@ -110,6 +110,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
         makers: whose cards it stops ("nvidia", "amd", "intel", "apple"); empty where it may be anybody's.
         fixes: steps, each a list of its kind and parameters.
         stops: whether a card that it concerns computes nothing; False where other programs go on computing on it.
+        discrete: whether it is of a card in a slot alone, and never of a processor's own graphics.
+        recurs: whether it comes and goes, so that what works later proves nothing against it.
         echo: its message says that something failed elsewhere; it is reported only where nothing else is found that failed.
         family: name of the file that it stands in.
 
@@ -124,6 +126,8 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     makers: list[str] = []
     stops: bool = True
     fixes: list[list[str]] = []
+    discrete: bool = False
+    recurs: bool = False
     echo: bool = False
     family: str = ""
     source: str = ""

@@ -58,6 +58,8 @@ def _is_denied(row: Signature, hit: Hit) -> bool:
 
 def _symptom(row: Signature, hit: Hit) -> Symptom:
     groups = {name: value.strip() for name, value in hit.found().items()}
+    if host := hit.text.host(hit.match.end()):
+        groups["prompt_host"] = host
     symptom = hit.states(Symptom, **{**groups, "id": row.says or row.id})
     reading = symptom.fields["id"]
     if "\n" in hit.match[0].strip() and is_typed(reading.where.text):

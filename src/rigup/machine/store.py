@@ -120,6 +120,18 @@ class Facts:
             ranked = sorted(groups, key=lambda keys: ("pci_address" in keys, len(keys)))
             for keys in ranked[:-1]:
                 self._unite(groups[keys], place)
+        self._unite_processors_graphics()
+
+    def _unite_processors_graphics(self) -> None:
+        """A processor has its graphics once, though words name them as the catalogue does, and a runtime by another name."""
+        inside = [gpu for gpu in self.of(Gpu) if gpu.get("integrated") and gpu.get("isa")]
+        for gpu in (gpu for gpu in inside if not gpu.keyed()):
+            twins = [
+                other for other in inside if other.keyed() and _meet(other, gpu) and other.get("isa") == gpu.get("isa")
+            ]
+            if len(twins) == 1:
+                twins[0].absorb(gpu.fields)
+                self.of(Gpu).remove(gpu)
 
     def _unite(self, group: list[Gpu], place: Place) -> None:
         taken: list[Gpu] = []

@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from operator import itemgetter
 from time import thread_time
 from typing import Any, TypeVar
 
@@ -28,6 +29,8 @@ _MOST_RETURNS = 500  # of one prompt in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
 _BACK = Speaker(literal="", regex="", kind="")  # where the text itself stands
 _WHO = r"(?:\([\w. -]{1,40}\) ?)?\[?(?P<who>[a-z_][\w.-]{0,31}@[\w.-]{1,63})"
+_AT_HOST = r"^(?:\([\w. -]{1,40}\) ?)?\[?[a-z_][\w.-]{0,31}@(?P<host>[\w-]{1,63})(?:\.[\w.-]{1,60})?(?::[^\s$#]{0,200}[$#%]|[ :][^\]\n]{0,200}\][$#%])(?: |$)"
+_MOST_PROMPTS = 2000  # of one text
 _SIGN = r"(?P<who>[#❯➜%])[ \t]"
 _STAYS = r" -(?:[a-z]{0,3}t[a-z]{0,3}|-tty|-interactive)(?: |$)"  # a shell inside may have the same bare sign
 
@@ -182,6 +185,19 @@ class Text:
     def _line(self, at: int) -> str:
         line = bisect_right(self.starts, at) - 1
         return self.body[self.starts[line] : self.starts[line + 1]][:_NEAR]
+
+    @cached_property
+    def hosts(self) -> list[tuple[int, str]]:
+        """Where the prompts of several hosts stand, and whose each is; empty where all are of one."""
+        if self.fresh or "@" not in self.body:
+            return []
+        prompts = [(hit.start, hit["host"]) for hit in islice(self.each(_AT_HOST), _MOST_PROMPTS)]
+        return prompts if len({host for _start, host in prompts}) > 1 else []
+
+    def host(self, at: int) -> str:
+        """At whose prompt an offset stands, where a text has those of several hosts; else empty."""
+        place = bisect_right(self.hosts, at, key=itemgetter(0)) - 1
+        return self.hosts[place][1] if place >= 0 else ""
 
     @cached_property
     def _turned_at(self) -> list[int]:

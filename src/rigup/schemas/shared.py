@@ -262,6 +262,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         explains: ids of the symptoms and causes that are folded under it.
         mends: what mends it, as sentences, where there are no steps; else "".
         fixes: ways to mend it, the one that needs least first.
+        past: whether a pasted text shows it, and a later state that refutes it; left out where it stands.
 
     """
 
@@ -279,6 +280,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     explains: list[str]
     mends: str
     fixes: list[Fix]
+    past: bool | UnsetType = UNSET
 
 
 class Skipped(Struct, frozen=True, kw_only=True):

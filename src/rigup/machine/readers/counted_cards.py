@@ -52,6 +52,32 @@ def counted_by_a_pipe(text: Text) -> Statements:
                 yield hit.states(Gpu, vendor="nvidia", nvml_index=number, seen_by="nvidia-smi")
 
 
+@reads(adds=(Gpu,), marks=("# gpu ",), rank=0)
+def monitored_rows(text: Text) -> Statements:
+    """`nvidia-smi dmon` and `pmon`: a row for each card, printed anew each second."""
+    head = text.first(r"^[> \t]{0,12}# gpu {1,8}(?:pwr|sm|mclk|fb|rxpci|pid|sbecc|pviol)\b")
+    if head:
+        rows = text.each(
+            r"^[> \t]{0,16}(?P<index>\d{1,2})(?: {1,12}(?:\d{1,7}|-|[CG](?:\+[CG])?|[A-Za-z_][\w./-]{0,60})){3,24}[ \t]*$"
+        )
+        for index in dict.fromkeys(int(row["index"]) for row in rows if row.start > head.start):
+            yield head.states(Gpu, vendor="nvidia", nvml_index=index, seen_by="nvidia-smi")
+
+
+_ALIKE = r"\bnvidia-smi (?:-L|--list-gpus)\b[^\n]{0,200}\| ?uniq -c[^\n]{0,60}\n(?P<rows>(?:[ \t]{2,8}[1-9]\d{0,2} [^\n]{3,90}(?:\n|\Z)){1,8})"
+_COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>\d{1,3}) {1,4}(?:GPU:? ?)?(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce)[\w .-]{2,60}?)[ \t]*$", re.MULTILINE)  # fmt: skip
+
+
+@reads(adds=(Gpu,), marks=("uniq -c",), rank=0)
+def alike_by_a_pipe(text: Text) -> Statements:
+    """`nvidia-smi -L | cut … | sort | uniq -c` and `      4  NVIDIA H100 80GB HBM3`: a row for all that are alike."""
+    for hit in text.each(_ALIKE):
+        counted = [(row["name"], int(row["count"])) for row in _COUNTED.finditer(hit["rows"])]
+        names = [name for name, count in counted for _ in range(count)]
+        for index, name in enumerate(names[:_MOST]):
+            yield hit.states(Gpu, vendor="nvidia", nvml_index=index, name=name, seen_by="nvidia-smi")
+
+
 _COMMENTED = lazy_regex(
     r"^[ \t]{0,8}(?:#|//|--|;)(?=[ \t]{0,8}(?:GPU\[|\[level_zero|\[opencl|\||\+-|={8}))", re.MULTILINE
 )

@@ -13,6 +13,7 @@ from rigup.machine import nvml
 from rigup.machine.kinds import CardState, Driver, Gpu, GpuProcess
 from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.gpu_processes import processes_of_nvml
+from rigup.machine.readers.sampled import rows_of_one_time
 from rigup.machine.readers.values import (
     Draft,
     address,
@@ -29,6 +30,7 @@ from rigup.machine.texts import Text, is_typed
 
 Convert = Callable[[str], Any]
 _MOST = 1024  # cards of one report
+Row = tuple[int, dict[str, str]]  # offset, and cells by their columns
 
 
 def combined(value: str) -> str | None:
@@ -268,6 +270,9 @@ _KNOWN = lazy_regex(r"(?:count|driver_version|timestamp|serial|vbios_version|(?:
                     r"power|clocks|fan|ecc|mig|pstate|display_|cuda_|compute|remapped_rows|retired_pages)[\w.]*)")  # fmt: skip
 _HEADER = lazy_regex(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:, ?[a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?){0,400})[ \t]*$",
                      re.MULTILINE)  # fmt: skip
+_ABOVE = 300  # characters before a head line in which its command stands
+_ASKS_AGAIN = lazy_regex(r"[^\n]{0,300}(?:\s(?:-l|-lms|--loop|--loop-ms)[= ]?\d|\bwhile\b)[^\n]{0,200}\n?\Z")
+_COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>[1-9]\d{0,3}) (?P<value>\S.{0,200})")
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = lazy_regex(
     r"--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
@@ -287,12 +292,12 @@ def nvidia_csv(text: Text) -> Statements:
     for match in _HEADER.finditer(text.body):
         columns = [re.sub(r" \[.*", "", cell.strip()) for cell in match[1].split(",")]
         if _is_header(columns):
-            yield from _rows(text, columns, match.end())
+            yield from _rows(text, columns, match.end(), text.body[max(match.start() - _ABOVE, 0) : match.start()])
     for query in (*_ASKED.finditer(text.body), *_AFTER.finditer(text.body)):
         fields = query["fields"]
         if "noheader" in query["options"]:
             end = text.body.find("\n", query.end())
-            yield from _rows(text, fields.split(","), end) if end >= 0 else ()
+            yield from _rows(text, fields.split(","), end, text.body[query.start() : end]) if end >= 0 else ()
 
 
 def _is_header(columns: list[str]) -> bool:
@@ -302,15 +307,31 @@ def _is_header(columns: list[str]) -> bool:
     return known >= 2 and known >= len(columns) // 3
 
 
-def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | CardState]:
-    """The lines that have as many cells as were asked for; where nothing tells several apart, their order does."""
+def _rows(text: Text, columns: list[str], at: int, above: str) -> Iterator[Gpu | Driver | CardState]:
+    """The lines that have as many cells as were asked for; where nothing tells several apart, their order does.
+
+    `above` is what stands before them: the command, as far as it is shown. One that asks over and over shows the same cards
+    again, and `uniq -c` shows a row for all that are alike.
+    """
     rows = list(_cells(columns, text.body[at : at + 200_000]))
+    if _TELL_APART.isdisjoint(columns):
+        rows = rows_of_one_time(rows, _ASKS_AGAIN.search(above) is not None)
+        rows = [row for counted in rows for row in _uncounted(counted, columns[0])]
     numbered = len(rows) > 1 and _TELL_APART.isdisjoint(columns)
     for index, (start, row) in enumerate(rows):
         yield from _row(text, {**row, **({"index": str(index)} if numbered else {})}, at + start)
 
 
-def _cells(columns: list[str], body: str) -> Iterator[tuple[int, dict[str, str]]]:
+def _uncounted(row: Row, first: str) -> list[Row]:
+    """`      8 NVIDIA A100-SXM4-80GB, 570.148.08` as that many rows."""
+    start, cells = row
+    counted = _COUNTED.match(cells[first])
+    if counted is None:
+        return [row]
+    return [(start, {**cells, first: counted["value"]})] * min(int(counted["count"]), _MOST)
+
+
+def _cells(columns: list[str], body: str) -> Iterator[Row]:
     """Each row's offset, and its cells by their columns."""
     for count, line in enumerate(re.finditer(r"\n([^\n]*)", body)):
         cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")

@@ -113,6 +113,7 @@ def job_by_one_line(text: Text) -> Statements:
 
 _CARD = r"(?P<name>(?:NVIDIA|Tesla|Quadro|GeForce|TITAN|RTX|GRID)[\w ().-]{1,60}?)"
 _FIELD = r"(?:\d{1,2}|GPU-[0-9a-f-]{36}|[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d|\d{1,2}\.\d|\d{3}\.\d{2,3}(?:\.\d{1,2})?|\d{1,6} (?:MiB|%|W|MHz)|\d{1,3}\.\d{2} W|\d{1,6}|Default|Exclusive_Process|Prohibited|Enabled|Disabled|P\d{1,2}|N/A|\[[\w /]{3,30}\]|[\d.]{10,16})"  # fmt: skip
+_LEAST = 1 << 30  # bytes that a card has; less is what of it is in use
 _ROW = (
     r"^[> \t]{0,8}(?P<before>(?:" + _FIELD + r", ?){0,3})" + _CARD + r"(?P<after>(?:, ?" + _FIELD + r"){1,12})" + _END
 )
@@ -123,11 +124,14 @@ def row_of_values(text: Text) -> Statements:
     """`0, NVIDIA GeForce RTX 5090, 12.0, 572.60`: a row of `--query-gpu` whose head was cut off, each value by its form."""
     if text.first(r"^(?:index|name|gpu_name|uuid|driver_version|pci\.bus_id|timestamp), ?"):
         return
+    asked = [hit["fields"] for hit in text.each(r"--query-gpu[= ]\"?(?P<fields>[a-z][\w.,]{2,800})")]
+    in_use = any("memory.used" in fields or "memory.free" in fields for fields in asked)
     for hit in list(text.each(_ROW))[:64]:
-        yield from _row(hit)
+        yield from _row(hit, in_use)
 
 
-def _row(hit: Hit) -> Iterator[Gpu | Driver]:
+def _row(hit: Hit, in_use: bool) -> Iterator[Gpu | Driver]:
+    """`in_use`: the size is, or may be, of what is in use and not of the card."""
     values = [part.strip() for part in (hit["before"] + "," + hit["after"]).split(",") if part.strip()]
     draft = Draft(hit.text, Gpu, hit.start)
     draft.add("vendor", "nvidia")
@@ -139,7 +143,8 @@ def _row(hit: Hit) -> Iterator[Gpu | Driver]:
         "isa", next((isa_of_capability(part) for part in values if re.fullmatch(r"(?:[3-9]|1[0-2])\.\d", part)), None)
     )
     memory = [part for part in values if part.endswith(" MiB")]
-    draft.add("vram", size(memory[0], "m") if len(memory) == 1 else None)
+    total = size(memory[0], "m") if len(memory) == 1 else None
+    draft.add("vram", total if total and total >= _LEAST and not in_use else None)
     yield from draft.facts("vendor", "seen_by")
     driver = next((part for part in values if re.fullmatch(r"\d{3}\.\d{2,3}(?:\.\d{1,2})?", part)), None)
     yield from says(hit.text, Driver, hit.start, vendor="nvidia", version=driver) if driver else ()

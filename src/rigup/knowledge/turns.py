@@ -1,0 +1,61 @@
+"""Words after which a text tells of another time: rows of `turning_points.toml`."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from rigup.knowledge import tables
+
+Kind = Literal["now", "then"]
+
+
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """How people say in one language that what follows is of another time.
+
+    Attributes:
+        kind: "now" after a change, "then" before it or elsewhere.
+        regex: tried on each line, whatever the case of its letters.
+        example: a line that it knows.
+        near_miss: a line that it does not.
+
+    """
+
+    language: str
+    kind: Kind
+    regex: str
+    example: str = ""
+    near_miss: str = ""
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+@tables.remembered
+def turns() -> tuple[Turn, ...]:
+    """All rows.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return tuple(tables.rows("turning_points", "turn", Turn))
+
+
+@tables.remembered
+def _forms() -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+    return tuple((row.kind, re.compile(row.regex, re.IGNORECASE)) for row in turns())
+
+
+def turn_of(line: str) -> Kind | None:
+    """Of which time what follows a line is; None where the line does not say. The last word of a line counts.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    last = [(match.end(), kind) for kind, form in _forms() for match in form.finditer(line[:_LONGEST])]
+    return max(last)[1] if last else None
+
+
+_LONGEST = 600  # characters of a line that are read
