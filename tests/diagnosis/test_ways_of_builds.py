@@ -1,0 +1,120 @@
+"""Ways to mend what is compiled, trained and drawn: by what the text shows to be there, and by whose words."""
+
+import pytest
+
+from answer_data import diagnose
+
+
+@pytest.fixture
+def first(tmp_path):
+    """The first finding of a text."""
+
+    def found(body):
+        (tmp_path / "paste.txt").write_text(body, "utf-8")
+        return next(iter(diagnose(str(tmp_path))["findings"]), None)
+
+    return found
+
+
+def steps(finding, way=0):
+    return [step["kind"] for step in finding["fixes"][way]["steps"]]
+
+
+def commands(finding):
+    return [argv for way in finding["fixes"] for step in way["steps"] for argv in step["commands"] or ()]
+
+
+NO_NVCC = "CMake Error at ggml/src/ggml-cuda/CMakeLists.txt:190 (message):\n  CUDA Toolkit not found\n"
+UBUNTU = 'NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n'
+
+
+def test_a_toolkit_that_is_there_is_named_to_the_build_and_not_installed(first):
+    finding = first(
+        f"{UBUNTU}$ ls /usr/local/cuda-12.8/bin/nvcc\n/usr/local/cuda-12.8/bin/nvcc\n$ cmake -B build\n{NO_NVCC}"
+    )
+    assert ["export", "CUDACXX=/usr/local/cuda-12.8/bin/nvcc"] in commands(finding)
+    assert not any("apt-get" in argv for argv in commands(finding))
+
+
+def test_a_toolkit_that_is_not_there_is_one_for_the_driver(first):
+    card = "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA GeForce RTX 4090, 570.124.06\n"
+    finding = first(UBUNTU + card + "$ cmake -B build -DGGML_CUDA=ON\n" + NO_NVCC)
+    assert finding["fixes"][0]["steps"][0]["params"]["version"] == "12.8"
+
+
+def test_an_old_chip_is_not_given_a_toolkit_that_has_left_it(first):
+    card = "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nTesla V100-PCIE-16GB, 580.95.05\n"
+    finding = first(UBUNTU + card + "$ cmake -B build -DGGML_CUDA=ON\n" + NO_NVCC)
+    assert finding["fixes"][0]["steps"][0]["params"]["version"].startswith("12.")
+
+
+def test_kits_are_the_distributions_own(first):
+    missing = "  Could NOT find Vulkan (missing: Vulkan_LIBRARY Vulkan_INCLUDE_DIR glslc)\n"
+    arch = 'NAME="Arch Linux"\nID=arch\n'
+    assert "shaderc" in commands(first(arch + missing))[0]
+    jammy = 'NAME="Ubuntu"\nVERSION_ID="22.04"\nID=ubuntu\n'
+    assert steps(first(jammy + missing)) == ["get-sdk"]  # its archive has no glslc
+
+
+UV = (
+    '  × Failed to build `flash-attn==2.8.3`\n      File "<string>", line 14, in <module>\n'
+    '        File "/home/r/.cache/uv/builds-v0/.tmpa1B2c3/lib/python3.12/site-packages/setuptools/build_meta.py", line 331, in run_setup\n'
+    "        File \"<string>\", line 22, in <module>\n      ModuleNotFoundError: No module named 'torch'\n"
+)
+
+
+def test_the_python_of_a_build_is_nobodys_interpreter(first):
+    finding = first("$ pip install flash-attn\n" + UV)
+    assert not any(".tmp" in word for argv in commands(finding) for word in argv)
+
+
+def test_uv_installs_where_uv_was_asked(first):
+    finding = first(
+        "$ uv pip install flash-attn\n" + UV + "$ python -c 'import torch; print(torch.__version__)'\n2.8.0+cu128\n"
+    )
+    assert ["uv", "pip", "install", "--no-build-isolation", "flash-attn"] in commands(finding)
+    assert not any("pip" in argv and argv[0] != "uv" for argv in commands(finding))
+
+
+def test_a_project_of_uvs_names_torch_for_the_build(first):
+    assert steps(first("$ uv sync\n" + UV)) == ["uv-build-dependency"]
+
+
+def test_torch_comes_first_where_there_is_none(first):
+    missed = ">>> import torch\nTraceback (most recent call last):\n  File \"<stdin>\", line 1, in <module>\nModuleNotFoundError: No module named 'torch'\n"
+    assert steps(first("$ pip install flash-attn\n" + UV + missed))[0] == "choose-build"
+
+
+UNET = "NansException: A tensor with all NaNs was produced in Unet.\n"
+
+
+def test_a_card_that_is_wrong_in_float16_computes_in_float32(first):
+    finding = first("NVIDIA GeForce GTX 1650\n" + UNET)
+    assert "GTX 1650" in finding["title"]
+    assert [way["steps"][0]["params"] for way in finding["fixes"]] == [
+        {"option": "--no-half"},
+        {"option": "--upcast-sampling"},
+    ]
+
+
+def test_another_card_keeps_float16_where_it_can(first):
+    finding = first("NVIDIA GeForce RTX 3060\n" + UNET)
+    assert steps(finding) == ["switch-setting"]
+    assert "Unet" in finding["title"]
+
+
+def test_an_option_that_is_set_is_not_offered_again(first):
+    finding = first("set COMMANDLINE_ARGS=--no-half-vae\n" + UNET.replace("Unet", "VAE"))
+    assert [way["steps"][0]["params"]["option"] for way in finding["fixes"]] == ["--no-half"]
+
+
+SCALER = "ValueError: Attempting to unscale FP16 gradients.\n"
+
+
+def test_bfloat16_is_told_of_a_card_that_has_it(first):
+    assert "train-in-bfloat16" in steps(first("NVIDIA GeForce RTX 3090\n" + SCALER), 1)
+
+
+def test_bfloat16_is_not_told_of_a_card_without(first):
+    finding = first("NVIDIA GeForce RTX 2080 Ti\n" + SCALER)
+    assert [step["kind"] for way in finding["fixes"] for step in way["steps"]] == ["load-in-float32"]
