@@ -118,3 +118,33 @@ def test_bfloat16_is_told_of_a_card_that_has_it(first):
 def test_bfloat16_is_not_told_of_a_card_without(first):
     finding = first("NVIDIA GeForce RTX 2080 Ti\n" + SCALER)
     assert [step["kind"] for way in finding["fixes"] for step in way["steps"]] == ["load-in-float32"]
+
+
+E803 = "RuntimeError: Error 803: system has unsupported display driver / cuda driver combination\n"
+
+
+def test_a_compatibility_folder_goes_off_the_path(first):
+    finding = first("$ echo $LD_LIBRARY_PATH\n/usr/local/cuda-12.9/compat:/usr/lib\n" + E803)
+    assert steps(finding) == ["take-off-loader-path"]
+
+
+def test_nothing_is_loaded_anew_where_the_drivers_tool_answers(first):
+    finding = first("$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA L4, 550.54.15\n" + E803)
+    assert steps(finding) == ["find-foreign-libcuda"]
+
+
+def test_the_number_is_accounted_for_beside_a_mismatch(tmp_path):
+    (tmp_path / "paste.txt").write_text(
+        E803 + "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.144\n", "utf-8"
+    )
+    answer = diagnose(str(tmp_path))
+    assert [finding["cause"] for finding in answer["findings"]] == ["nvml-driver-library-mismatch"]
+    assert not answer["unexplained"]
+
+
+def test_a_torch_that_finds_none_of_the_cards_is_not_healthy(tmp_path):
+    card = "GPU 0: NVIDIA RTX A4000 (UUID: GPU-aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee)\n"
+    asked = "$ python -c 'import torch; print(torch.__version__, torch.cuda.is_available())'\n2.5.1+cu124 {}\n$ nvidia-smi -L\n"
+    for answer, verdict in (("False", "unknown"), ("True", "healthy")):
+        (tmp_path / "paste.txt").write_text(asked.format(answer) + card, "utf-8")
+        assert diagnose(str(tmp_path))["verdict"] == verdict
