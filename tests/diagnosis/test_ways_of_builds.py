@@ -148,3 +148,14 @@ def test_a_torch_that_finds_none_of_the_cards_is_not_healthy(tmp_path):
     for answer, verdict in (("False", "unknown"), ("True", "healthy")):
         (tmp_path / "paste.txt").write_text(asked.format(answer) + card, "utf-8")
         assert diagnose(str(tmp_path))["verdict"] == verdict
+
+
+BESIDE = 'NVIDIA GeForce RTX 4070\nPS C:\\w> python -c "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"\n2.6.0+cpu None False\nPS C:\\w> .venv\\Scripts\\pip list | findstr torch\ntorch             2.6.0+{}\n'
+
+
+def test_an_environment_that_has_the_build_is_started_and_nothing_installed(first):
+    assert steps(first(BESIDE.format("cu124"))) == ["use-other-environment"]
+
+
+def test_an_environment_that_has_none_either_is_no_way(first):
+    assert "use-other-environment" not in steps(first(BESIDE.format("cpu")))

@@ -77,6 +77,9 @@ KINDS: dict[str, Kind] = {
         undo_because=_("conda keeps its earlier revisions: conda install --revision"),
     ),
     "install-in-wsl": Kind(_("in WSL: install {packages}"), ("packages",), "by-hand", network=True, undo=()),
+    "use-other-environment": Kind(
+        _("start the program with {python}, whose environment has torch {build}: the Python that ran is another one; or activate that environment first"), ("python", "build"), "by-hand", undo=(),
+    ),
     "make-environment": Kind(
         _("make the environment {environment} with Python {python}"), ("environment", "python", "starter"),
         commands=(("{starter|}", "-m", "venv", "{environment}"),), undo=(("rm", "-rf", "{environment}"),),
