@@ -37,6 +37,24 @@ def test_cards_alike_share_a_line_and_have_their_own_where_more_is_asked():
     assert len(of(lines(folder, 1), "GPU")) == 8
 
 
+SMI = """
+========================= ROCm System Management Interface =========================
+Device  [Model : Revision]    Temp    Power  Partitions      SCLK    MCLK     Fan  Perf  PwrCap  VRAM%  GPU%
+        Name (20 chars)       (Edge)  (Avg)  (Mem, Compute)
+====================================================================================
+"""
+ROW = "{index}       [0x0b0c : 0x00]       45.0c   89.0W  N/A, N/A        800Mhz  1600Mhz  0%   auto  560.0W    0%   0%\n        {name}\n"
+
+
+def test_cards_of_two_dies_are_told_from_the_gpus_that_are_counted(tmp_path):
+    for name, cards in (("AMD Instinct MI250X", True), ("AMD Instinct MI210", False)):
+        (tmp_path / "smi.txt").write_text(
+            SMI + "".join(ROW.format(index=index, name=name) for index in range(4)), "utf-8"
+        )
+        (line,) = of(lines(tmp_path), "GPU")
+        assert ("2 cards of 2 GPUs each" in line.facts) is cards
+
+
 def test_a_scheduler_has_its_line():
     assert "Slurm" in of(lines(machine_folder("slurm-a40")), "Scheduler")[0].facts[0]
 

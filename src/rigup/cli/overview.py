@@ -134,13 +134,26 @@ def _device(alike: list[Device], answer: Doctor, verbose: int) -> Line:
     mark = WEAK if mark in (GOOD, OPEN) and any(_has_warning(member, answer) for member in alike) else mark
     numbers = str(device.index) + ("–" + str(last.index) if last is not device else "")
     facts = _device_facts(device, verbose)
-    named = (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:]) if len(alike) > 1 else facts
+    named = (
+        (_("{count} × {name}").format(count=len(alike), name=facts[0]), *facts[1:], *_cards(alike))
+        if len(alike) > 1
+        else facts
+    )
     cause = next((finding.cause for finding in answer.findings if finding.title == device.because), "")
     because = cause or device.because  # what is said above needs no repetition
     state = _("{state}: {because}").format(state=state_names()[device.state], because=because)
     if verbose and device.next:
         state += "\n" + device.next
     return Line(mark, _("GPU {number}").format(number=numbers), named, state)
+
+
+def _cards(alike: list[Device]) -> tuple[str, ...]:
+    """How many cards these GPUs are, where runtimes count the dies of a card."""
+    from rigup.knowledge.gpus import gpus_of_a_card
+
+    each = gpus_of_a_card(str(alike[0].name or ""))
+    whole = each > 1 and len(alike) % each == 0
+    return (_("{cards} cards of {dies} GPUs each").format(cards=len(alike) // each, dies=each),) if whole else ()
 
 
 def _has_warning(device: Device, answer: Doctor) -> bool:

@@ -12,7 +12,7 @@ from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.diagnosis.silence import unanswered
-from rigup.diagnosis.states import device_states
+from rigup.diagnosis.states import device_states, finds_none
 from rigup.diagnosis.telling import would_tell
 from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.wording import answered, filled, fullest
@@ -22,7 +22,7 @@ from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Where
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Gpu, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
@@ -184,19 +184,30 @@ def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -
 def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool) -> Verdict:
     """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown.
 
-    So it is where a card's own tool did not answer, and where words alone tell what is wrong.
+    So it is where a card's own tool did not answer, where a framework made for cards finds none of those that are there, and where
+    words alone tell what is wrong.
     """
     loud = {finding.severity for finding in findings if not is_guess(finding)}
     if "error" in loud:
         return "broken"
     if "warning" in loud:
         return "degraded"
-    if left or unheard(facts) or any(is_guess(finding) and finding.severity != "note" for finding in findings):
+    if (
+        left
+        or unheard(facts)
+        or _finds_no_card(facts)
+        or any(is_guess(finding) and finding.severity != "note" for finding in findings)
+    ):
         return "unknown"
     devices = machine.get("accelerators") or []
     if is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
+
+
+def _finds_no_card(facts: Facts) -> bool:
+    """Whether a torch that is built for cards answers that there is none, though one of its maker's is shown."""
+    return any(finds_none(torch, str(card.get("vendor"))) for torch in facts.of(Torch) for card in facts.of(Gpu))
 
 
 def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Finding:

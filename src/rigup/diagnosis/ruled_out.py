@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import causes, elsewhere, signatures_of
-from rigup.machine.kinds import DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
+from rigup.machine.kinds import Account, DeviceNode, Gpu, Jetson, PciDevice, Platform, Symptom, Variable
 from rigup.machine.store import Facts
 
 _OF_CARDS = ("cpu-only-torch", "tensorflow-cpu-build")  # a build for processors is right where there is no card
@@ -33,7 +33,8 @@ def ruled_out(facts: Facts) -> frozenset[str]:
         ("cuda-device-order-differs",) if _ordered_by_bus(facts) else (),
         _OF_ACCESS if _open_to_all(facts) else (),
         _of_other_makers(facts),
-        ("wrong-hsa-override",) if _numbered_alone(facts) else (),
+        ("wrong-hsa-override",) if _numbered_alone(facts) or _is_unset(facts) else (),
+        ("render-group-missing",) if _in_the_group(facts) else (),
         ("secure-boot-module-unsigned",) if any(platform.get("secure_boot") is False for platform in platforms) else (),
     )
 
@@ -107,6 +108,18 @@ def _numbered_alone(facts: Facts) -> bool:
     """Whether overrides are set, each for one node of several: such a one renames no other card."""
     names = [str(fact.name) for fact in facts.of(Variable) if str(fact.get("name", "")).startswith(_OVERRIDE)]
     return bool(names) and _OVERRIDE not in names
+
+
+def _is_unset(facts: Facts) -> bool:
+    """Whether somebody looked for the override, and nowhere is one."""
+    values = [fact.get("value") for fact in facts.of(Variable) if str(fact.get("name", "")).startswith(_OVERRIDE)]
+    return bool(values) and not any(values)
+
+
+def _in_the_group(facts: Facts) -> bool:
+    """Whether the groups of every account that is shown hold that of the cards."""
+    groups = [account.get("groups") for account in facts.of(Account) if account.get("groups")]
+    return bool(groups) and all("render" in held for held in groups if held)
 
 
 def _open_to_all(facts: Facts) -> bool:

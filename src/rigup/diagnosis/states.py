@@ -133,17 +133,35 @@ def _by_build(device: Device, facts: Facts) -> State:
     builds = [torch for torch in facts.of(Torch) if made_for(torch, vendor, facts)]
     coded = [torch for torch in builds if torch.get("code")]
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
-    if vendor == "amd" and _is_overridden(device, facts):
-        return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
+    if doubt := _doubt_of_builds(device, builds, facts):
+        return State("on-trial", doubt, _try_it(vendor))
     if fitting or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
-    if builds and not coded and _is_refused(device, facts):
-        return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))
     if builds and not coded:
+        if _is_refused(device, facts):
+            return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))
         return State("expected", _("a torch for it is here"), _try_it(vendor))
-    if coded and isa:
-        return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
-    return _without_torch(device, facts)
+    if not coded or not isa:
+        return _without_torch(device, facts)
+    return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
+
+
+def _doubt_of_builds(device: Device, builds: list[Torch], facts: Facts) -> str:
+    """Why nothing may be expected though a torch for the card is here; "" for no doubt."""
+    vendor = str(device.get("vendor", ""))
+    if vendor == "amd" and _is_overridden(device, facts):
+        return _("an override tells the runtime that it is another chip")
+    if builds and all(finds_none(torch, vendor) for torch in builds):
+        return _("a torch that is built for it is here, and answers that it finds none")
+    return ""
+
+
+def finds_none(torch: Torch, vendor: str) -> bool:
+    """Whether a torch that is built for a maker's cards answers that there is none."""
+    if vendor == "intel":
+        return torch.get("xpu_available") is False and "+xpu" in str(torch.get("version"))
+    built = torch.get({"nvidia": "cuda", "amd": "hip"}.get(vendor, ""))
+    return bool(built) and torch.get("available") is False
 
 
 def _lacks_code(device: Device, builds: list[Torch], facts: Facts) -> bool:

@@ -165,3 +165,14 @@ def toolkits_knowing(isa: str) -> str:
     """
     rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
     return min((row.cuda for row in rows if isa in row.isas), key=version_key, default="")
+
+
+def toolkits_for(isa: str) -> list[str]:
+    """The CUDA releases of the table that compile for a chip; all of them for "".
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("cuda_driver", "toolkit_compile", _Compiler)
+    return [row.cuda for row in rows if not isa or isa in row.isas]

@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from rigup.knowledge import driver_recipes, tables
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import toolkits_for, version_key
 from rigup.knowledge.driver_recipes import Commands
 from rigup.knowledge.holes import Filled, filled
 from rigup.knowledge.package_managers import package_manager
@@ -86,6 +86,29 @@ def system_toolkit(cuda: str, distribution: str, release: str, machine: str, wsl
         setup=filled(row.setup, values), install=filled(row.install, values), undo=filled(row.undo, values),
         source=row.source,
     )  # fmt: skip
+
+
+def nearest_toolkit(carried: str, isa: str, distribution: str, release: str) -> str:
+    """The release of NVIDIA's repository to compile with: the newest that a driver carries, else the oldest of the same major; "" for none.
+
+    Within one major a driver runs what a newer release has compiled for its chip.
+
+    Args:
+        carried: CUDA that the driver carries ("12.4").
+        isa: the chip that the release has to know ("sm_89"); "" for any.
+        distribution: ID of the os-release.
+        release: its VERSION_ID.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    folder = _folder(distribution, release)
+    asked = version_key(carried)[:2]
+    known = [cuda for cuda in toolkits_for(isa) if folder and _carries(folder, cuda)]
+    older = [cuda for cuda in known if version_key(cuda)[:2] <= asked]
+    newer = [cuda for cuda in known if version_key(cuda)[:1] == asked[:1]]
+    return max(older, key=version_key) if older else min(newer, key=version_key, default="")
 
 
 def system_cudnn(cudnn: str, cuda: str, distribution: str) -> Filled:

@@ -377,3 +377,18 @@ def _displays() -> dict[str, frozenset[str]]:
 def _architectures() -> dict[str, _Architecture]:
     rows = tables.rows("gpus_nvidia", "architecture", _Architecture)
     return {isa: row for row in rows for isa in row.isas}
+
+
+class _Dies(msgspec.Struct, frozen=True):
+    name: str
+    dies: int = 1
+
+
+def gpus_of_a_card(name: str) -> int:
+    """As how many GPUs runtimes count one card of that name: a card of two dies is two to them.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return max((row.dies for row in tables.rows("gpus_amd", "gpu", _Dies) if row.name == name), default=1)

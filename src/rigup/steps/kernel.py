@@ -181,6 +181,10 @@ KINDS: dict[str, Kind] = {
         commands=(("sh", "-c", _PATH_OUT, "sh", "{path}", "{file}"), ("ldconfig",)),
         undo=(("sh", "-c", _IN_AGAIN, "sh", "{file}"), ("ldconfig",)), writes=("{file}",),
     ),
+    "find-foreign-libcuda": Kind(
+        _("find which {lib} programs get: LD_LIBRARY_PATH goes before what the loader lists; take the folder off the path that is not the driver's, or remove the package that brought it"), ("lib",),
+        commands=(("printenv", "LD_LIBRARY_PATH"), ("ldconfig", "-p")), undo=(),
+    ),
     "remove-foreign-library": Kind(
         _("remove the driver library that does not belong to the loaded module ({path})"), ("path",), root=True,
         tag="caution", commands=(("sh", "-c", _ASIDE, "sh", "{path}"), ("ldconfig",)),
@@ -305,6 +309,25 @@ KINDS: dict[str, Kind] = {
         _("make GPU instances, each with a compute instance"), (), "kernel", root=True, tag="caution",
         commands=(("nvidia-smi", "mig", "-lgip"), ("nvidia-smi", "mig", "-cgi", "0", "-C")),
         undo=(("nvidia-smi", "mig", "-dci"), ("nvidia-smi", "mig", "-dgi")),
+    ),
+    "list-mig-profiles": Kind(
+        _("see which parts are made, and of which profiles this card has room for one more (Free/Total): the parts that are made take the card's slices; ask for one of these profiles by its number"), (), "kernel", root=True,
+        commands=(("nvidia-smi", "mig", "-lgi"), ("nvidia-smi", "mig", "-lgip")), undo=(),
+    ),
+    "free-card-for-mig": Kind(
+        _("let work on the card end, and stop what watches it (DCGM, exporters, nvidia-persistenced, a desktop): the command lists who holds it"), ("node",), "kernel", root=True,
+        commands=(("fuser", "-v", "{node}"),), undo=(),
+    ),
+    "switch-mig-on": Kind(
+        _("switch MIG mode on for GPU {index}"), ("index",), "kernel", root=True, tag="caution",
+        commands=(("nvidia-smi", "-i", "{index}", "-mig", "1"),), undo=(("nvidia-smi", "-i", "{index}", "-mig", "0"),),
+    ),
+    "remove-mig-instances": Kind(
+        _("destroy the compute instances of GPU {index} first, then its GPU instances"), ("index",), "kernel", root=True, tag="caution",
+        commands=(("nvidia-smi", "mig", "-i", "{index}", "-dci"), ("nvidia-smi", "mig", "-i", "{index}", "-dgi")), undo_because=_("the parts are made again with nvidia-smi mig -cgi, with other UUIDs"),
+    ),
+    "do-without-mig": Kind(
+        _("share the card without MIG, which it does not have: by CUDA's time slicing, or MPS"), (), "by-hand", undo=(),
     ),
     "use-mig-instances": Kind(
         _("show each program one instance: CUDA_VISIBLE_DEVICES=MIG-… with the id that the command lists; after a restart of the machine the instances are made again"),

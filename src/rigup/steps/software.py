@@ -77,6 +77,9 @@ KINDS: dict[str, Kind] = {
         undo_because=_("conda keeps its earlier revisions: conda install --revision"),
     ),
     "install-in-wsl": Kind(_("in WSL: install {packages}"), ("packages",), "by-hand", network=True, undo=()),
+    "use-other-environment": Kind(
+        _("start the program with {python}, whose environment has torch {build}: the Python that ran is another one; or activate that environment first"), ("python", "build"), "by-hand", undo=(),
+    ),
     "make-environment": Kind(
         _("make the environment {environment} with Python {python}"), ("environment", "python", "starter"),
         commands=(("{starter|}", "-m", "venv", "{environment}"),), undo=(("rm", "-rf", "{environment}"),),
@@ -182,6 +185,15 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "--no-build-isolation", "{package}"),),
         undo=(("python", "-m", "pip", "uninstall", "-y", "{package}"),),
     ),
+    "uv-build-dependency": Kind(
+        _('in pyproject.toml, with torch among the dependencies: [[tool.uv.extra-build-dependencies.{package}]] with requirement = "torch" and match-runtime = true; then uv builds the package beside the torch of the project'),
+        ("package",), network=True, tag="caution", commands=(("uv", "sync"),), undo_because=_("take the lines out of pyproject.toml again"),
+    ),
+    "uv-without-isolation": Kind(
+        _('where uv does not know that table yet: no-build-isolation-package = ["{package}"] below [tool.uv] in pyproject.toml, torch and what the build needs first, then the package'),
+        ("package",), network=True, tag="caution", commands=(("uv", "sync", "--no-install-package", "{package}"), ("uv", "sync")),
+        undo_because=_("take the lines out of pyproject.toml again"),
+    ),
     "upgrade-package": Kind(
         _("install the newest release of {package}"), ("package",), network=True, tag="caution",
         commands=(("python", "-m", "pip", "install", "--upgrade", "{package}"),),
@@ -194,6 +206,13 @@ KINDS: dict[str, Kind] = {
     ),
     "install-family-again": Kind(
         _("install torch, torchvision and torchaudio again together, all from the index that torch came from"), (), "by-hand", network=True, undo=(),
+    ),
+    "install-sdk-of-windows": Kind(
+        _("install {package}, then configure again in a new command prompt"), ("package",), "windows-host", network=True,
+        commands=(("winget", "install", "-e", "--id", "{package}"),), undo=(("winget", "uninstall", "-e", "--id", "{package}"),),
+    ),
+    "get-sdk": Kind(
+        _("install the development kit of {sdk} as {address} tells, then configure again in a fresh build folder"), ("sdk", "address"), "by-hand", network=True, undo=(),
     ),
     "compile-program": Kind(
         _("compile {program} for this GPU, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
@@ -234,6 +253,18 @@ KINDS: dict[str, Kind] = {
         _("in the program: take the line away that sets {name}, or set it to {value}"), ("name", "value"), "by-hand", undo=(),
     ),
     "pass-argument": Kind(_("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()),
+    "load-in-float32": Kind(
+        _('in the program: load the model in float32, without torch_dtype (dtype=) of half precision or "auto" and without .half(), and leave float16 to {mixed}'),
+        ("mixed",), "by-hand", undo=(),
+    ),
+    "keep-trained-in-float32": Kind(
+        _("in the program, before the optimiser is made: leave the base as it is and put what is trained into float32: for p in model.parameters(): p.data = p.data.float() if p.requires_grad else p.data; peft does it by itself unless autocast_adapter_dtype is False, diffusers by cast_training_params(model, dtype=torch.float32)"),
+        ("part",), "by-hand", undo=(),
+    ),
+    "train-in-bfloat16": Kind(
+        _("train in bfloat16, which needs no scaler and which this GPU computes: {option} in place of float16, and the model loaded with torch_dtype=torch.bfloat16"),
+        ("option",), "by-hand", undo=(),
+    ),
     "fit-labels": Kind(
         _("in the program: let labels run from {first} to the number of classes less 1, as print(int(y.min()), int(y.max())) before the loss shows them; subtract 1 where they begin at 1, or give the last layer one output more"),
         ("first",), "by-hand", undo=(),
@@ -358,6 +389,10 @@ KINDS: dict[str, Kind] = {
         "by-hand", network=True, undo=(),
     ),
     "program-option": Kind(_("start the program with {option}"), ("option",), "by-hand", undo=()),
+    "switch-setting": Kind(_("in the program's settings: switch on {setting}"), ("setting",), "by-hand", undo=()),
+    "use-another-vae": Kind(
+        _("choose the VAE {vae}, which was made to stay within float16"), ("vae",), "by-hand", network=True, undo=(),
+    ),
     "raise-option": Kind(
         _("start the program with a higher {option} than now, or with a shorter context"), ("option",), "by-hand", undo=(),
     ),

@@ -90,6 +90,9 @@ KINDS: dict[str, Kind] = {
         _("start the device plugin anew, which looks for cards only when it starts (by the name that its DaemonSet has in your cluster)"), (), "by-hand",
         commands=(("kubectl", "-n", "kube-system", "rollout", "restart", "daemonset", "nvidia-device-plugin-daemonset"),), undo=(),
     ),
+    "renew-container-tools": Kind(
+        _("if nvidia-smi answers in WSL itself: update what starts the container, Docker Desktop on Windows or nvidia-container-toolkit in WSL; older ones do not bring all libraries of Windows' driver inside"), (), "by-hand", network=True, undo=(),
+    ),
     "end-wsl": Kind(
         _("end WSL, which starts anew with the libraries of Windows"), (), "windows-host", tag="caution", commands=(("wsl", "--shutdown"),), undo=(),
     ),

@@ -154,6 +154,15 @@ KINDS: dict[str, Kind] = {
     ),
     "use-one-device": Kind(_("bring the model and its inputs to one device in the program"), (), "by-hand", undo=()),
     "set-before-start": Kind(_("set {name} before the program starts, not inside it"), ("name",), "by-hand", undo=()),
+    "keep-path": Kind(
+        _("in the batch script: keep what PATH held, which is where srun lies: end that line with :$PATH ({line})"), ("line",), "by-hand", undo=(),
+    ),
+    "srun-around-container": Kind(
+        _("call srun in the batch script, outside of the container, and the container in it: the image has no Slurm"), (), "by-hand", undo=(),
+    ),
+    "find-srun": Kind(
+        _("load the module of Slurm (or call srun by its whole path, as `which srun` tells on the login node): the batch script's PATH has lost it"), (), "by-hand", undo=(),
+    ),
     "start-with-srun": Kind(_("start the program with srun in the batch script"), (), "by-hand", undo=()),
     "use-batch-job": Kind(
         _("run it as a batch job, or tell Lightning to leave Slurm alone (plugins=LightningEnvironment())"), (), "by-hand", undo=(),

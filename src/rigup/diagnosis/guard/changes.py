@@ -14,6 +14,7 @@ from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make
 
 Change = Callable[[list[Step], Setting], list[Step]]
+_PIP = ("python", "-m", "pip")
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
@@ -107,8 +108,16 @@ def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]
 
 
 def own_python(commands: Commands, setting: Setting) -> Commands:
-    """The commands with the finding's own interpreter in the place of any."""
+    """The commands with the finding's own interpreter in the place of any; by uv where it keeps the packages."""
+    if setting.uv_pip:
+        commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
     return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
+
+
+def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
+    """`python -m pip install …` as `uv pip install …`; uv asks nothing before it removes."""
+    own = ("--python", setting.python) if "/" in setting.python else ()
+    return ("uv", "pip", argv[3], *own, *(word for word in argv[4:] if word != "-y"))
 
 
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:

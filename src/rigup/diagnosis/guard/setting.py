@@ -50,6 +50,9 @@ _GOES_ON = wordings(tag="work-goes-on")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
+_OF_A_BUILD = lazy_regex(
+    r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env"
+)
 _VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
 _OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
 _SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
@@ -86,6 +89,7 @@ class Setting(NamedTuple):
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         uv_project: uv runs a project there, whose environment is as the project says.
+        uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
         audio: torchaudio is among its packages, or among those that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
         toolkit: NVIDIA's container toolkit is installed.
@@ -115,6 +119,7 @@ class Setting(NamedTuple):
     persistenced: bool = False
     absent: frozenset[str] = frozenset()
     uv_project: bool = False
+    uv_pip: bool = False
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
@@ -157,6 +162,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
         uv_project=bool(facts.heard("uv-project-at-work")),
+        uv_pip=bool(facts.heard("uv-pip-is-typed")),
         framework=_framework(facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
@@ -194,7 +200,9 @@ def _python(finding: Finding, facts: Facts) -> str:
     own = [str(line.value) for line in finding.evidence]
     every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
     for lines in (own, every_line):
-        prefixes = {found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text)}
+        prefixes = {
+            found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text) if not _OF_A_BUILD.search(found)
+        }
         if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
             return f"{prefix}/bin/python"
         windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}

@@ -3,13 +3,22 @@
 import re
 
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.kinds import UnlistedVendor, UnloadedModule
+from rigup.machine.kinds import UnlistedVendor, UnloadedModule, Variable
 from rigup.machine.reader import Statements, reads
 from rigup.machine.texts import Text
 
 _GREP = r" *\| *(?:sudo )?[ez]?grep(?P<options>(?: +-{1,2}[\w=-]{1,20}){0,4}) +(?P<wish>'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|[^\s|'\"]{1,60})[ \t]*$"
 _MODULES = r"^[^\n|]{0,80}\blsmod" + _GREP
 _BUS = r"^[^\n|]{0,80}\blspci(?: +-{1,2}[\w=:-]{1,20}){0,4}" + _GREP
+_VARIABLES = r"^[^\n|]{0,80}\b(?:env|printenv|export -p|set)" + _GREP
+_ASSIGNED = lazy_regex(r"(?:declare -x |export )?([A-Za-z_]\w{0,80})=")
+_PROMPT = lazy_regex(
+    r"(?:\([^)\n]{1,40}\) ?)?(?:[\w.-]{1,40}@[\w.-]{1,60}[^\n$#]{0,80})?[$#%] ?\S|(?:PS )?[A-Z]:\\[^\n>]{0,100}>"
+)
+_OF_GPUS = (  # variables that decide how a program finds its GPU
+    "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HSA_OVERRIDE_GFX_VERSION", "LD_LIBRARY_PATH",
+    "CUDA_HOME", "CUDA_DEVICE_ORDER", "ROCM_PATH", "ZE_AFFINITY_MASK", "ONEAPI_DEVICE_SELECTOR", "NCCL_SOCKET_IFNAME", "PYTORCH_CUDA_ALLOC_CONF",
+)  # fmt: skip
 _DEVICE = lazy_regex(
     r"[ \t]{0,8}(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7] |\t|--$|[ \t]+(?:Subsystem|Kernel|DeviceName)"
 )
@@ -53,6 +62,35 @@ def grepped_bus(text: Text) -> Statements:
         if None not in makers and not blind and answer == []:
             for maker in sorted(filter(None, makers)):
                 yield hit.states(UnlistedVendor, vendor=maker)
+
+
+@reads(
+    marks=("env | grep", "env |grep", "env|grep", "env | egrep", "set | grep", "export -p | grep"),
+    adds=(Variable,), process="shell", rank=-1,
+)  # fmt: skip
+def grepped_variables(text: Text) -> Statements:
+    """`env | grep CUDA` and the next prompt below it: what was asked for is not set there."""
+    for hit in text.each(_VARIABLES):
+        blind = "v" in hit["options"] or "^" in hit["wish"] or "$" in hit["wish"]
+        words = [re.escape(word) for word in re.split(r"\\?\|", hit["wish"].strip("'\"")) if word]
+        flags = re.IGNORECASE if "i" in hit["options"] else 0
+        shown = _assigned(text.body, hit.match.end())
+        if blind or shown is None:
+            continue
+        for name in _OF_GPUS:
+            if name not in shown and any(re.search(word, name, flags) for word in words):
+                yield hit.states(Variable, name=name, value=None)
+
+
+def _assigned(body: str, start: int) -> set[str] | None:
+    """The names that were listed, up to the next prompt; None where something else comes, or nothing more."""
+    names = set()
+    for line in body[start:].split("\n", _MOST_LINES)[1:_MOST_LINES]:
+        if row := _ASSIGNED.match(line):
+            names.add(row[1])
+        elif line.strip():
+            return names if _PROMPT.match(line.strip()) else None
+    return None
 
 
 def _answer(body: str, start: int, row: re.Pattern[str]) -> list[str] | None:

@@ -166,7 +166,7 @@ def python_banner(text: Text) -> Statements:
         yield hit.states(PythonEnv, version=hit["version"])
 
 
-@reads(adds=(Variable,), marks=("echo $", "printenv ", "echo %"), process="shell", rank=0)
+@reads(adds=(Variable,), marks=("echo $", 'echo "$', "printenv ", "echo %"), process="shell", rank=0)
 def echoed(text: Text) -> Statements:
     """`echo $LD_LIBRARY_PATH` and the line that it printed."""
     for hit in text.each(

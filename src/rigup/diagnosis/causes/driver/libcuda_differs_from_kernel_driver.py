@@ -161,3 +161,20 @@ def whether_the_right_one_lies_beside_it(
         return {"module": None} if version else {}
     newer = all(version_key(str(library.version)) > version_key(str(version)) for library in known)
     return {"path": None} if newer else {"module": None}
+
+
+@mends("libcuda-differs-from-kernel-driver")
+def whether_the_compatibility_package_is_on_the_path(folder: SearchPath) -> Params:
+    """Its libcuda is for a newer CUDA than the driver's, and images put it on the path by themselves."""
+    compat = "/cuda" in folder.path and "/compat" in folder.path
+    return {"searched": folder.path, "image": None, "path": None, "module": None} if compat else {}
+
+
+@mends("libcuda-differs-from-kernel-driver")
+def whether_the_drivers_own_tool_works(
+    knew: Params, driver: Driver = one(vendor="nvidia"), mismatch: Symptom | None = seen("nvml-version-mismatch", "nvml-version-mismatch-constant"), _said: Symptom = seen(tag="cuda-803"),
+    library: DriverLibrary | None = one(soname="libcuda.so.1"), loaded: KernelModule | None = one(name="nvidia"),
+) -> Params:  # fmt: skip
+    """nvidia-smi goes through a library of the same release as the module: to load that anew mends nothing."""
+    told = mismatch is None and library is None and loaded is None and driver.knows("version")
+    return {"lib": "libcuda.so.1", "module": None} if told and knew.get("module") else {}

@@ -1,5 +1,11 @@
 """What is compiled here lacks its tools: no compiler of C++ or CUDA, or not the headers of Python."""
 
+from rigup.diagnosis.causes.everyday.kits_for_builds import (
+    kit_of_rocm,
+    kit_of_vulkan,
+    toolkit_for_driver_and_chip,
+    toolkit_that_cmake_does_not_see,
+)
 from rigup.diagnosis.causes.everyday.nvcc import NVCC
 from rigup.diagnosis.rule import Params, mends, one, seen
 from rigup.knowledge.conda_forge import channel
@@ -37,3 +43,9 @@ def nvcc_that_cmake_misses(_said: Symptom = seen("cmake-finds-no-nvcc"), conda: 
 def builder_that_torch_misses(_said: Symptom = seen("torch-extension-wants-ninja")) -> Params:
     """A package of PyPI, as the message says."""
     return {"of_pip": "ninja", "packages": None, "of_conda": None}
+
+
+mends("build-tools-missing")(toolkit_that_cmake_does_not_see)
+mends("build-tools-missing")(toolkit_for_driver_and_chip)
+mends("build-tools-missing")(kit_of_vulkan)
+mends("build-tools-missing")(kit_of_rocm)

@@ -394,3 +394,10 @@ def what_conda_is_asked(
     packages = ", ".join((*any_with_cuda("torch", str(torch.get("version") or "") if torch else ""), *family))
     empty = dict.fromkeys(("release", "later", "wish", "amds"))
     return {**empty, "channel": channel(), "asked": packages, "fixed": fixed, "free": None if fixed else "nothing"}
+
+
+@mends("cpu-only-torch")
+def environment_that_has_one_for_cards(found: Symptom = seen("environment-with-a-torch-for-cards")) -> Params:
+    """Another environment is shown that has it: then the wrong Python was started, and nothing is to be installed."""
+    python = str(found.python)
+    return {"other": python + ("python.exe" if "Scripts" in python else "python"), "build": found.build}

@@ -50,10 +50,12 @@ def parts_are_numbered_through(
 
 @text_rule("mig-device-misaddressed", "likely")
 def part_is_named_as_the_container_tools_name_it(
-    mask: Variable = one(name="CUDA_VISIBLE_DEVICES"), card: Gpu = one(vendor="nvidia", mig=True), torch: Torch | None = None,
+    mask: Variable = one(name="CUDA_VISIBLE_DEVICES"), card: Gpu = one(vendor="nvidia"), torch: Torch | None = None,
 ) -> Verdict:  # fmt: skip
-    """`0:1`, card and part, is understood by the container toolkit; CUDA wants a part's own UUID."""
-    pair = re.fullmatch(r"[\"']?(\d{1,2}:\d{1,2})(?:,\d{1,2}:\d{1,2}){0,15}[\"']?", mask.value or "")
+    """`0:1`, card and part, is understood by the container toolkit, and `MIG-0:1` by nobody; CUDA wants a part's own UUID."""
+    pair = re.fullmatch(
+        r"[\"']?((?:MIG-)?\d{1,2}[:/.]\d{1,2})(?:,(?:MIG-)?\d{1,2}[:/.]\d{1,2}){0,15}[\"']?", mask.value or ""
+    )
     works = torch is not None and torch.get("available") is True
     return not works and pair is not None and bool(card.get("partitions")) and {"named": pair[1]}
 

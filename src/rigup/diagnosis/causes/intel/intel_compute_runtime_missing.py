@@ -35,6 +35,15 @@ def opencl_has_no_platform_for_one_who_may_open_the_card(
     return may and other is None and {"card": card, "said": symptom.id}
 
 
+@text_rule("intel-compute-runtime-missing", "likely")
+def torch_finds_nothing_for_one_who_may_open_the_card(
+    torch: Torch = one(xpu_available=False), account: Account = one(), missed: Symptom | None = seen("level-zero-loader-not-found", "oneapi-library-not-found"),
+) -> Verdict:  # fmt: skip
+    """PyTorch's build for Intel loads, the account is in the group, and no device answers: the driver of Level Zero is not there."""
+    may = "render" in (account.get("groups") or ())
+    return may and missed is None and "+xpu" in str(torch.get("version")) and {"torch": torch}
+
+
 @mends("intel-compute-runtime-missing")
 def packages_of_intels_runtime(distribution: Distribution | None = None) -> Params:
     """The distribution's own, or of a source that is added to it, else Intel's page."""

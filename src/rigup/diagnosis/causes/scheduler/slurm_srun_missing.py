@@ -1,7 +1,7 @@
 """The batch script starts the program once, without srun."""
 
 from rigup.diagnosis.causes.scheduler.requests import is_interactive, total
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import JobRequest, Launch, Symptom
 
 
@@ -103,3 +103,25 @@ def first_rank_waits_in_a_job_that_is_told_of(
 ) -> Verdict:
     """One rank of several came, and Slurm was to start them."""
     return job is None and {"total": int(symptom.world)}
+
+
+@text_rule("slurm-srun-missing", "likely")
+def shell_of_a_job_finds_no_srun(_said: Symptom = seen("srun-is-not-found"), job: JobRequest = one()) -> Verdict:
+    """In a job srun is there, unless its script replaced PATH, dropped its module, or runs in an image."""
+    return {"total": total(job)} if total(job) > 1 else True
+
+
+@mends("slurm-srun-missing")
+def why_it_is_not_used(
+    missed: Symptom | None = seen("srun-is-not-found"), replaced: Symptom | None = seen("batch-script-replaces-path"), image: Symptom | None = seen("enroot-shown"),
+) -> Params:  # fmt: skip
+    """It is not called, or the script cannot find it: for its own PATH, or for an image in which it runs."""
+    if missed is None:
+        return {"plain": "srun"}
+    path = str(replaced.line).strip() if replaced is not None else None
+    return {
+        "command": "srun",
+        "path": path,
+        "image": "image" if image is not None else None,
+        "lost": None if path or image is not None else "path",
+    }

@@ -21,11 +21,16 @@ def a_card_computes_only_where_wsl_is_spoken_of(
 
 @rule("wsl-gpu-in-tcc-mode", strength="likely")
 def no_handle_inside(_platform: Platform = one(wsl=WSL), error: Symptom = seen("nvidia-smi-no-handle", "wsl-access-blocked"),
-                     drawing: Gpu | None = one(driver_model="WDDM"), computing: Gpu | None = one(driver_model="TCC")) -> Verdict:  # fmt: skip
-    """What the driver's Windows side refuses; where Windows's own list shows no such card, it is something else."""
+                     drawing: Gpu | None = one(driver_model="WDDM"), computing: Gpu | None = one(driver_model="TCC"), card: Gpu | None = one(vendor="nvidia")) -> Verdict:  # fmt: skip
+    """What the driver's Windows side refuses; where Windows's own list shows no such card, or the card knows no such mode, it is something else."""
     listed = drawing is not None and computing is None
-    refused = error.id == "wsl-access-blocked" or str(error.get("why")).startswith("Unknown Error")
-    return refused and not listed
+    blocked = error.id == "wsl-access-blocked" and card is not None and may_be_in_tcc_mode(card)
+    return (blocked or str(error.get("why")).startswith("Unknown Error")) and not listed
+
+
+def may_be_in_tcc_mode(card: Gpu) -> bool:
+    """Cards for games draw and know WDDM alone; those for servers come in TCC mode, those for workstations can be switched to it."""
+    return card.knows("name") and "GeForce" not in str(card.name)
 
 
 @text_rule("wsl-gpu-in-tcc-mode", "likely")
