@@ -42,6 +42,11 @@ KINDS: dict[str, Kind] = {
         _("write into the configuration of the system: {lines}"), ("lines",), "by-hand", root=True, network=True,
         restart=True, tag="caution", undo_because=_("the system keeps its earlier generations, or the lines are taken out"),
     ),
+    "configure-system": Kind(
+        _("write into the configuration of the system (/etc/nixos/configuration.nix), and build it anew: {lines}"), ("lines",), "kernel",
+        root=True, network=True, tag="caution", commands=(("nixos-rebuild", "switch"),),
+        undo_because=_("the system keeps its earlier generations, or the lines are taken out"),
+    ),
     "install-windows-driver": Kind(
         _("install the driver {version} or newer from {address}"), ("version", "address"), "windows-host",
         root=True, network=True, restart=True, tag="caution",

@@ -136,6 +136,9 @@ KINDS: dict[str, Kind] = {
         _("on a node that runs the jobs of others: drain it first (scontrol, kubectl), and let them end; who is not its administrator asks them"),
         (), "by-hand", undo=(),
     ),
+    "ask-administrators": Kind(
+        _("on a cluster's node this is for its administrators: who is none sends them what follows"), (), "by-hand", undo=(),
+    ),
     "let-work-end": Kind(
         _("programs still compute on the GPU, and this would end them: wait until they are through, or ask whose they are"), (), "by-hand", undo=(),
     ),

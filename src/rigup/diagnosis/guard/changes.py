@@ -6,8 +6,11 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
+from rigup.diagnosis.guard.configured import in_the_configuration
+from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
+from rigup.diagnosis.guard.start_commands import in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
@@ -18,6 +21,7 @@ _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
+_OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -126,7 +130,7 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
 
 def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
     """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along."""
-    return [_with_audio(step) if setting.audio and not setting.uv_project else step for step in steps]
+    return [_with_audio(step) if setting.audio else step for step in steps]
 
 
 def _with_audio(step: Step) -> Step:
@@ -175,11 +179,13 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     """On a node that runs others' jobs nothing is stopped under them, nor anywhere under a run that goes on."""
     first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
-    if not first or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
-        return steps
-    return [make(first, {}, KINDS), *steps]
+    if first and any(step.kind in _ENDS_WORK or step.restart for step in steps):
+        return [make(first, {}, KINDS), *steps]
+    if setting.shared and any(step.root and step.where not in _OWN_PLACES for step in steps):
+        return [make("ask-administrators", {}, KINDS), *steps]
+    return steps
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, in_the_configuration, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from msgspec import structs
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.changes import own_python
+from rigup.diagnosis.guard.projects import asked_in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.states import TORCH_DEVICES
 from rigup.knowledge.checks import checks_of, code_that_asks
@@ -33,7 +34,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
             continue
-        return structs.replace(step, commands=own_python(step.commands, setting))
+        return structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
     raise StepError(finding.cause)
 
 

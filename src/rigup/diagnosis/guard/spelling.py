@@ -47,7 +47,7 @@ def _driver(step: Step, setting: Setting) -> Commands:
     if step.params["vendor"] != "NVIDIA" or not setting.isas:
         return ()  # which flavour of the module drives an unknown card nobody can say
     branch = step.params["branch"].partition(".")[0]
-    return _of_branch(branch, _module(branch, setting.isas), setting)
+    return _of_branch(branch, module_for(branch, setting.isas), setting)
 
 
 def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
@@ -78,7 +78,8 @@ def _flavour(step: Step, setting: Setting) -> Commands:
     return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
 
 
-def _module(branch: str, isas: tuple[str, ...]) -> str:
+def module_for(branch: str, isas: tuple[str, ...]) -> str:
+    """The flavour of the kernel module that drives these cards ("open" or "closed")."""
     modules = {open_module(isa) for isa in isas}
     if "impossible" in modules:
         return "closed"
@@ -120,7 +121,7 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     version = step.params["version"]
     branch = version.partition(".")[0]
     at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
-    recipe = driver_recipes.recipe(at, branch, _module(branch, setting.isas), "desktop") if at else None
+    recipe = driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at else None
     commands = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
     if at is None or not commands:
         return ()
@@ -187,16 +188,6 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
-def _into_uv_project(step: Step, setting: Setting) -> list[Step]:
-    """uv makes an environment as its project says it at each run: what pip put there would go again."""
-    if not setting.uv_project:
-        return [step]
-    index, vision = step.params["index"], step.params.get("torchvision")
-    packages = [f"torch=={step.params['torch']}", *([f"torchvision=={vision}"] if vision else [])]
-    name = "pytorch-" + index.rstrip("/").rpartition("/")[2]
-    return [structs.replace(step, commands=(("uv", "add", *packages, "--index", f"{name}={index}"),))]
-
-
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip
