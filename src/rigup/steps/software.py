@@ -111,6 +111,12 @@ KINDS: dict[str, Kind] = {
         _("install {packages}"), ("python", "packages"), network=True,
         commands=(("{python}", "-m", "pip", "install", "{packages|}", "{sources|}"),), undo=(),
     ),
+    "install-torch-into-environment": Kind(
+        _("install torch {torch} from {index}"), ("python", "torch", "torchvision", "index"), network=True,
+        commands=(
+            ("{python}", "-m", "pip", "install", "torch=={torch}", "torchvision=={torchvision}", "--index-url", "{index}"),
+        ), undo=(),
+    ),
     "clone-program": Kind(
         _("fetch {url} into the folder {folder}"), ("url", "folder"), network=True,
         commands=(("git", "clone", "--depth", "1", "{url}", "{folder}"),), undo=(("rm", "-rf", "{folder}"),),

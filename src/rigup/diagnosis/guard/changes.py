@@ -6,6 +6,7 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
+from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.setting import Setting
@@ -187,5 +188,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, in_the_configuration, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

@@ -25,6 +25,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     holes = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
+    setting = setting._replace(python=_python_of(steps) or setting.python)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
@@ -36,6 +37,11 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         return structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
     raise StepError(finding.cause)
+
+
+def _python_of(steps: list[Step]) -> str:
+    """The interpreter of the environment into which the way installs, where that is one of its own."""
+    return next((path for step in steps if "/" in (path := step.params.get("python", ""))), "")
 
 
 def _of_service(spec: str, finding: Finding) -> str:

@@ -50,6 +50,7 @@ _SHELL = wordings(tag="unix-shell-shown")
 _GOES_ON = wordings(tag="work-goes-on")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _STARTS = wordings(tag="start-command-typed")
+_TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
@@ -89,6 +90,7 @@ class Setting(NamedTuple):
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
+        conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
         starts: commands that start containers or jobs, as they were typed.
         carries: the CUDA that the NVIDIA driver carries, as "12"; "" where nobody tells the driver.
         audio: torchaudio is among its packages, or among those that its program asks for.
@@ -122,6 +124,7 @@ class Setting(NamedTuple):
     project: str = ""
     carries: str = ""
     starts: tuple[str, ...] = ()
+    conda_torch: tuple[str, ...] = ()
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
@@ -165,6 +168,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         old_board=bool(facts.heard(*_OLD)),
         project=_project(facts),
         carries=_carries(facts),
+        conda_torch=_torch_of_conda(facts),
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
@@ -178,6 +182,11 @@ def _project(facts: Facts) -> str:
     """The tool whose command is seen; of two nobody knows which one keeps the environment."""
     seen = [tool for tool in _PROJECTS if facts.heard(f"{tool}-project-at-work")]
     return seen[0] if len(seen) == 1 else ""
+
+
+def _torch_of_conda(facts: Facts) -> tuple[str, ...]:
+    own = {str(package.get("name")) for package in facts.of(Package) if package.get("manager") == "conda"}
+    return tuple(name for name in _TORCHS_FAMILY if name in own) if "pytorch" in own else ()
 
 
 def _carries(facts: Facts) -> str:
