@@ -121,6 +121,18 @@ KINDS: dict[str, Kind] = {
         root=True, network=True, tag="caution", commands=(("{builder|}",),),
         undo_because=_("the headers are removed with the package manager, and the module with them"),
     ),
+    "install-headers": Kind(
+        _("install the headers of the kernel that runs"), (), "kernel", root=True, network=True,
+        undo_because=_("the headers are removed with the package manager, and the module with them"),
+    ),
+    "run-installer-again": Kind(
+        _("run NVIDIA's installer again (the same file), with --dkms so that new kernels get the module too"), ("what",), "kernel", root=True, tag="caution",
+        undo=(("nvidia-uninstall",),),
+    ),
+    "start-new-kernel": Kind(
+        _("where the system was updated since the last start, the modules of the running kernel {kernel} are gone: the restart takes the new kernel with its own"),
+        ("kernel",), "by-hand", undo=(),
+    ),
     "get-headers": Kind(
         _("install the headers of the kernel {kernel} with the package manager of the system"), ("kernel",), "kernel", root=True,
         network=True, undo_because=_("the headers are removed with the package manager, and the module with them"),

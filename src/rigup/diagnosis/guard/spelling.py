@@ -9,6 +9,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.amd_ways import update_of
 from rigup.knowledge.cuda_toolkits import system_toolkit
+from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
@@ -175,7 +176,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     """The headers of a kernel are a package whose name each distribution makes in its own way."""
     kernel = step.params.get("kernel") or setting.kernel
-    manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
+    family = setting.family or family_of_kernel(kernel)
+    manager = package_manager(family) if step.where == "here" or not setting.inside else None
     build = tuple(
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
@@ -188,6 +190,15 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
+def _headers(step: Step, setting: Setting) -> list[Step]:
+    """By the package manager where it and the kernel are known; else in words."""
+    manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
+    if manager and (setting.kernel or "{kernel}" not in manager.headers):
+        get = (*manager.install, headers_package(setting.kernel, manager), *manager.compiler)
+        return [structs.replace(step, commands=(get,))]
+    return [structs.replace(make("get-headers-of-running", {}, KINDS), where=step.where)]
+
+
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-headers": _headers, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip
