@@ -131,3 +131,127 @@ def test_what_needs_root_on_a_clusters_node_is_for_its_administrators(tmp_path):
     body = "$ srun --gres=gpu:1 rocminfo\n" + DENIED.format(user="u1234")
     kinds = [step["kind"] for step in first(tmp_path, body)["fixes"][0]["steps"]]
     assert kinds[:2] == ["ask-administrators", "join-group"]
+
+
+CONDA = "RuntimeError: operator torchvision::nms does not exist\n(cv) $ conda list torch\n{torch}\ntorchvision  0.19.1  {build}\n"
+
+
+def test_torch_of_conda_forge_is_changed_by_conda(tmp_path):
+    torch = "pytorch  2.5.1  cuda126_py312h1763f6d_303  conda-forge"
+    finding = first(tmp_path, CONDA.format(torch=torch, build="cpu_py312h8e0b2b3_0  conda-forge"))
+    (line,) = commands(finding)
+    assert line.startswith("conda install -y --override-channels -c conda-forge pytorch=2.5.1=cuda")
+    assert line.endswith("torchvision=0.20.1")
+    assert check_of(finding)[0].endswith(" torchvision")
+
+
+def test_torch_of_a_channel_that_has_ended_goes_before_a_wheel(tmp_path):
+    torch = "pytorch  2.4.1  py3.11_cuda12.1_cudnn9.1.0_0  pytorch\npytorch-cuda  12.1  ha16c6d3_6  pytorch"
+    lines = commands(
+        first(tmp_path, CONDA.format(torch=torch, build="py311_cu121  pytorch").replace("0.19.1", "0.18.0"))
+    )
+    assert lines[0].startswith("conda remove -y pytorch pytorch-cuda")
+    assert "pip install --force-reinstall torch==2.4.1 torchvision==0.19.1" in lines[1]
+
+
+MANAGED = "$ pip install torch\nerror: externally-managed-environment\n\n× This environment is externally managed\n"
+
+
+@pytest.mark.parametrize(
+    ("machine", "way"),
+    [
+        ("Debian 13, RTX 3060, driver 550.163.01\n", ".venv/bin/python -m pip install torch=="),
+        ("macOS 15, M4\n", ".venv/bin/python -m pip install torch "),
+    ],
+)
+def test_where_the_card_is_named_torch_is_chosen_for_the_new_environment(tmp_path, machine, way):
+    finding = first(tmp_path, MANAGED + machine)
+    assert commands(finding)[-1].startswith(way)
+
+
+def test_where_nobody_names_the_card_who_asks_the_machine_chooses(tmp_path):
+    kinds = [step["kind"] for step in first(tmp_path, MANAGED + "Debian 13\n")["fixes"][0]["steps"]]
+    assert kinds[-1] == "choose-build"
+
+
+BUS_LINE = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation TU116 [GeForce GTX 1660] [10de:2184] (rev a1)\n\tKernel driver in use: nouveau\n\tKernel modules: {modules}\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "modules", "kinds"),
+    [
+        ("openSUSE Leap 15.6\n", "nouveau", ["install-driver"]),
+        ("openSUSE Leap 15.6\n", "nouveau, nvidia_drm, nvidia", ["blacklist-module", "restart-machine"]),
+        ("Debian 12\nNVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n", "nouveau", ["get-headers-of-running", "build-module", "blacklist-module", "restart-machine"]),
+    ],
+)  # fmt: skip
+def test_nouveau_goes_where_another_module_takes_its_place(tmp_path, shown, modules, kinds):
+    finding = first(tmp_path, shown + "$ lspci -nnk -d 10de:\n" + BUS_LINE.format(modules=modules))
+    assert finding["cause"] == "nouveau-bound"
+    assert [step["kind"] for step in finding["fixes"][0]["steps"]] == kinds
+
+
+GONE = "$ sudo modprobe nvidia\nmodprobe: FATAL: Module nvidia not found in directory /lib/modules/{kernel}\n"
+
+
+@pytest.mark.parametrize(
+    ("shown", "kernel", "way"),
+    [
+        ("Arch Linux\n", "6.11.6-arch1-1", "systemctl reboot"),
+        ("Fedora 41\n$ rpm -q akmod-nvidia\nakmod-nvidia-565.77-1.fc41.x86_64\n", "6.12.5-200.fc41.x86_64", "akmods --force"),
+        ("Ubuntu 24.04\n", "6.11.0-19-generic", "dkms autoinstall -k 6.11.0-19-generic"),
+    ],
+)  # fmt: skip
+def test_a_module_is_built_by_what_builds_it_there(tmp_path, shown, kernel, way):
+    silent = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n"
+    assert commands(first(tmp_path, shown + silent + GONE.format(kernel=kernel)))[-1] == way
+
+
+def test_nvidias_installer_is_run_again_when_the_headers_are_there(tmp_path):
+    said = "openSUSE Tumbleweed\nERROR: Unable to find the kernel source tree for the currently running kernel.\n$ uname -r\n6.11.8-1-default\n"
+    finding = first(tmp_path, said)
+    assert [step["kind"] for step in finding["fixes"][0]["steps"]] == ["install-headers", "repeat-installer"]
+    assert "kernel-default-devel" in commands(finding)[0]
+
+
+@pytest.mark.parametrize(
+    ("typed", "way"),
+    [("$ ollama serve\n", "systemctl restart ollama"), ("$ llama-server -m q.gguf -ngl 99\n", "cmake --build build --config Release")],
+)  # fmt: skip
+def test_the_program_that_was_typed_gets_vulkan_in_its_own_way(tmp_path, typed, way):
+    said = "rocBLAS error: Cannot read /opt/rocm/lib/rocblas/library/TensileLibrary.dat: No such file or directory for GPU arch : gfx1103\n"
+    finding = first(tmp_path, typed + said)
+    assert any(way in commands(finding, number) for number in range(len(finding["fixes"])))
+
+
+@pytest.mark.parametrize(("mode", "named"), [("crw-rw-rw-", False), ("crw-rw----", True)])
+def test_a_node_that_is_open_to_all_wants_no_group(tmp_path, mode, named):
+    body = f'$ python -c "import torch; print(torch.__version__, torch.xpu.is_available())"\n2.7.1+xpu False\n$ uname -s\nLinux\nFedora 41\n$ ls -l /dev/dri\n{mode} 1 root render 226, 128 Dec  1 10:00 renderD128\n'
+    (tmp_path / "paste.txt").write_text(body, encoding="utf-8")
+    causes = [finding["cause"] for finding in diagnose(str(tmp_path / "paste.txt"))["findings"]]
+    assert ("render-group-missing" in causes) is named
+
+
+def test_a_service_looks_for_cards_again_after_its_module_was_loaded_anew(tmp_path):
+    said = '$ journalctl -u ollama -n 3 --no-pager\nlevel=WARN source=gpu.go:613 msg="unable to load libcuda" library=/usr/lib/x86_64-linux-gnu/libcuda.so.550.120 error="cuda driver library init failure: 999"\n'
+    assert commands(first(tmp_path, said))[-1] == "systemctl restart ollama"
+
+
+def test_uv_is_told_what_a_build_needs(tmp_path):
+    said = "ModuleNotFoundError: No module named 'torch'\n      hint: This error likely indicates that `flash-attn@2.7.4.post1` depends on `torch`, but doesn't declare it as a build dependency.\n"
+    assert "extra-build-dependencies" in first(tmp_path, "$ uv sync\n" + said)["fixes"][0]["title"]
+    other = first(tmp_path, "$ pip install flash-attn\n" + said)
+    assert commands(other)[-1].endswith("--no-build-isolation flash-attn")
+
+
+def test_a_mac_has_a_device_of_its_own(tmp_path):
+    finding = first(
+        tmp_path,
+        'MacBook Pro M3, macOS 14.5\n>>> torch.zeros(1).to("cuda")\nAssertionError: Torch not compiled with CUDA enabled\n',
+    )
+    assert "mps" in finding["fixes"][0]["title"]
+
+
+def test_answers_are_read_where_warnings_stand_between(tmp_path):
+    said = '(v) $ python -c "import torch; print(torch.__version__); print(torch.cuda.is_available())"\n/v/lib/python3.12/site-packages/torch/cuda/__init__.py:235: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 12020).\n2.9.1+cu130\nFalse\nRTX 3060, driver 535.54.03\n'
+    assert any("torch==2.9.1" in line for line in commands(first(tmp_path, said)))

@@ -125,7 +125,7 @@ KINDS: dict[str, Kind] = {
         _("install the headers of the kernel that runs"), (), "kernel", root=True, network=True,
         undo_because=_("the headers are removed with the package manager, and the module with them"),
     ),
-    "run-installer-again": Kind(
+    "repeat-installer": Kind(
         _("run NVIDIA's installer again (the same file), with --dkms so that new kernels get the module too"), ("what",), "kernel", root=True, tag="caution",
         undo=(("nvidia-uninstall",),),
     ),

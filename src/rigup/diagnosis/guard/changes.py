@@ -71,7 +71,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
 def _of_unix(step: Step, setting: Setting) -> bool:
     """Whether the variable, or its value, is one of Unix alone, where nobody tells the system."""
     return not setting.system and (
-        step.params["name"].startswith(("HSA_", "ROCR_")) or step.params.get("value", "").startswith("/")
+        step.params["name"].startswith(("HSA_", "ROCR_", "NCCL_")) or step.params.get("value", "").startswith("/")
     )
 
 
@@ -156,6 +156,14 @@ def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Ste
     ]
 
 
+def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
+    """A service looked for cards when it started: after a module is loaded anew it is started anew, too."""
+    known = setting.service and setting.service not in setting.absent and not setting.inside
+    if not known or steps[-1].kind not in ("reload-module", "reload-driver"):
+        return steps
+    return [*steps, make("restart-service", {"service": setting.service}, KINDS)]
+
+
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     """Steps with the commands of the system; what it has none for is said apart from what can be done."""
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
@@ -188,5 +196,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
 )  # fmt: skip

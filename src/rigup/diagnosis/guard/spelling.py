@@ -7,7 +7,7 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
-from rigup.knowledge.amd_ways import update_of
+from rigup.knowledge.amd_ways import update_of, windows_build_of
 from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
@@ -153,9 +153,14 @@ def _update(step: Step, setting: Setting) -> Commands:
     return (command,) if command else ()
 
 
+def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
+    command = windows_build_of(step.params["program"]) if setting.system == "windows" else ()
+    return (command,) if command else ()
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update,
+    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
 }  # fmt: skip
 
 

@@ -97,7 +97,9 @@ def module_that_is_not_there(
 ) -> Params:  # fmt: skip
     """The bus names the modules that fit the card: without NVIDIA's among them there is none to take nouveau's place, and a screen without either stays dark."""
     named = card.get("modules") or []
-    there = any(str(name).startswith("nvidia") for name in named) or (files is not None and bool(files.get("built_for")))
+    there = any(str(name).startswith("nvidia") for name in named) or (
+        files is not None and bool(files.get("built_for"))
+    )
     if not named or there or not knew.get("module"):
         return {}
     if tool is not None or package is not None:
