@@ -255,3 +255,28 @@ def test_a_mac_has_a_device_of_its_own(tmp_path):
 def test_answers_are_read_where_warnings_stand_between(tmp_path):
     said = '(v) $ python -c "import torch; print(torch.__version__); print(torch.cuda.is_available())"\n/v/lib/python3.12/site-packages/torch/cuda/__init__.py:235: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old (found version 12020).\n2.9.1+cu130\nFalse\nRTX 3060, driver 535.54.03\n'
     assert any("torch==2.9.1" in line for line in commands(first(tmp_path, said)))
+
+
+NEWER = """UserWarning: NVIDIA GeForce RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch installation.
+The current PyTorch install supports CUDA capabilities sm_50 sm_60 sm_70 sm_75 sm_80 sm_86 sm_90.
+RuntimeError: CUDA error: no kernel image is available for execution on the device
+torch 2.5.1+cu124
+"""
+
+
+@pytest.mark.parametrize(
+    ("started", "kind"),
+    [
+        ("$ docker run --rm --gpus all -v data:/data me/app:1 python a.py", "image-line"),
+        ("$ docker run -it --gpus all me/app:1 bash", "install-torch"),
+        ("$ kubectl logs trainer-0", "image-line"),
+        ("$ python a.py", "install-torch"),
+    ],
+)
+def test_what_a_container_would_forget_goes_into_its_image(tmp_path, started, kind):
+    finding = first(tmp_path, f"{started}\n{NEWER}")
+    assert [step["kind"] for step in finding["fixes"][0]["steps"]] == [kind]
+    if "--rm" in started:
+        argv = finding["fixes"][0]["steps"][0]["commands"][0]
+        assert argv[4] == "me/app:1"
+        assert argv[-1] == "app:mended"

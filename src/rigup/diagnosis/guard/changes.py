@@ -11,7 +11,7 @@ from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
-from rigup.diagnosis.guard.start_commands import in_the_start_command
+from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
@@ -196,5 +196,5 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

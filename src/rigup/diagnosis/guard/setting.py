@@ -90,6 +90,7 @@ class Setting(NamedTuple):
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
+        pod: programs are shown to run in a pod.
         service: the unit whose own messages the finding rests on.
         conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
         starts: commands that start containers or jobs, as they were typed.
@@ -127,6 +128,7 @@ class Setting(NamedTuple):
     starts: tuple[str, ...] = ()
     conda_torch: tuple[str, ...] = ()
     service: str = ""
+    pod: bool = False
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
@@ -171,6 +173,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         project=_project(facts),
         carries=_carries(facts),
         conda_torch=_torch_of_conda(facts),
+        pod=bool(facts.heard("kubernetes-shown")),
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.patterns import lazy_regex
-from rigup.steps import Commands, Step
+from rigup.steps import KINDS, Commands, Step, make
 
 _OPTIONS = ("container-option", "batch-option")
 _ENGINES = ("docker", "podman", "nerdctl")
@@ -29,6 +29,11 @@ _ONCE = (
     "--gpu-bind",
     "--partition",
 )
+_BUILD = 'printf "FROM %s\\nRUN %s\\n" "$1" "$2" | "$3" build -t "$4" -'
+_TAKE_A_WORD = (
+    "-v", "-e", "-p", "-w", "-u", "-m", "-h", "--name", "--gpus", "--device", "--volume", "--env", "--publish", "--workdir", "--user", "--memory", "--hostname",
+    "--shm-size", "--ipc", "--network", "--group-add", "--entrypoint", "--runtime", "--mount", "--cap-add", "--security-opt", "--ulimit", "--cpus", "--env-file", "--restart", "--platform",
+)  # fmt: skip
 _INSTEAD_OF = {"--gpus-per-node": ("--gres",), "--gres": ("--gpus-per-node", "--gpus", "-G"), "--partition": ("-p",)}
 
 
@@ -61,6 +66,53 @@ def _with(option: str, kind: str, setting: Setting) -> Commands:
     engine = words[: at + 1]
     freed = [(*engine, "stop", name), (*engine, "rename", name, f"{name}-before")] if name else []
     return (*freed, (*words[: verb + 1], *wanted, *rest))
+
+
+def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
+    """What is installed in a container goes with it: one that ends with its command, or a pod's, gets an image that has it."""
+    image, engine, passing = _passing(setting)
+    if not passing:
+        return steps
+    return [_built_in(step, image, engine) if step.where == "here" and _of_pip(step) else step for step in steps]
+
+
+def _of_pip(step: Step) -> bool:
+    return bool(step.commands) and all(argv[1:4] == ("-m", "pip", "install") for argv in step.commands)
+
+
+def _built_in(step: Step, image: str, engine: str) -> Step:
+    line = " && ".join(map(shlex.join, step.commands))
+    words = make("image-line", {"line": line}, KINDS)
+    build = ("sh", "-c", _BUILD, "sh", image, line, engine, f"{image.rpartition('/')[2].partition(':')[0]}:mended")
+    return structs.replace(words, commands=(build,) if image else ())
+
+
+def _passing(setting: Setting) -> tuple[str, str, bool]:
+    """The image of the containers that were started to be removed at their end, and its engine; "" and true for a pod of any."""
+    commands = {typed for line in setting.starts if (typed := _words(line, "container-option"))}
+    if (
+        not commands
+        and (setting.engine == "kubernetes" or setting.pod)
+        and not setting.python.startswith(("/home/", "~", "."))
+    ):
+        return "", "docker", True
+    ending = [words for words in commands if words[0] in ("docker", "podman") and words[1] == "run" and "--rm" in words]
+    images = {_image(words[2:]) for words in ending}
+    if len(ending) != len(commands) or len(images) != 1:
+        return "", "", False
+    return images.pop(), ending[0][0], True
+
+
+def _image(words: tuple[str, ...]) -> str:
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif not word.startswith("-"):
+            return word
+        elif word in _TAKE_A_WORD:
+            skip = True
+    return ""
 
 
 def _words(line: str, kind: str) -> tuple[str, ...]:
