@@ -77,7 +77,7 @@ def test_uv_installs_where_uv_was_asked(first):
 
 
 def test_a_project_of_uvs_names_torch_for_the_build(first):
-    assert steps(first("$ uv sync\n" + UV)) == ["uv-build-dependency"]
+    assert steps(first("$ uv sync\n" + UV)) == ["declare-build-dependency"]
 
 
 def test_torch_comes_first_where_there_is_none(first):

@@ -49,5 +49,7 @@ def _of_windows(word: str) -> str:
 
 def _quoted(word: str) -> str:
     """In double quotes, which every shell takes alike, unless one of them reads something in it."""
+    if word.startswith("~/"):
+        return "~/" + _quoted(word[2:])  # which no shell looks up within quotes
     quoted = shlex.quote(word)
     return quoted if quoted == word or _OF_ONE_SHELL.search(word) else f'"{word}"'

@@ -20,6 +20,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         backend: what it has besides ROCm. variable, value: what makes it take that.
         package: its distribution on PyPI. torch: it computes by torch. heeds_override: it tries
             a card that pretends to be another. since: the first published release with that backend.
+        build: the option with which its sources are compiled for that backend. windows_build: what installs such a build there.
         update_linux, update_windows: how its newest release is installed.
 
     """
@@ -33,6 +34,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     torch: bool = False
     heeds_override: bool = True
     since: str = ""
+    build: str = ""
+    windows_build: list[str] = []
     update_linux: list[str] = []
     update_windows: list[str] = []
 
@@ -97,6 +100,12 @@ def update_of(program: str, system: str) -> tuple[str, ...]:
     row = next((row for row in tables.rows("amd_ways", "program", Program) if row.name == program), None)
     own = {"linux": row.update_linux, "windows": row.update_windows} if row else {}
     return tuple(own.get(system, ()))
+
+
+def windows_build_of(program: str) -> tuple[str, ...]:
+    """The command that installs a build of the program for Vulkan on Windows; () where nobody knows. Raises KnowledgeError."""
+    row = next((row for row in tables.rows("amd_ways", "program", Program) if row.name == program), None)
+    return tuple(row.windows_build) if row else ()
 
 
 def isa_of_machine(sign: str) -> str | None:

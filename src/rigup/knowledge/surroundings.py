@@ -68,6 +68,24 @@ def loader(distribution: str) -> Loader | None:
     )
 
 
+class _Configured(msgspec.Struct, frozen=True, kw_only=True):
+    distribution: str
+    kind: str
+    line: str
+    source: str = ""
+
+
+def configured(distribution: str, kind: str) -> str:
+    """The line of the system's configuration that is a kind of step there, with its holes; "" where it has none. Raises KnowledgeError."""
+    rows = tables.rows("surroundings", "configured", _Configured)
+    return next((row.line for row in rows if (row.distribution, row.kind) == (distribution, kind)), "")
+
+
+def is_configured(distribution: str) -> bool:
+    """Whether a system is made of its configuration. Raises KnowledgeError."""
+    return any(row.distribution == distribution for row in tables.rows("surroundings", "configured", _Configured))
+
+
 def proxy(program: str) -> Proxy | None:
     """How a program gets a proxy; None where it reads the variables. Raises KnowledgeError."""
     return next((row for row in tables.rows("surroundings", "proxy", Proxy) if row.program == program), None)

@@ -11,6 +11,7 @@ _DIRECTML = (
     "import torch, torch_directml as d; x = torch.ones(2, device=d.device()); print(d.device_name(0), (x + x).tolist())"
 )
 _ADAPTER = "import sys, torch, torch_directml as d; i = int(sys.argv[1]); x = torch.ones(2, device=d.device(i)); print(d.device_name(i), (x + x).tolist())"
+_IMPORTED = "import sys, importlib; print(importlib.import_module(sys.argv[1]).__version__)"
 _LIMIT = "grep . /sys/class/drm/card*/device/mem_info_gtt_total"
 
 
@@ -40,6 +41,7 @@ KINDS: dict[str, Kind] = {
     "see-directml": _check(_("it worked if this names the card and prints [2.0, 2.0]"), ("python", "-c", _DIRECTML)),
     "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
+    "see-imported": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", _IMPORTED, "{module}"), params=("module",)),
     "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
     "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),
     "see-count": _check(
@@ -90,6 +92,10 @@ KINDS: dict[str, Kind] = {
     "see-shared-limit": _check(_("it worked if this shows the new limit, in bytes, after the next start"), ("sh", "-c", _LIMIT)),
     "see-nvcc": _check(
         _("it worked if both name the same CUDA, and the build runs through"), ("nvcc", "--version"), ("python", "-c", "import torch; print(torch.version.cuda)"),
+    ),
+    "see-nvcc-of": _check(
+        _("it worked if both name the same CUDA, and the build runs through"),
+        ("{folder}/bin/nvcc", "--version"), ("python", "-c", "import torch; print(torch.version.cuda)"), params=("folder",),
     ),
     "see-nccl": _check(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
     "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),

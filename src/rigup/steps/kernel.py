@@ -121,6 +121,18 @@ KINDS: dict[str, Kind] = {
         root=True, network=True, tag="caution", commands=(("{builder|}",),),
         undo_because=_("the headers are removed with the package manager, and the module with them"),
     ),
+    "install-headers": Kind(
+        _("install the headers of the kernel that runs"), (), "kernel", root=True, network=True,
+        undo_because=_("the headers are removed with the package manager, and the module with them"),
+    ),
+    "repeat-installer": Kind(
+        _("run NVIDIA's installer again (the same file), with --dkms so that new kernels get the module too"), ("what",), "kernel", root=True, tag="caution",
+        undo=(("nvidia-uninstall",),),
+    ),
+    "start-new-kernel": Kind(
+        _("where the system was updated since the last start, the modules of the running kernel {kernel} are gone: the restart takes the new kernel with its own"),
+        ("kernel",), "by-hand", undo=(),
+    ),
     "get-headers": Kind(
         _("install the headers of the kernel {kernel} with the package manager of the system"), ("kernel",), "kernel", root=True,
         network=True, undo_because=_("the headers are removed with the package manager, and the module with them"),
@@ -135,6 +147,9 @@ KINDS: dict[str, Kind] = {
     "drain-node": Kind(
         _("on a node that runs the jobs of others: drain it first (scontrol, kubectl), and let them end; who is not its administrator asks them"),
         (), "by-hand", undo=(),
+    ),
+    "ask-administrators": Kind(
+        _("on a cluster's node this is for its administrators: who is none sends them what follows"), (), "by-hand", undo=(),
     ),
     "let-work-end": Kind(
         _("programs still compute on the GPU, and this would end them: wait until they are through, or ask whose they are"), (), "by-hand", undo=(),

@@ -114,6 +114,12 @@ KINDS: dict[str, Kind] = {
         _("install {packages}"), ("python", "packages"), network=True,
         commands=(("{python}", "-m", "pip", "install", "{packages|}", "{sources|}"),), undo=(),
     ),
+    "install-torch-into-environment": Kind(
+        _("install torch {torch} from {index}"), ("python", "torch", "torchvision", "index"), network=True,
+        commands=(
+            ("{python}", "-m", "pip", "install", "torch=={torch}", "torchvision=={torchvision}", "--index-url", "{index}"),
+        ), undo=(),
+    ),
     "clone-program": Kind(
         _("fetch {url} into the folder {folder}"), ("url", "folder"), network=True,
         commands=(("git", "clone", "--depth", "1", "{url}", "{folder}"),), undo=(("rm", "-rf", "{folder}"),),
@@ -185,10 +191,6 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "install", "--no-build-isolation", "{package}"),),
         undo=(("python", "-m", "pip", "uninstall", "-y", "{package}"),),
     ),
-    "uv-build-dependency": Kind(
-        _('in pyproject.toml, with torch among the dependencies: [[tool.uv.extra-build-dependencies.{package}]] with requirement = "torch" and match-runtime = true; then uv builds the package beside the torch of the project'),
-        ("package",), network=True, tag="caution", commands=(("uv", "sync"),), undo_because=_("take the lines out of pyproject.toml again"),
-    ),
     "uv-without-isolation": Kind(
         _('where uv does not know that table yet: no-build-isolation-package = ["{package}"] below [tool.uv] in pyproject.toml, torch and what the build needs first, then the package'),
         ("package",), network=True, tag="caution", commands=(("uv", "sync", "--no-install-package", "{package}"), ("uv", "sync")),
@@ -216,6 +218,17 @@ KINDS: dict[str, Kind] = {
     ),
     "compile-program": Kind(
         _("compile {program} for this GPU, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
+    ),
+    "declare-build-dependency": Kind(
+        _('write into pyproject.toml, under [tool.uv.extra-build-dependencies]: {package} = [{{requirement = "torch", match-runtime = true}}]; then let uv build it with the torch of the project'),
+        ("package",), network=True, tag="caution", commands=(("uv", "sync"),), undo=(),
+    ),
+    "device-of-the-mac": Kind(
+        _('in the program: torch.device("mps") in the place of torch.device("cuda"), .to("mps") in that of .cuda(), and map_location="mps" where it loads what was stored'), ("instead",), "by-hand",
+        undo=(),
+    ),
+    "install-build-for-vulkan": Kind(
+        _("install the build of {program} for Vulkan, which the card's own driver brings, and start that one"), ("program",), network=True, undo=(),
     ),
     "do-without-package": Kind(
         _("do without {package}: it has code for GPUs from {least} on alone"), ("package", "least"), "by-hand", undo=(),

@@ -29,6 +29,10 @@ KINDS: dict[str, Kind] = {
         _("write into the service of the compose file: {lines}; then run docker compose up -d"), ("lines",),
         "host-of-container", undo=(),
     ),
+    "image-line": Kind(
+        _("a container keeps nothing that is installed in it: build its image anew with the line RUN {line}, and start that one"), ("line",), "host-of-container",
+        network=True, undo=(),
+    ),
     "guest-setting": Kind(
         _("give the container on its host: {lines}; then start it again"), ("lines",), "host-of-container", undo=(),
     ),

@@ -6,8 +6,12 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
+from rigup.diagnosis.guard.conda import torch_by_conda
+from rigup.diagnosis.guard.configured import in_the_configuration
+from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
+from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
@@ -19,6 +23,7 @@ _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
+_OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
     "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
@@ -67,7 +72,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
 def _of_unix(step: Step, setting: Setting) -> bool:
     """Whether the variable, or its value, is one of Unix alone, where nobody tells the system."""
     return not setting.system and (
-        step.params["name"].startswith(("HSA_", "ROCR_")) or step.params.get("value", "").startswith("/")
+        step.params["name"].startswith(("HSA_", "ROCR_", "NCCL_")) or step.params.get("value", "").startswith("/")
     )
 
 
@@ -135,7 +140,7 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
 
 def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
     """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along."""
-    return [_with_audio(step) if setting.audio and not setting.uv_project else step for step in steps]
+    return [_with_audio(step) if setting.audio else step for step in steps]
 
 
 def _with_audio(step: Step) -> Step:
@@ -158,6 +163,14 @@ def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Ste
         structs.replace(step, commands=(stop, *step.commands, start)) if step.kind == "reload-driver" else step
         for step in steps
     ]
+
+
+def services_look_again(steps: list[Step], setting: Setting) -> list[Step]:
+    """A service looked for cards when it started: after a module is loaded anew it is started anew, too."""
+    known = setting.service and setting.service not in setting.absent and not setting.inside
+    if not known or steps[-1].kind not in ("reload-module", "reload-driver"):
+        return steps
+    return [*steps, make("restart-service", {"service": setting.service}, KINDS)]
 
 
 def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
@@ -184,11 +197,13 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     """On a node that runs others' jobs nothing is stopped under them, nor anywhere under a run that goes on."""
     first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
-    if not first or not any(step.kind in _ENDS_WORK or step.restart for step in steps):
-        return steps
-    return [make(first, {}, KINDS), *steps]
+    if first and any(step.kind in _ENDS_WORK or step.restart for step in steps):
+        return [make(first, {}, KINDS), *steps]
+    if setting.shared and any(step.root and step.where not in _OWN_PLACES for step in steps):
+        return [make("ask-administrators", {}, KINDS), *steps]
+    return steps
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_holds_the_card, spelt_out, in_a_new_environment, in_the_python_that_failed, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

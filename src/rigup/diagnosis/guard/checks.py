@@ -4,6 +4,7 @@ from msgspec import structs
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard.changes import own_python
+from rigup.diagnosis.guard.projects import asked_in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.states import TORCH_DEVICES
 from rigup.knowledge.checks import checks_of, code_that_asks
@@ -24,6 +25,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     holes = {**fill, **{name: value for step in steps for name, value in step.params.items()}}
     kinds = [step.kind for step in steps]
     vendor = _vendor(steps, setting)
+    setting = setting._replace(python=_python_of(steps) or setting.python)
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
@@ -33,8 +35,13 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
             continue
-        return structs.replace(step, commands=own_python(step.commands, setting))
+        return structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
     raise StepError(finding.cause)
+
+
+def _python_of(steps: list[Step]) -> str:
+    """The interpreter of the environment into which the way installs, where that is one of its own."""
+    return next((path for step in steps if "/" in (path := step.params.get("python", ""))), "")
 
 
 def _of_service(spec: str, finding: Finding) -> str:

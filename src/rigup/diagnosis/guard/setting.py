@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.rule import wordings
+from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import (
@@ -34,7 +35,7 @@ _BRANCH_IN_PATH = lazy_regex(r"\bnvidia/([2-9]\d\d)\.\d")
 
 _VENV = wordings(tag="venv-shown")
 _CONDA = wordings(tag="conda-shown")
-_NODES = wordings(tag="cluster-node-shown")
+_NODES = wordings(tag="cluster-node-shown slurm-node-shown")
 _WITH_AUDIO = ("comfyui-named", "embedded-python-typed")  # ComfyUI asks for torchaudio (requirements.txt)
 _OLD = wordings(tag="processor-before-atomics")
 _LINUX, _WINDOWS = wordings(tag="linux-in-words"), wordings(tag="windows-in-words")
@@ -44,10 +45,13 @@ _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="
 _OF_ANY_MAKER = lazy_regex(
     r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b"
 )  # what runs on every maker's cards
-_EMBEDDED = "embedded-python-typed"
+_EMBEDDED, _TYPED = "embedded-python-typed", "program-of-an-environment-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _GOES_ON = wordings(tag="work-goes-on")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
+_STARTS = wordings(tag="start-command-typed")
+_TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
+_PROJECTS = ("uv", "poetry", "pixi")
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
 _OF_A_BUILD = lazy_regex(
@@ -88,8 +92,13 @@ class Setting(NamedTuple):
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
         old_board: its processor is older than PCIe atomics.
-        uv_project: uv runs a project there, whose environment is as the project says.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
+        project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
+        pod: programs are shown to run in a pod.
+        service: the unit whose own messages the finding rests on.
+        conda_torch: torch and what belongs to it, as conda's packages, where conda installed it.
+        starts: commands that start containers or jobs, as they were typed.
+        carries: the CUDA that the NVIDIA driver carries, as "12"; "" where nobody tells the driver.
         audio: torchaudio is among its packages, or among those that its program asks for.
         framework: what computes, as programs import it, where it is not torch and the only one that is seen.
         toolkit: NVIDIA's container toolkit is installed.
@@ -118,8 +127,13 @@ class Setting(NamedTuple):
     packages: frozenset[str] = frozenset()
     persistenced: bool = False
     absent: frozenset[str] = frozenset()
-    uv_project: bool = False
     uv_pip: bool = False
+    project: str = ""
+    carries: str = ""
+    starts: tuple[str, ...] = ()
+    conda_torch: tuple[str, ...] = ()
+    service: str = ""
+    pod: bool = False
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
@@ -161,14 +175,38 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
         old_board=bool(facts.heard(*_OLD)),
-        uv_project=bool(facts.heard("uv-project-at-work")),
         uv_pip=bool(facts.heard("uv-pip-is-typed")),
+        project=_project(facts),
+        carries=_carries(facts),
+        conda_torch=_torch_of_conda(facts),
+        pod=bool(facts.heard("kubernetes-shown")),
+        service=finding.place.process.partition("service:")[2],
+        starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         audio=bool(facts.heard(*_WITH_AUDIO))
         or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
+
+
+def _project(facts: Facts) -> str:
+    """The tool whose command is seen; of two nobody knows which one keeps the environment."""
+    seen = [tool for tool in _PROJECTS if facts.heard(f"{tool}-project-at-work")]
+    return seen[0] if len(seen) == 1 else ""
+
+
+def _torch_of_conda(facts: Facts) -> tuple[str, ...]:
+    own = {str(package.get("name")) for package in facts.of(Package) if package.get("manager") == "conda"}
+    return tuple(name for name in _TORCHS_FAMILY if name in own) if "pytorch" in own else ()
+
+
+def _carries(facts: Facts) -> str:
+    versions = {str(driver.get("version")) for driver in facts.of(Driver) if driver.get("vendor") == "nvidia"} - {
+        "None"
+    }
+    cuda = cuda_of_driver(versions.pop()) if len(versions) == 1 else None
+    return str(cuda).partition(".")[0] if cuda else ""
 
 
 def _framework(facts: Facts) -> str:
@@ -210,7 +248,18 @@ def _python(finding: Finding, facts: Facts) -> str:
             return python
         if prefixes:
             break
+    typed = {typed for symptom in facts.heard(_TYPED) if (typed := _python_typed(str(symptom.get("program"))))}
+    if len(typed) == 1:
+        return typed.pop()
     return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
+
+
+def _python_typed(program: str) -> str:
+    """The interpreter beside a program of an environment that is called by its path; "" for one of the system's."""
+    folder, slash, _name = program.rpartition("\\" if "\\" in program else "/")
+    if _SYSTEMS.fullmatch(folder.removesuffix("/bin")):
+        return ""
+    return f"{folder}{slash}python" + (".exe" if slash == "\\" else "")
 
 
 def _python_of_windows(prefix: str) -> str:

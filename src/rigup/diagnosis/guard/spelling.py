@@ -7,8 +7,9 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge import driver_recipes
-from rigup.knowledge.amd_ways import update_of
+from rigup.knowledge.amd_ways import update_of, windows_build_of
 from rigup.knowledge.cuda_toolkits import system_toolkit
+from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
@@ -47,7 +48,7 @@ def _driver(step: Step, setting: Setting) -> Commands:
     if step.params["vendor"] != "NVIDIA" or not setting.isas:
         return ()  # which flavour of the module drives an unknown card nobody can say
     branch = step.params["branch"].partition(".")[0]
-    return _of_branch(branch, _module(branch, setting.isas), setting)
+    return _of_branch(branch, module_for(branch, setting.isas), setting)
 
 
 def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
@@ -78,7 +79,8 @@ def _flavour(step: Step, setting: Setting) -> Commands:
     return _of_branch(setting.branch, module, setting) if setting.branch and setting.isas else ()
 
 
-def _module(branch: str, isas: tuple[str, ...]) -> str:
+def module_for(branch: str, isas: tuple[str, ...]) -> str:
+    """The flavour of the kernel module that drives these cards ("open" or "closed")."""
     modules = {open_module(isa) for isa in isas}
     if "impossible" in modules:
         return "closed"
@@ -120,7 +122,7 @@ def _fabric(step: Step, setting: Setting) -> Commands:
     version = step.params["version"]
     branch = version.partition(".")[0]
     at = driver_recipes.system(setting.distribution, setting.release) if setting.distribution else None
-    recipe = driver_recipes.recipe(at, branch, _module(branch, setting.isas), "desktop") if at else None
+    recipe = driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at else None
     commands = driver_recipes.fabric_manager(recipe.provider, branch) if recipe else []
     if at is None or not commands:
         return ()
@@ -151,9 +153,14 @@ def _update(step: Step, setting: Setting) -> Commands:
     return (command,) if command else ()
 
 
+def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
+    command = windows_build_of(step.params["program"]) if setting.system == "windows" else ()
+    return (command,) if command else ()
+
+
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update,
+    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
 }  # fmt: skip
 
 
@@ -174,7 +181,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     """The headers of a kernel are a package whose name each distribution makes in its own way."""
     kernel = step.params.get("kernel") or setting.kernel
-    manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
+    family = setting.family or family_of_kernel(kernel)
+    manager = package_manager(family) if step.where == "here" or not setting.inside else None
     build = tuple(
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
@@ -187,16 +195,15 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
-def _into_uv_project(step: Step, setting: Setting) -> list[Step]:
-    """uv makes an environment as its project says it at each run: what pip put there would go again."""
-    if not setting.uv_project:
-        return [step]
-    index, vision = step.params["index"], step.params.get("torchvision")
-    packages = [f"torch=={step.params['torch']}", *([f"torchvision=={vision}"] if vision else [])]
-    name = "pytorch-" + index.rstrip("/").rpartition("/")[2]
-    return [structs.replace(step, commands=(("uv", "add", *packages, "--index", f"{name}={index}"),))]
+def _headers(step: Step, setting: Setting) -> list[Step]:
+    """By the package manager where it and the kernel are known; else in words."""
+    manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
+    if manager and (setting.kernel or "{kernel}" not in manager.headers):
+        get = (*manager.install, headers_package(setting.kernel, manager), *manager.compiler)
+        return [structs.replace(step, commands=(get,))]
+    return [structs.replace(make("get-headers-of-running", {}, KINDS), where=step.where)]
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-torch": _into_uv_project, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-headers": _headers, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip

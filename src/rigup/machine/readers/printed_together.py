@@ -49,15 +49,17 @@ def answers_of_one_line(text: Text) -> Statements:
             yield from _facts(hit, answers, next((part for row, _value, part in pairs if row and row[2] == "name"), ""))
 
 
-_COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\)[^\n]{0,200}?;[^\n]{0,200}?\bprint\([^\n]{2,400}\)[\"';) \t]{0,6})\n(?P<answers>(?:[^\n]{0,600}(?:\n|$)){2,6})"
+_COMMAND = r"^(?P<typed>[^\n]{0,300}\bprint\([^\n]{4,400}\) ?;[^\n]{2,600}[\"')] ?)\n(?P<answers>(?:[^\n]{0,600}(?:\n|$)){1,6})"
+_ASIDE = re.compile(r"\w*Warning: |^[ \t]{2,}\S|^[ \t]*$")  # what Python warns of between the answers
 
 
 @reads(adds=(Torch, Gpu, PythonEnv), marks=("torch.",), rank=0)
 def answers_of_several_prints(text: Text) -> Statements:
-    """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each."""
+    """`print(torch.__version__); print(torch.cuda.is_available())`: a line of answers for each print, whatever else is done there."""
     for hit in text.each(_COMMAND):
         answers, named = dict[str, str](), ""
-        for printed, answer in zip(_print_arguments(hit["typed"]), hit["answers"].splitlines(), strict=False):
+        lines = [line for line in hit["answers"].splitlines() if not _ASIDE.search(line)]
+        for printed, answer in zip(_print_arguments(hit["typed"]), lines, strict=False):
             parts = _arguments(printed)
             questions = [next((row for row in _QUESTIONS if re.fullmatch(row[0], part)), None) for part in parts]
             form = r"[\s,'\"]{1,6}".join("(" + (row[1] if row else _PLAIN) + ")" for row in questions)

@@ -40,4 +40,6 @@ def named(account: Account | None, error: Symptom | None = None) -> Params:
     kind, _colon, name = error.place.process.partition(":") if error else ("", "", "")
     if kind == "service" and name in COMPUTING:
         return {"user": name}
-    return {"user": account.user} if account and account.get("user") else {}
+    told = str(error.get("user") or "") if error else ""
+    user = (account and account.get("user")) or (told if told != "root" else "")
+    return {"user": user} if user else {}

@@ -5,7 +5,7 @@ from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE
 from rigup.diagnosis.causes.services import COMPUTING
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import (
     Account,
     DeviceNode,
@@ -21,6 +21,15 @@ from rigup.machine.kinds import (
 )
 
 _RENDER = "/dev/dri/renderD"
+
+
+def _renders(path: str) -> bool:
+    return path.startswith(_RENDER)
+
+
+def _open_to_all(node: DeviceNode | None) -> bool:
+    """Whether everybody may read and write it, as some distributions have it."""
+    return node is not None and node.knows("mode") and node.mode[7:9] == "rw"
 
 
 @rule("render-group-missing")
@@ -90,10 +99,10 @@ def node_for_root_alone(
 @rule("render-group-missing", "possible")
 def no_device_on_linux(
     symptom: Symptom = seen(tag="intel-gpu-unseen"), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"), torch: Torch | None = None,
-    account: Account | None = None,
+    account: Account | None = None, node: DeviceNode | None = one(path=Passes(_renders)),
 ) -> Verdict:  # fmt: skip
     """A build with code for Intel's GPUs that finds none: mostly the account may not open the card's node, unless it holds the group."""
-    if in_the_usual_group(account):
+    if in_the_usual_group(account) or _open_to_all(node):
         return False
     built = torch is None or "+xpu" in str(torch.get("version")) or not torch.knows("version")
     return where is None and built and not platform.get("wsl") and not symptom.place.world and {"vendor": "intel"}
@@ -102,10 +111,10 @@ def no_device_on_linux(
 @rule("render-group-missing", "possible")
 def build_for_intel_sees_none_on_linux(
     torch: Torch = one(xpu_available=False), platform: Platform = one(system="linux"), where: Symptom | None = seen(tag="container-spoken-of"),
-    account: Account | None = None,
+    account: Account | None = None, node: DeviceNode | None = one(path=Passes(_renders)),
 ) -> Verdict:  # fmt: skip
     """The same by torch's own answer."""
-    if in_the_usual_group(account):
+    if in_the_usual_group(account) or _open_to_all(node):
         return False
     return where is None and "+xpu" in str(torch.get("version")) and not platform.get("wsl") and {"vendor": "intel"}
 

@@ -5,6 +5,7 @@ from rigup.diagnosis.causes.pci import AMD, NVIDIA
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule, wordings
 from rigup.machine.kinds import (
+    Distribution,
     DkmsBuild,
     DkmsTree,
     DriverLibrary,
@@ -22,6 +23,7 @@ _AMD_SILENT = wordings(tag="amd-driver-silent")
 _DKMS = "dkms autoinstall"
 _AKMODS_OF_ALL = "akmods --force"
 _BUILT_HERE = "akmods"
+_REPLACE = ("arch", "endeavouros", "cachyos", "garuda", "manjaro")
 
 
 @rule("kernel-module-not-built")
@@ -164,10 +166,19 @@ def amdgpu_is_built_for_other_kernels(
     return other and denied is None and node is None and not inside(symptom) and {"kernel": platform.release}
 
 
+@text_rule("kernel-module-not-built", "possible")
+def headers_are_missing_and_nobody_says_for_what(
+    symptom: Symptom = seen("dkms-headers-missing"), loaded: KernelModule | None = one(name=("nvidia", "amdgpu"), loaded=True), tree: DkmsTree | None = None,
+) -> Verdict:  # fmt: skip
+    """DKMS misses the headers of a kernel; which module it is to build is not told, and no driver is seen at work."""
+    return loaded is None and tree is None and {"kernel": symptom.kernel}
+
+
 @mends("kernel-module-not-built")
 def module_that_is_wanted(
     knew: Params, tree: DkmsTree | None = one(module="amdgpu"), symptom: Symptom | None = seen(tag="module-of-amd"), other: DkmsTree | None = one(module="nvidia"),
     card: Gpu | None = one(vendor="nvidia"), silent: Symptom | None = seen(tag="nvidia-driver-silent"), akmods: Symptom | None = seen(tag="akmods-failed"),
+    package: SystemPackage | None = one(name="akmod-nvidia", state="installed"),
 ) -> Params:  # fmt: skip
     """AMD's module can be left out, for the kernel has one of its own; NVIDIA's cannot."""
     named = str(knew.get("module") or "")
@@ -175,7 +186,7 @@ def module_that_is_wanted(
     nvidias = any(part is not None for part in (other, card, silent)) or named.startswith("nvidia")
     if amds and not nvidias:
         return {"left_out": "amdgpu-dkms", "builder": _DKMS}
-    return {"maker": "NVIDIA", "builder": _AKMODS_OF_ALL if akmods is not None else _DKMS}
+    return {"maker": "NVIDIA", "builder": _AKMODS_OF_ALL if akmods is not None or package is not None else _DKMS}
 
 
 @mends("kernel-module-not-built")
@@ -200,9 +211,31 @@ def whether_it_can_be_built(
         return {"kernel": None, "builder": None, "newer": knew.get("maker"), "older": older}
     plain = knew.get("builder") == _DKMS and knew.get("kernel")
     return {
-        "kernel": knew.get("kernel") if plain else None, "builder": None if plain else knew.get("builder"),
+        "kernel": knew.get("kernel") if plain else None, "builder": None if plain or knew.get("kernel") else knew.get("builder"),
+        "of_builder": None if plain else knew.get("builder"), "of": None if plain else knew.get("kernel"),
         "newer": knew.get("maker") if broken else None,
     }  # fmt: skip
+
+
+@mends("kernel-module-not-built")
+def kernel_that_was_replaced(
+    knew: Params, system: Distribution = one(id=_REPLACE), _gone: Symptom = seen("modprobe-module-not-found", "module-folder-not-there"),
+    tree: DkmsTree | None = None, headers: Symptom | None = seen(tag="headers-missing"), failed: Symptom | None = seen(tag="module-build-failed"),
+) -> Params:  # fmt: skip
+    """These keep the modules of the newest kernel alone: until the next start the one that runs has none."""
+    told = any(part is not None for part in (tree, headers, failed)) or not system.get("id")
+    return {} if told or not knew.get("kernel") else {"replaced": str(knew["kernel"])}
+
+
+@mends("kernel-module-not-built")
+def installer_of_nvidias_own(
+    _said: Symptom = seen("nvidia-installer-build-failed"), headers: Symptom | None = seen("installer-finds-no-kernel-sources"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
+) -> Params:  # fmt: skip
+    """It builds the module while it installs, and DKMS knows nothing of it yet: with the headers there it is run again."""
+    if headers is None:
+        return {}
+    holes = {"kernel": None, "builder": None, "newer": None}
+    return {**holes, "installer": named.installer} if named is not None else {**holes, "again": "installer"}
 
 
 @mends("kernel-module-not-built")

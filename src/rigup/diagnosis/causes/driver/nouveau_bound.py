@@ -1,8 +1,15 @@
 """The driver nouveau holds the GPU."""
 
+from rigup.diagnosis.causes.driver.modules import USER_SPACE
 from rigup.diagnosis.causes.pci import NVIDIA
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
-from rigup.machine.kinds import Distribution, Driver, Gpu, KernelModule, PciDevice, Symptom, Torch
+from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.driver_faults import production_branch
+from rigup.knowledge.gpus import driver_branch_for
+from rigup.machine.kinds import Distribution, Driver, Gpu, KernelModule, PciDevice, Symptom, SystemPackage, Torch
+
+
+def _of_the_driver(name: str) -> bool:
+    return name.startswith((*USER_SPACE, "akmod-nvidia", "nvidia-kernel-dkms", "nvidia-open", "nvidia-dkms"))
 
 
 @rule("nouveau-bound")
@@ -81,3 +88,21 @@ def installer_that_stopped(
         "branch": str(installer).split("-")[3].partition(".")[0] if packaged else None,
         "module": None if again else "nouveau",
     }
+
+
+@mends("nouveau-bound")
+def module_that_is_not_there(
+    knew: Params, card: PciDevice = one(vendor_id=NVIDIA, driver="nouveau"), gpu: Gpu | None = one(vendor="nvidia"), files: KernelModule | None = one(name="nvidia"),
+    tool: Symptom | None = seen(tag="nvidia-driver-silent"), package: SystemPackage | None = one(state="installed", name=Passes(_of_the_driver)),
+) -> Params:  # fmt: skip
+    """The bus names the modules that fit the card: without NVIDIA's among them there is none to take nouveau's place, and a screen without either stays dark."""
+    named = card.get("modules") or []
+    there = any(str(name).startswith("nvidia") for name in named) or (
+        files is not None and bool(files.get("built_for"))
+    )
+    if not named or there or not knew.get("module"):
+        return {}
+    if tool is not None or package is not None:
+        return {"module": None, "unbuilt": "dkms autoinstall"}
+    isa = str(gpu.get("isa") or "") if gpu is not None else ""
+    return {"module": None, "branch": (driver_branch_for(isa) if isa else None) or production_branch()}

@@ -12,11 +12,11 @@ from rigup.machine.kinds import Driver, Gpu, Platform, PythonEnv, Symptom, Torch
 def package_that_was_built(
     _said: Symptom = seen("build-finds-no-torch"), asked: Symptom | None = seen("package-is-asked-for"),
     named: Symptom | None = seen("uv-names-what-it-built"), project: Symptom | None = seen("uv-project-at-work"),
-    typed: Symptom | None = seen("uv-pip-is-typed"),
+    typed: Symptom | None = seen("uv-pip-is-typed"), hint: Symptom | None = seen("uv-names-the-missing-build-dependency"),
 ) -> Params:  # fmt: skip
     """The one that uv names, else the command line; in a project of uv's its file says how it is built."""
-    package = named.package if named is not None else asked.package if asked is not None else None
-    by_project = project is not None and typed is None and named is not None
+    package = next((symptom.package for symptom in (hint, named, asked) if symptom is not None), None)
+    by_project = project is not None and typed is None and (named is not None or hint is not None)
     return {"of_project": package} if by_project else {"plain": package}
 
 

@@ -232,6 +232,11 @@ def _by_pip(program: Program | None, package: str, isa: str, system: str) -> Par
     }
 
 
+def _below(isa: str, least: str) -> bool:
+    """Whether a card is older than the least that is wanted; one that nobody names may be."""
+    return bool(least) and (not isa.startswith("sm_") or isa_order(isa) < isa_order(least))
+
+
 @mends("binary-arch-missing")
 def how_to_get_code_for_the_card(
     knew: Params, gpu: Gpu | None = None, platform: Platform | None = None, old: Symptom | None = seen(tag="card-too-old-told"), refused: Symptom | None = seen(tag="card-too-old-told"),
@@ -262,7 +267,7 @@ def how_to_get_code_for_the_card(
         "override": None,
         "variable": None,
     }
-    if named and (_never(named, isa) or (old is not None and least_card(named)[0])):
+    if named and (_never(named, isa) or (old is not None and _below(isa, least_card(named)[0]))):
         return {
             **plain,
             "left": named,

@@ -77,11 +77,13 @@ def way_around_rocm(knew: Params) -> Params:
     since, have = str(knew.get("since") or ""), str(knew.get("release_there") or "")
     old = bool(name and since) and (not have or version_key(have) < version_key(since))
     unit = "" if windows or box or not name else knew.get("service") or "ollama"
+    own = bool(knew.get("vulkan_build")) and not box
     first = "updated" if old else "vulkan"  # a release from before it has to go first
     return {
         **dict.fromkeys(f"{state}_{part}" for state in ("updated", "vulkan") for part in ("option", "service", "variable")),
         f"{first}_option": f"-e {name}={knew.get('vulkan_value')}" if name and box else None, f"{first}_service": unit or None,
-        f"{first}_variable": name if name and not unit and not box else None, "backend": None if name else knew.get("backend") or "Vulkan",
+        f"{first}_variable": name if name and not unit and not box else None, "backend": None if name or own else knew.get("backend") or "Vulkan",
+        "vulkan_build": knew.get("vulkan_build") if own and not windows else None, "built_for_windows": knew.get("program") if own and windows else None,
         "set_of": knew.get("isa") if windows else None, **({"chip": None} if windows else {}),
     }  # fmt: skip
 

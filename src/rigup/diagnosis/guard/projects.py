@@ -1,0 +1,104 @@
+"""Environments that a tool keeps as its project says: what pip or conda put there goes again at the tool's next run."""
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.conda_forge import any_with_cuda
+from rigup.steps import Commands, Step
+
+Argv = tuple[str, ...]
+_PIP, _CONDA, _PIXI_TAKES = ("python", "-m", "pip"), ("conda", "install"), ("pixi", "add")
+_ANEW = ("--force-reinstall", "--no-cache-dir", "--no-deps")
+_WITH_A_VALUE = ("-c", "-f", "-r", "--find-links", "--extra-index-url", "--constraint", "--requirement")
+
+
+def in_the_project(steps: list[Step], setting: Setting) -> list[Step]:
+    """Packages by the project's own tool, where one is seen at work."""
+    translate = _TOOLS.get(setting.project)
+    if translate is None:
+        return steps
+    return [
+        structs.replace(step, commands=tuple(argv for old in step.commands for argv in translate(old, setting)))
+        for step in steps
+    ]
+
+
+def asked_in_the_project(commands: Commands, setting: Setting) -> Commands:
+    """Python of the project's environment, which its tool starts, where no path of it is known."""
+    if not setting.project or setting.python not in ("python", "python3"):
+        return commands
+    return tuple((setting.project, "run", *argv) if argv[:1] == ("python",) else argv for argv in commands)
+
+
+def _read(argv: Argv) -> tuple[str, list[str], set[str], str]:
+    """What pip is told: its verb, packages, options, and the index; ("", …) where it is told what no project takes over."""
+    verb, words = argv[3], list(argv[4:])
+    index = words.pop(words.index("--index-url") + 1) if "--index-url" in words else ""
+    if any(word in _WITH_A_VALUE for word in words):
+        return "", [], set(), ""
+    options = {word for word in words if word.startswith("-")}
+    return verb, [word for word in words if not word.startswith("-")], options, index
+
+
+def _named(index: str) -> str:
+    parts = index.rstrip("/").split("/")
+    return "-".join(("pytorch" if "pytorch.org" in index else "index", parts[-1]))
+
+
+def _by_uv(argv: Argv, _setting: Setting) -> list[Argv]:
+    verb, packages, options, index = _read(argv) if argv[:3] == _PIP else ("", [], set(), "")
+    if verb == "uninstall":
+        return [("uv", "remove", *packages)]
+    if verb != "install":
+        return [argv]
+    if index:
+        return [("uv", "add", *packages, "--index", f"{_named(index)}={index}")]
+    if options.intersection(_ANEW):
+        return [("uv", "sync", *(word for name in packages for word in ("--reinstall-package", name)))]
+    each = "--upgrade-package" if "--upgrade" in options else ""
+    each = "--no-build-isolation-package" if "--no-build-isolation" in options else each
+    return [("uv", "add", *packages, *(word for name in packages if each for word in (each, name)))]
+
+
+def _by_poetry(argv: Argv, _setting: Setting) -> list[Argv]:
+    verb, packages, options, index = _read(argv) if argv[:3] == _PIP else ("", [], set(), "")
+    if verb == "uninstall":
+        return [("poetry", "remove", *packages)]
+    if verb == "install" and index:
+        source = _named(index)
+        return [
+            ("poetry", "source", "add", "--priority=explicit", source, index),
+            ("poetry", "add", "--source", source, *packages),
+        ]
+    if verb != "install" or options.difference(("--upgrade",)):
+        return [("poetry", "run", *argv)] if argv[:1] == ("python",) else [argv]
+    latest = "@latest" if "--upgrade" in options else ""
+    return [("poetry", "add", *(name + latest for name in packages))]
+
+
+def _by_pixi(argv: Argv, setting: Setting) -> list[Argv]:
+    """Its solver knows of the driver what the project says; builds for CUDA want it said."""
+    verb, packages, options, index = _read(argv) if argv[:3] == _PIP else ("", [], set(), "")
+    if argv[:2] == _CONDA:
+        plain = [word for word in argv[2:] if not word.startswith("-")]
+        wanted = plain[1:] if "-c" in argv else plain
+        return [*_driver_said(wanted, setting), (*_PIXI_TAKES, *wanted)]
+    if verb == "uninstall":
+        return [("pixi", "remove", "--pypi", *packages)]
+    torch = next((name.partition("==")[2] for name in packages if name.startswith("torch==")), "")
+    if verb == "install" and index and torch and "/cu" in index:
+        wanted = [*any_with_cuda("torch", torch), *(name.partition("==")[0] for name in packages[1:])]
+        return [*_driver_said(wanted, setting), (*_PIXI_TAKES, *wanted)]
+    if verb != "install" or index or options:
+        return [("pixi", "run", *argv)] if argv[:1] == ("python",) else [argv]
+    return [(*_PIXI_TAKES, "--pypi", *packages)]
+
+
+def _driver_said(packages: list[str], setting: Setting) -> list[Argv]:
+    wanted = setting.carries and any("cuda" in name for name in packages)
+    return [("pixi", "workspace", "system-requirements", "add", "cuda", setting.carries)] if wanted else []
+
+
+_TOOLS: dict[str, Callable[[Argv, Setting], list[Argv]]] = {"uv": _by_uv, "poetry": _by_poetry, "pixi": _by_pixi}

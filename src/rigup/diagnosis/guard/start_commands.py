@@ -1,0 +1,158 @@
+"""The command that started a container or a job, as the text shows it, with the option that a way asks for."""
+
+import shlex
+
+from msgspec import structs
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.patterns import lazy_regex
+from rigup.steps import KINDS, Commands, Step, make
+
+_OPTIONS = ("container-option", "batch-option")
+_ENGINES = ("docker", "podman", "nerdctl")
+_SCHEDULERS = ("sbatch", "srun", "salloc")
+_STARTERS = (*_ENGINES, *_SCHEDULERS, "apptainer", "singularity")
+_VERBS = ("run", "exec", "shell", "create")
+_HERE = lazy_regex(r"\$PWD\b|\$\{PWD\}|\$\(pwd\)|`pwd`|%cd%|\$\{?pwd\}?")
+_OF_A_SHELL = lazy_regex(r"[$`]|\\\Z")  # what a shell makes of it nobody can say
+_SIGNS = ";|&<>"  # with which a shell ends a command
+_ALL_RIGHTS = "--privileged"
+_ONCE = (
+    "--shm-size",
+    "--ipc",
+    "--gpus",
+    "--runtime",
+    "--platform",
+    "--network",
+    "--gres",
+    "--gpus-per-node",
+    "--gpu-bind",
+    "--partition",
+)
+_BUILD = 'printf "FROM %s\\nRUN %s\\n" "$1" "$2" | "$3" build -t "$4" -'
+_TAKE_A_WORD = (
+    "-v", "-e", "-p", "-w", "-u", "-m", "-h", "--name", "--gpus", "--device", "--volume", "--env", "--publish", "--workdir", "--user", "--memory", "--hostname",
+    "--shm-size", "--ipc", "--network", "--group-add", "--entrypoint", "--runtime", "--mount", "--cap-add", "--security-opt", "--ulimit", "--cpus", "--env-file", "--restart", "--platform",
+)  # fmt: skip
+_INSTEAD_OF = {"--gpus-per-node": ("--gres",), "--gres": ("--gpus-per-node", "--gpus", "-G"), "--partition": ("-p",)}
+
+
+def in_the_start_command(steps: list[Step], setting: Setting) -> list[Step]:
+    """Options within the one command that was seen to start it; in words, where none was or several."""
+    return [
+        structs.replace(step, commands=_with(step.params["option"], step.kind, setting) or step.commands)
+        if step.kind in _OPTIONS and not step.commands
+        else step
+        for step in steps
+    ]
+
+
+def _with(option: str, kind: str, setting: Setting) -> Commands:
+    commands = {typed for line in setting.starts if (typed := _words(line, kind))}
+    if len(commands) != 1 or _OF_A_SHELL.search(option):
+        return ()
+    words = list(commands.pop())
+    at = next(place for place, word in enumerate(words) if word in _STARTERS)
+    verb = (
+        at
+        if kind == "batch-option"
+        else next((place for place, word in enumerate(words) if place > at and word in _VERBS), -1)
+    )
+    if verb < 0:
+        return ()
+    wanted = shlex.split(option)
+    rest = _without(words[verb + 1 :], [word.partition("=")[0] for word in wanted])
+    name = _value_of("--name", rest) if words[at] in _ENGINES and "--rm" not in rest else ""
+    engine = words[: at + 1]
+    freed = [(*engine, "stop", name), (*engine, "rename", name, f"{name}-before")] if name else []
+    return (*freed, (*words[: verb + 1], *wanted, *rest))
+
+
+def in_the_image(steps: list[Step], setting: Setting) -> list[Step]:
+    """What is installed in a container goes with it: one that ends with its command, or a pod's, gets an image that has it."""
+    image, engine, passing = _passing(setting)
+    if not passing:
+        return steps
+    return [_built_in(step, image, engine) if step.where == "here" and _of_pip(step) else step for step in steps]
+
+
+def _of_pip(step: Step) -> bool:
+    return bool(step.commands) and all(argv[1:4] == ("-m", "pip", "install") for argv in step.commands)
+
+
+def _built_in(step: Step, image: str, engine: str) -> Step:
+    line = " && ".join(map(shlex.join, step.commands))
+    words = make("image-line", {"line": line}, KINDS)
+    build = ("sh", "-c", _BUILD, "sh", image, line, engine, f"{image.rpartition('/')[2].partition(':')[0]}:mended")
+    return structs.replace(words, commands=(build,) if image else ())
+
+
+def _passing(setting: Setting) -> tuple[str, str, bool]:
+    """The image of the containers that were started to be removed at their end, and its engine; "" and true for a pod of any."""
+    commands = {typed for line in setting.starts if (typed := _words(line, "container-option"))}
+    if (
+        not commands
+        and (setting.engine == "kubernetes" or setting.pod)
+        and not setting.python.startswith(("/home/", "~", "."))
+    ):
+        return "", "docker", True
+    ending = [words for words in commands if words[0] in ("docker", "podman") and words[1] == "run" and "--rm" in words]
+    images = {_image(words[2:]) for words in ending}
+    if len(ending) != len(commands) or len(images) != 1:
+        return "", "", False
+    return images.pop(), ending[0][0], True
+
+
+def _image(words: tuple[str, ...]) -> str:
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif not word.startswith("-"):
+            return word
+        elif word in _TAKE_A_WORD:
+            skip = True
+    return ""
+
+
+def _words(line: str, kind: str) -> tuple[str, ...]:
+    """The command's words; none where a shell would have to read it, or where it is none of that kind."""
+    plain = _HERE.sub(".", line.replace("\\\n", " ")).strip()
+    if _OF_A_SHELL.search(plain):
+        return ()
+    reader = shlex.shlex(plain, posix=True, punctuation_chars=_SIGNS)
+    reader.whitespace_split, reader.commenters = True, ""
+    try:
+        every = list(reader)
+    except ValueError:
+        return ()
+    end = next((place for place, word in enumerate(every) if set(word) <= set(_SIGNS)), len(every))
+    redirects = end < len(every) and ">" in every[end] and every[end - 1].isdigit()  # `2>&1`
+    words = tuple(every[: end - redirects])
+    mine = bool(set(words[:3]).intersection(_SCHEDULERS)) == (kind == "batch-option")
+    return words if mine and _ALL_RIGHTS not in words else ()
+
+
+def _without(words: list[str], names: list[str]) -> list[str]:
+    """The words without an earlier value of an option that is said once."""
+    gone = [name for name in names if name in _ONCE]
+    gone += [other for name in gone for other in _INSTEAD_OF.get(name, ())]
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in gone:
+            skip = True
+        elif word.partition("=")[0] not in gone:
+            kept.append(word)
+    return kept
+
+
+def _value_of(name: str, words: list[str]) -> str:
+    for place, word in enumerate(words):
+        if word.startswith(name + "="):
+            return word.partition("=")[2]
+        if word == name and place + 1 < len(words):
+            return words[place + 1]
+    return ""
