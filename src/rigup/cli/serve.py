@@ -62,8 +62,8 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
         raise click.UsageError(_("A draft model goes with one model that is started here."))
     import importlib.util
 
-    if importlib.util.find_spec("h11") is None:
-        raise WrongRequest(_("Serving models needs h11: install it with `pip install 'rigup[llm]'`."))
+    if importlib.util.find_spec("httptools") is None:
+        raise WrongRequest(_("Serving models needs httptools: install it with `pip install 'rigup[llm]'`."))
     from rigup.fit.errors import FitError
     from rigup.llm.engines.errors import EngineError
     from rigup.llm.hub.errors import ModelError
