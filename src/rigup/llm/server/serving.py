@@ -168,7 +168,7 @@ class Server:
             body = json_of(asked.body)
             name = body.get("model")
             if asked.path in OF_OLLAMA:
-                name = ollama_models.served_name(name, self.models.all)
+                name = ollama_models.served_name(body, self.models.all, prefixed=asked.path == _SHOW)
             model = self.models.named(name)
             if asked.path in OF_MODELS and self._passes(client, asked, body, model):
                 return None
@@ -235,7 +235,7 @@ class Server:
         if asked.path in _ROOM_PATHS:
             await self._room(model, asked.path.endswith("/unload"))
             client.send(200, b'{"success":true}')
-        elif asked.path == "/api/show":
+        elif asked.path == _SHOW:
             client.send(200, msgspec.json.encode(await asyncio.to_thread(ollama_models.shown, model)))
         elif ends := ollama_api.loads_or_ends(asked.path, body):
             await self._room(model, ends == "unload")
@@ -368,7 +368,8 @@ class Server:
         return self.metrics.text(texts)
 
 
-OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, "/api/show"))
+_SHOW = "/api/show"
+OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, _SHOW))
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
 _POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
 _OF_ONE = "/v1/models/"
