@@ -14,6 +14,7 @@ from rigup.llm.engines.running import RunningEngine, start
 from rigup.llm.engines.wish import StartRequest
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
+from rigup.llm.server.usual import not_taken
 
 _LOOK = 0.5
 _REMEMBERED = 10.0  # seconds for which a load that failed is not tried again
@@ -134,6 +135,8 @@ class Models:
         self._say(template.format(model=served.name, seconds=time.monotonic() - begun))
         for note in served.engine.notes:
             self._say(note)
+        for name in not_taken(served.engine, served.wish.usual):
+            self._say(_("This endpoint does not take {name}; it is not sent.").format(name=name))
 
     async def _make_room(self, wanted: Served) -> None:
         """End the one that was asked for longest ago; one that answers is waited for."""

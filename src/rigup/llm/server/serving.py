@@ -24,6 +24,7 @@ from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.plain_tcp import Listener
 from rigup.llm.server.relay import Relay, connect, connect_at_once, json_of, request_for, unreachable
+from rigup.llm.server.usual import completed
 from rigup.version import __version__
 
 OF_MODELS = frozenset(
@@ -208,7 +209,7 @@ class Server:
         try:
             _is_for(engine, asked.path, body)
             relay = Relay(
-                client, request_for(engine, "POST", asked.path, _body_for(engine, asked.body, body)),
+                client, request_for(engine, "POST", asked.path, _body_for(engine, asked, body, model)),
                 functools.partial(self._passed, client, asked, model, engine),
             )  # fmt: skip
             passed = connect_at_once(engine, relay)
@@ -264,9 +265,9 @@ class Server:
         _is_for(engine, asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
-            await held.answer(client, engine, body, wanted)
+            await held.answer(client, engine, completed(engine, model.wish.usual, asked.path, body), wanted)
         else:
-            await self._relayed(client, asked, engine, model, _body_for(engine, asked.body, body))
+            await self._relayed(client, asked, engine, model, _body_for(engine, asked, body, model))
 
     async def _as_ollama(
         self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
@@ -276,6 +277,7 @@ class Server:
             await ollama_api.embed(client, asked.path, body, engine)
             return
         path, request = ollama_api.as_openai(asked.path, body)
+        request = completed(engine, model.wish.usual, path, request)
         wanted = held.held(path, request, engine)
         request["model"] = engine.theirs or engine.model
         source = held.chunks(engine, request, wanted) if wanted else events(engine, path, msgspec.json.encode(request))
@@ -376,10 +378,12 @@ _OF_ONE = "/v1/models/"
 _OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
 
 
-def _body_for(engine: RunningEngine, body: bytes, request: dict[str, Any]) -> bytes:
-    """The request as it came; an engine that rigup did not start knows the model by a name of its own."""
-    theirs = engine.theirs
-    return body if theirs in ("", request.get("model")) else msgspec.json.encode({**request, "model": theirs})
+def _body_for(engine: RunningEngine, asked: Asked, request: dict[str, Any], model: Served) -> bytes:
+    """The request as it came; with what was set for all, and an engine that rigup did not start knows the model by a name of its own."""
+    whole, theirs = completed(engine, model.wish.usual, asked.path, request), engine.theirs
+    if whole is request and theirs in ("", request.get("model")):
+        return asked.body
+    return msgspec.json.encode({**whole, "model": theirs} if theirs else whole)
 
 
 def _is_for(engine: RunningEngine, path: str, body: dict[str, Any]) -> None:
