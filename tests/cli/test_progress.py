@@ -18,10 +18,23 @@ print("done")
 """
 
 
-def on_a_terminal(seconds, term="xterm"):
+ASIDE = """
+import time
+from rigup.cli import progress
+progress._PATIENCE = 0.05
+with progress.Waiting("Reading it ...") as waiting:
+    waiting.aside(print, "early")
+    while not waiting._shown:
+        time.sleep(0.01)
+    waiting.aside(print, "late")
+print("done")
+"""
+
+
+def on_a_terminal(seconds, term="xterm", code=CODE):
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", CODE.format(seconds=seconds)], stdout=theirs, stderr=theirs,
+        [sys.executable, "-c", code.format(seconds=seconds)], stdout=theirs, stderr=theirs,
         env={**os.environ, "TERM": term},
     )  # fmt: skip
     os.close(theirs)
@@ -43,6 +56,10 @@ class TestOnATerminal:
         said = on_a_terminal(0.6)
         assert "Reading it ..." in said
         assert said.split("Reading it ...")[1].startswith("\r\x1b[2K")
+
+    def test_what_is_said_meanwhile_stands_in_a_line_of_its_own(self):
+        said = on_a_terminal(0, code=ASIDE)
+        assert said.startswith("early\r\nReading it ...\r\x1b[2Klate\r\nReading it ...\r\x1b[2Kdone")
 
     def test_a_terminal_that_cannot_take_back_hears_nothing(self):
         assert "Reading" not in on_a_terminal(0.6, "dumb")

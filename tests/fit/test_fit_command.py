@@ -184,3 +184,19 @@ def test_a_draft_of_another_vocabulary_is_told(file: str, tmp_path: Path) -> Non
 def test_a_draft_goes_with_llama_alone(file: str, more: list[str]) -> None:
     found = CliRunner().invoke(main, ["fit", file, "--on", "cpu", "--draft", file, *more])
     assert (found.exit_code, "llama.cpp alone" in found.output) == (2, True)
+
+
+@pytest.mark.parametrize(("context", "parallel"), [("524288", "1"), ("1048576", "2")])
+def test_more_context_than_the_model_was_made_for_is_one_sentence(file: str, context: str, parallel: str) -> None:
+    told = " ".join(
+        _run(file, "--on", "RTX 3090, ram 640GB", "--context", context, "--parallel", parallel).output.split()
+    )
+    assert f"with {context} tokens of context" in told
+    assert "The model was made for 131072 tokens of context: more fits, and it answers worse beyond those." in told
+    assert "The longest context that fits" not in told
+
+
+def test_the_longest_context_is_told_where_memory_bounds_it(file: str) -> None:
+    told = " ".join(_run(file, "--on", "GTX 1050 Ti, ram 4GB", "--context", "4096").output.split())
+    assert "The longest context that fits like this" in told
+    assert "The model was made for" not in told

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,9 +68,10 @@ class Engines:
         from rigup.llm.hub.errors import ModelError
 
         try:
-            with Waiting(_("Starting {model} …").format(model=model)):
+            with Waiting(_("Starting {model} …").format(model=model)) as waiting:
                 self._engine = start(
-                    start_request(model, self._form, template=self._file(), embeddings=False), notify=self.notify
+                    start_request(model, self._form, template=self._file(), embeddings=False),
+                    notify=partial(waiting.aside, self.notify),
                 )
         except (EngineError, FitError, ModelError) as error:
             raise EndpointError("engine", str(error)) from error

@@ -1,7 +1,7 @@
 """The talk at a terminal: what is typed is asked, answers come, and commands begin with a slash."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -109,8 +109,12 @@ class Talk:
         return self._models() if command == "/model" else ()
 
     def _models(self) -> list[str]:
-        """Models that can be talked to."""
-        return self._options.engines.names() if self._options.engines else self.endpoint.about.models
+        """Models that can be talked to; the one of now first, where it lies in no store."""
+        engines = self._options.engines
+        if engines is None:
+            return self.endpoint.about.models
+        names = engines.names()
+        return names if self.said.model in ("", *names) else [self.said.model, *names]
 
     def _take_line(self, line: str) -> None:
         if not line.strip():
@@ -249,7 +253,8 @@ class Talk:
 
     def params(self, _rest: str) -> None:
         """All parameters, as they are."""
-        click.echo(parameter_lines(self.said.settings, self.endpoint.about.kind))
+        apart = (SYSTEM,) if self._options.engines is None else (SYSTEM, TEMPLATE)
+        click.echo(parameter_lines(self.said.settings, self.endpoint.about.kind, apart))
 
     def save(self, rest: str, replace: bool = False) -> None:
         """Keep the talk in a file."""
@@ -350,13 +355,16 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
-def parameter_lines(settings: dict[str, object], kind: str = "") -> str:
-    """The table of parameters: name, value, range, effect; what the endpoint does not take is marked."""
+def parameter_lines(settings: dict[str, object], kind: str = "", apart: Sequence[str] = ()) -> str:
+    """The table of parameters: name, value, range, effect; what the endpoint does not take is marked.
+
+    Those of `apart` are no part of a request, and hold all the same.
+    """
     lines = []
     for row in parameters():
         value = settings.get(row.name, row.usual)
         shown = str(value).replace("\n", " ")
-        taken = not kind or row.name == SYSTEM or bool(row.names.get(kind))
+        taken = not kind or row.name in apart or bool(row.names.get(kind))
         head = f"{row.name:<18} {shown[:20] or '-':<8} {row.range_text()}"
         effect = sentences("" if taken else _("This endpoint does not take it."), _(row.effect))
         lines += [style(head, bold=row.name in settings), *wrapped(effect, "    ", "    ")]

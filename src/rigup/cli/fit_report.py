@@ -135,7 +135,10 @@ def _answers(fit: Fit) -> list[str]:
     if answers.changes is UNSET:
         return []
     lines = []
-    if answers.longest_context:
+    if answers.longest_context and fit.fits and fit.request.context > answers.longest_context:
+        sentence = _("The model was made for {count} tokens of context: more fits, and it answers worse beyond those.")
+        lines += wrapped(sentence.format(count=fit.model.context_trained or answers.longest_context))
+    elif answers.longest_context:
         lines += wrapped(_("The longest context that fits like this: {count} tokens.").format(count=answers.longest_context))  # fmt: skip
     if answers.sequences is not UNSET:
         sentence = _("Its cache holds {count} tokens, which is {sequences} sequences of this length at once.")

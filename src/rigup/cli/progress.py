@@ -2,6 +2,7 @@
 
 import sys
 import threading
+from collections.abc import Callable
 from types import TracebackType
 
 from rigup.cli.guard import unguarded
@@ -20,6 +21,7 @@ class Waiting:
         self._told, self._shown = message, False
         self._timer = threading.Timer(_PATIENCE, self._show)
         self._timer.daemon = True
+        self._one = threading.Lock()  # of them speaks at a time
 
     def __enter__(self) -> "Waiting":
         if _can_take_back():
@@ -34,10 +36,22 @@ class Waiting:
             unguarded(sys.stderr).write(_CLEAR)
             sys.stderr.flush()
 
+    def aside(self, say: Callable[[str], None], text: str) -> None:
+        """Say something that stays, above the word."""
+        with self._one:
+            if self._shown:
+                unguarded(sys.stderr).write(_CLEAR)
+                sys.stderr.flush()
+            say(text)
+            if self._shown:
+                sys.stderr.write(self._told)
+                sys.stderr.flush()
+
     def _show(self) -> None:
-        self._shown = True
-        sys.stderr.write(self._told)
-        sys.stderr.flush()
+        with self._one:
+            self._shown = True
+            sys.stderr.write(self._told)
+            sys.stderr.flush()
 
 
 def _can_take_back() -> bool:

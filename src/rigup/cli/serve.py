@@ -34,6 +34,7 @@ _LEAST_KEY, _MOST_KEY = 16, 512
 @click.option("--api-key-variable", "key_variable", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Holds the key of that endpoint.")  # fmt: skip
 @click.option("--rerank", is_flag=True, help="Rank texts (/v1/rerank), by a model whose file does not say that it is made for it.")  # fmt: skip
 @click.option("--template", type=click.Path(exists=True, dir_okay=False), metavar="FILE", help="Another chat template.")  # fmt: skip
+@click.option("--set", "pairs", multiple=True, metavar="NAME=VALUE", help="What holds where a request does not say: temperature=0.6, reasoning=off … (`rigup chat --params`). May be given several times.")  # fmt: skip
 @click.option("--no-embeddings", is_flag=True, help="Do not embed texts.")
 @click.option("--loaded", type=click.IntRange(1, 64), default=1, show_default=True, metavar="N", help="Of several models, so many are loaded at once.")  # fmt: skip
 @click.option("--idle", type=click.FloatRange(0), default=None, metavar="SECONDS", help="End a model that nobody asks for so long; 0 is never. By default 600, and never where it is the only one.")  # fmt: skip
@@ -62,9 +63,10 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
         raise click.UsageError(_("A draft model goes with one model that is started here."))
     import importlib.util
 
-    if importlib.util.find_spec("h11") is None:
-        raise WrongRequest(_("Serving models needs h11: install it with `pip install 'rigup[llm]'`."))
+    if importlib.util.find_spec("httptools") is None:
+        raise WrongRequest(_("Serving models needs httptools: install it with `pip install 'rigup[llm]'`."))
     from rigup.fit.errors import FitError
+    from rigup.llm.chat.parameters import ParameterError
     from rigup.llm.engines.errors import EngineError
     from rigup.llm.hub.errors import ModelError
     from rigup.llm.server.errors import Refused
@@ -75,6 +77,8 @@ def command(models: tuple[str, ...], as_json: bool, yes: bool, **wish: Any) -> i
 
             return service(click.get_current_context(), models, wish, yes=yes, as_json=as_json)
         return _serve(models, wish, as_json)
+    except ParameterError as error:
+        raise click.UsageError(str(error)) from error
     except (EngineError, FitError, ModelError, Refused) as error:
         raise CannotBeDone(str(error)) from error
 
@@ -120,6 +124,8 @@ def _serve(models: tuple[str, ...], wish: dict[str, Any], as_json: bool) -> int:
 
 
 def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
+    from rigup.llm.server.usual import usual
+
     name, equals, model = word.partition("=")
     if not equals or os.path.exists(word):
         name, model = "", word
@@ -127,7 +133,7 @@ def _wished(word: str, wish: dict[str, Any]) -> "StartRequest":
         raise click.UsageError(_("{word} is not NAME=MODEL.").format(word=word[:200]))
     return start_request(
         model, wish, name, wish["parallel"], api=wish["api"], key_variable=wish["key_variable"],
-        template=wish["template"] or "", embeddings=not wish["no_embeddings"], rerank=wish["rerank"],
+        template=wish["template"] or "", embeddings=not wish["no_embeddings"], rerank=wish["rerank"], usual=usual(wish["pairs"]),
     )  # fmt: skip
 
 

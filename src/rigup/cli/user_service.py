@@ -102,10 +102,13 @@ def typed_words(
         name = option.name or ""
         if name in own or context.get_parameter_source(name) is not ParameterSource.COMMANDLINE:
             continue
-        value, flag = given[name], option.opts[-1]
-        is_path = name in paths or (os.sep in str(value) and os.path.exists(str(value)))
-        typed = os.path.abspath(value) if is_path else str(value)
-        words += [flag] if isinstance(option, click.Option) and option.is_flag else [flag, typed]
+        flag = option.opts[-1]
+        if isinstance(option, click.Option) and option.is_flag:
+            words.append(flag)
+            continue
+        for value in given[name] if option.multiple else (given[name],):
+            is_path = name in paths or (os.sep in str(value) and os.path.exists(str(value)))
+            words += [flag, os.path.abspath(value) if is_path else str(value)]
     return words
 
 

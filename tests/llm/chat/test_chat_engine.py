@@ -242,6 +242,17 @@ def test_a_template_is_changed_in_the_talk_and_what_does_not_start_costs_nothing
 
 
 @linux
+def test_the_model_that_runs_is_listed_and_what_its_engine_takes_is_told(how, tmp_path):
+    with terminal("chat", *how, XDG_STATE_HOME=str(tmp_path), HOME=str(tmp_path), lines=100) as shown:
+        shown.until(lambda: any(line.startswith("›") for line in shown.lines()), 120)
+        shown.send("/model\r")
+        shown.until("* tiny").send("/params\r")
+        shown.until("chat-template      -").send("\x04")
+        assert shown.status() == 0
+        assert "does not take it" not in shown.text()
+
+
+@linux
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def test_however_rigup_ends_the_engine_ends_too(how, tmp_path, end):
     with terminal("chat", *how, XDG_STATE_HOME=str(tmp_path)) as shown:

@@ -224,7 +224,9 @@ def test_without_its_extra_it_says_what_to_install(monkeypatch):
     import importlib.util
 
     real = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *more: None if name == "h11" else real(name, *more))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "httptools" else real(name, *more)
+    )
     found = said("x.gguf")
     assert found.exit_code == 2
     assert "rigup[llm]" in found.output

@@ -62,6 +62,14 @@ def test_by_default_it_is_shown_and_nothing_is_changed(account, capsys):
     assert said(account) == []
 
 
+def test_an_option_that_is_given_several_times_is_in_the_service_so(account):
+    assert (
+        run(["serve", "a model.gguf", "--set", "temperature=0.6", "--set", "top-k=20", "--install-service", "--yes"])
+        == 0
+    )
+    assert '"serve" "--set" "temperature=0.6" "--set" "top-k=20" "--port"' in unit(account).read_text()
+
+
 def test_it_is_installed_with_whole_paths_and_its_key_in_a_file_of_its_own(account, capsys):
     words = [
         "serve",

@@ -11,6 +11,7 @@ from rigup.llm.server import connection
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.gbnf import gbnf
 from rigup.llm.server.metrics import Metrics
+from rigup.llm.server.ollama_models import served_name
 from rigup.llm.server.responses import as_chat
 
 
@@ -135,6 +136,8 @@ def test_more_connections_than_there_may_be_are_refused(server):
     finally:
         for one in doors:
             one.close()
+    while raw(server.port, get("/health")).startswith(b"HTTP/1.1 503"):
+        time.sleep(0.01)  # others are let in again once the server has seen that these are gone
 
 
 def test_labels_of_metrics_cannot_break_out():
@@ -197,3 +200,29 @@ def test_a_grammar_says_what_may_be_left_out():
     assert "char{0,5}" in text
     assert '"\\"q\\\\\\"\\""' in text
     assert " | " in text.split("root ::=")[0] or " | " in text
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/api/show", {"model": "one"}, 200),
+        ("/api/show", {"name": "one:latest"}, 200),
+        ("/api/show", {"model": "hub.one:latest"}, 200),  # as Open WebUI asks, with a prefix of its connection
+        ("/api/show", {"model": "my.hub.two"}, 200),
+        ("/api/show", {"model": "hub.three"}, 404),
+        ("/api/show", {"model": "hub."}, 404),
+        ("/api/show", {"model": ".one."}, 404),
+        ("/api/chat", {"model": "hub.one", "messages": []}, 404),
+        ("/v1/chat/completions", {"model": "hub.one"}, 404),
+    ],
+)
+def test_what_a_model_is_can_be_asked_with_a_prefix_before_its_name(server, path, body, status):
+    assert told(raw(server.port, post(path, json.dumps(body).encode())))[0] == status
+
+
+def test_a_name_that_is_served_is_not_cut():
+    known = dict.fromkeys(("2.5", "qwen2.5", "a.b"))
+    for asked, name in (("qwen2.5", "qwen2.5"), ("hub.qwen2.5:latest", "qwen2.5"), ("a.b", "a.b"), ("x.a.b", "a.b"), ("hub.7b", "hub.7b")):  # fmt: skip
+        assert served_name({"model": asked}, known, prefixed=True) == name
+    assert served_name({"model": "x.2.5"}, known, prefixed=False) == "x.2.5"
+    assert served_name({"model": 3}, known, prefixed=True) == 3

@@ -1,5 +1,6 @@
 """Engines that break off, and clients that send what no client should: the reason is told, one answer each, and the server goes on."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -166,3 +167,107 @@ def test_whatever_bytes_come_the_server_goes_on(quiet, data, at):
         while door.recv(65536):
             pass
     assert raw(quiet.port, get("/health", "")).startswith(b"HTTP/1.1 200")
+
+
+_WHOLE = b'{"object":"chat.completion"}'
+ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b" % (len(_WHOLE), _WHOLE)
+_START = b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\n" + _AUTH
+CHUNKED = b'Transfer-Encoding: Chunked\r\n\r\n3;ext="y"\r\n{"a\r\n4\r\n":1}\r\n0\r\ntrailer: t\r\n\r\n'
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\n"
+TAKEN = {
+    "a length": _START + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "chunks with words and trailers": _START + CHUNKED,
+    "an upgrade that is passed by": _START + UPGRADE + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "an upgrade with chunks": _START + UPGRADE + CHUNKED,
+    "HTTP/1.0": b"POST /v1/chat/completions HTTP/1.0\r\n" + _AUTH + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "blanks around values": _START + b'Content-Length:   7 \t \r\n\r\n{"a":1}',
+    "a query": _START.replace(b"completions HTTP", b"completions?api-version=1 HTTP") + b'Content-Length: 7\r\n\r\n{"a":1}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("in_bytes", [False, True])
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_request_is_read_in_each_form_however_it_is_cut(name, in_bytes):
+    request = TAKEN[name]
+    with Endpoint(ANSWER) as endpoint, served(endpoint) as server, socket.create_connection(("127.0.0.1", server.port), WAIT) as door:  # fmt: skip
+        door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in (bytes([one]) for one in request) if in_bytes else [request]:
+            door.sendall(piece)
+        found = b"".join(iter(lambda: door.recv(65536), b""))
+    assert found.startswith(b"HTTP/1.1 200")
+    ((_head, sent),) = endpoint.asked
+    assert json.loads(sent) == {"a": 1, "model": "far"}
+
+
+REFUSED = {
+    "both framings": _START + b'Content-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n',
+    "the same length twice": _START + b'Content-Length: 7\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    "a list of lengths": _START + b'Content-Length: 7, 7\r\n\r\n{"a":1}',
+    "a length with a sign": _START + b'Content-Length: +7\r\n\r\n{"a":1}',
+    "another coding before chunks": _START + b'Transfer-Encoding: gzip, chunked\r\n\r\n7\r\n{"a":1}\r\n0\r\n\r\n',
+    "chunks in HTTP/1.0": _START.replace(b"HTTP/1.1", b"HTTP/1.0") + CHUNKED,
+    "a chunk longer than it says": _START + b'Transfer-Encoding: chunked\r\n\r\n7\r\n{"a":1}x\r\n0\r\n\r\n',
+    "a folded line": _START + b'Transfer-Encoding:\r\n chunked\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    "bare line feeds": _START.replace(b"\r\n", b"\n") + b'Content-Length: 7\n\n{"a":1}',
+    "no host": b"POST /v1/chat/completions HTTP/1.1\r\n" + _AUTH + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "two hosts": _START + b'Host: y\r\nContent-Length: 7\r\n\r\n{"a":1}',
+    "two keys": _START + _AUTH + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "another version": _START.replace(b"HTTP/1.1", b"HTTP/2.0") + b'Content-Length: 7\r\n\r\n{"a":1}',
+    "no version": b"POST /v1/chat/completions\r\n\r\n",
+    "an upgrade with both framings": _START + UPGRADE + b"Content-Length: 7\r\n" + CHUNKED,
+    "a long head": _START + b"x: " + b"y" * 40_000 + b'\r\nContent-Length: 7\r\n\r\n{"a":1}',
+}  # fmt: skip
+
+
+def test_what_could_be_read_in_two_ways_is_refused():
+    with Endpoint(ANSWER) as endpoint, served(endpoint) as server:
+        for name, request in REFUSED.items():
+            found = raw(server.port, request)
+            assert found[9:12] in (b"400", b"431"), name
+            assert found.count(b"HTTP/1.1 ") == 1, name
+    assert endpoint.asked == []
+
+
+def test_who_waits_for_leave_to_send_a_body_has_it():
+    with Endpoint(ANSWER) as endpoint, served(endpoint, most_body=1000) as server:
+        with socket.create_connection(("127.0.0.1", server.port), WAIT) as door:
+            door.sendall(_START + b"Expect: 100-Continue\r\nContent-Length: 7\r\n\r\n")
+            assert door.recv(100) == b"HTTP/1.1 100 Continue\r\n\r\n"
+            door.sendall(b'{"a"')
+            door.sendall(b":1}")
+            assert b"".join(iter(lambda: door.recv(65536), b"")).startswith(b"HTTP/1.1 200")
+        assert raw(server.port, _START + b"Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n").startswith(
+            b"HTTP/1.1 413"
+        )
+    assert len(endpoint.asked) == 1
+
+
+def test_who_leaves_lets_the_engine_go():
+    """The engine's connection ends as soon as the client's does, before and after the answer's head."""
+    for sent in (b"", HEAD + CHUNK):
+        door = socket.create_server(("127.0.0.1", 0))
+        with Endpoint(b"") as known, served(known) as server:
+            server.engine("far").base_url = f"http://127.0.0.1:{door.getsockname()[1]}/v1"
+            client = socket.create_connection(("127.0.0.1", server.port), WAIT)
+            client.sendall(TAKEN["a length"])
+            engine, _address = door.accept()
+            engine.settimeout(WAIT)
+            assert engine.recv(65536)
+            engine.sendall(sent)
+            client.close()
+            with contextlib.suppress(ConnectionResetError):
+                assert engine.recv(65536) == b""
+            engine.close()
+        door.close()
+
+
+def test_an_engine_that_is_gone_is_told_as_such():
+    with Endpoint(b"") as endpoint, served(endpoint) as server:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        server.engine("far").base_url = f"http://127.0.0.1:{port}/v1"
+        answer = raw(server.port, TAKEN["a length"])
+        assert answer.startswith(b"HTTP/1.1 502")
+        assert b"engine_unreachable" in answer
+        assert b'{code="502",model="far",path="/v1/chat/completions"} 1' in raw(server.port, get("/metrics"))
+        assert b'rigup_llm_requests_in_progress{model="far"} 0' in raw(server.port, get("/metrics"))

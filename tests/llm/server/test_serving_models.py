@@ -85,6 +85,20 @@ def test_embeddings(client):
             client.embeddings.create(model="tiny", input=tokens)
 
 
+def test_a_chat_model_embeds_what_its_context_holds(tiny_model, engine_python):
+    """More than llama.cpp's own batch; each part of the text counts."""
+    with (
+        Running([wish(tiny_model, engine_python, "tiny", context=1536)]) as server,
+        openai.OpenAI(base_url=server.url, api_key=KEY, max_retries=0, timeout=WAIT) as client,
+    ):
+        texts = ["count from 1 to 9 " * 150, "red cat " + "count from 1 to 9 " * 150, "count from 1 to 9 " * 300]
+        told = client.embeddings.create(model="tiny", input=texts[:2])
+        assert told.usage.prompt_tokens > 2 * 512
+        assert told.data[0].embedding != pytest.approx(told.data[1].embedding, abs=1e-3)
+        with pytest.raises(openai.BadRequestError, match="context"):
+            client.embeddings.create(model="tiny", input=texts[2])
+
+
 def test_models(client):
     (one,) = client.models.list().data
     assert (one.id, one.max_model_len) == ("tiny", 512)

@@ -131,7 +131,8 @@ def llama_words(wish: StartRequest, settings: Settings, port: int) -> list[str]:
     words += ["--host", "127.0.0.1", "--port", str(port), "--alias", wish.called, "--jinja", "--metrics", "-lv", _TOLD_LOG]  # fmt: skip
     words += ["--reranking"] if settings.ranks else []
     words += ["--embeddings"] if embeds else []
-    words += ["--pooling", "mean"] if embeds and not settings.pools_tokens else []
+    # of a chat model the state of its last token, which has seen all: a mean is computed of one batch alone, and refused beyond it
+    words += ["--pooling", "last"] if embeds and not settings.pools_tokens else []
     words += ["--model-draft", wish.draft, "--gpu-layers-draft", str(settings.draft_layers)] if wish.draft else []
     words += ["--mmproj", wish.projector] if wish.projector else []
     return [*words, "--chat-template-file", wish.template] if wish.template else words

@@ -1,6 +1,7 @@
 """What is to be run: a model, and how."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -28,6 +29,7 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
         template: a file with another chat template.
         draft: a small GGUF model that guesses tokens, which this one checks several at once; "" for none.
         embeddings: texts can be embedded too.
+        usual: parameters of an answer, as `chat.parameters` has them, that hold where a request does not say.
         rerank: it ranks texts; a model whose header says so does in any case.
         on: as `rigup fit --on`: "cpu" leaves the devices alone.
         patience: seconds until it must answer.
@@ -47,6 +49,7 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
     template: str = ""
     draft: str = ""
     embeddings: bool = True
+    usual: dict[str, Any] = {}
     rerank: bool = False
     on: str | None = None
     patience: float = 900.0

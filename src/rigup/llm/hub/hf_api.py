@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SECONDS = 30.0
+_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 
 
 class Hub(NamedTuple):
@@ -105,7 +107,8 @@ def no_answer(host: str, error: Exception) -> str:
     """What is said where nobody answers, and that there are mirrors."""
     from rigup.knowledge.mirrors import mirror_names, mirrored
 
-    sentence = _("{host} does not answer: {why}.").format(host=host, why=str(error) or type(error).__name__)
+    why = _NUMBER.sub("", str(error)) or type(error).__name__
+    sentence = _("{host} does not answer: {why}.").format(host=host, why=why)
     held = ", ".join(name for name in mirror_names() if mirrored(name, "hub"))
     return sentences(sentence, _("Where it cannot be reached, --mirror takes a copy: {names}.").format(names=held) if held else "")  # fmt: skip
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
-import h11
+import httptools
 import msgspec
 
 from rigup.llm.engines.running import RunningEngine
@@ -27,33 +27,64 @@ async def pieces(engine: RunningEngine, method: str, path: str, body: bytes = b"
         reader, writer = await asyncio.open_connection(where.host, where.port, ssl=where.secure)
     except OSError as error:
         raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
+    answer = _Answer()
+    parser = httptools.HttpResponseParser(answer)
     try:
         writer.write(request_for(engine, method, path, body))
-        http = h11.Connection(h11.CLIENT)
-        http.send(
-            h11.Request(method=method, target=path, headers=[("host", "engine"), ("content-length", str(len(body)))])
-        )
-        http.send(h11.Data(data=body))
-        http.send(h11.EndOfMessage())
-        status, refused = 0, b""
-        while True:
-            event = http.next_event()
-            if event is h11.NEED_DATA:
-                http.receive_data(await reader.read(_PIECE))
-            elif isinstance(event, h11.Response):
-                status = event.status_code
-            elif isinstance(event, h11.Data) and status < 300:
-                yield bytes(event.data)
-            elif isinstance(event, h11.Data):
-                refused = (refused + bytes(event.data))[:_PIECE]
-            elif isinstance(event, h11.EndOfMessage):
-                break
+        refused = b""
+        while not answer.whole:
+            if data := await reader.read(_PIECE):
+                parser.feed_data(data)
+            elif not answer.ends_with_connection:
+                raise Refused(502, "engine_failed", await broken_off(engine))
+            else:
+                answer.whole = True
+            status, piece = answer.taken(parser)
+            if status >= 300:
+                refused = (refused + piece)[:_PIECE]
+            elif piece:
+                yield piece
         if status >= 300:
             raise _refusal(status, refused)
-    except (h11.RemoteProtocolError, OSError) as error:
+    except (httptools.HttpParserError, httptools.HttpParserUpgrade, OSError) as error:
         raise Refused(502, "engine_failed", await broken_off(engine)) from error
     finally:
         writer.transport.abort()
+
+
+class _Answer:
+    """What a parser has read of an answer, and nobody has taken yet."""
+
+    def __init__(self) -> None:
+        self.whole, self._headed, self._bounded = False, False, False
+        self._pieces: list[bytes] = []
+
+    @property
+    def ends_with_connection(self) -> bool:
+        """Whether its head says of no other end."""
+        return self._headed and not self._bounded
+
+    def taken(self, parser: httptools.HttpResponseParser) -> tuple[int, bytes]:
+        """The status, and what came of the body since; 0 before the head is whole."""
+        body = b"".join(self._pieces)
+        self._pieces.clear()
+        return parser.get_status_code() if self._headed else 0, body
+
+    def on_header(self, name: bytes, _value: bytes) -> None:
+        """A line of the head."""
+        self._bounded |= name.lower() in (b"content-length", b"transfer-encoding")
+
+    def on_headers_complete(self) -> None:
+        """The head is whole."""
+        self._headed = True
+
+    def on_body(self, piece: bytes) -> None:
+        """A piece of the body."""
+        self._pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        """The answer is."""
+        self.whole = True
 
 
 async def broken_off(engine: RunningEngine) -> str:

@@ -14,6 +14,7 @@ from rigup.llm.engines.running import RunningEngine, start
 from rigup.llm.engines.wish import StartRequest
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
+from rigup.llm.server.usual import not_taken
 
 _LOOK = 0.5
 _REMEMBERED = 10.0  # seconds for which a load that failed is not tried again
@@ -54,7 +55,7 @@ class Models:
     def __init__(self, wishes: Sequence[StartRequest], machine: Here | None, metrics: Metrics, *, most: int, idle: float, say: Say) -> None:  # fmt: skip
         self.all = {served.name: served for served in map(Served, wishes)}
         self._machine, self._metrics, self._most, self._idle, self._say = machine, metrics, most, idle, say
-        self._room = asyncio.Condition()
+        self._freed = asyncio.Event()  # set and cleared again where an answer is whole: who waits for room looks then
         self._loads = asyncio.Lock()  # one after another, or two would share out the same room
         self._over = threading.Event()
 
@@ -82,8 +83,16 @@ class Models:
                 await asyncio.shield(served.loading)
             return served.engine
         except BaseException:
-            await self.done(served)
+            self.done(served)
             raise
+
+    def at_once(self, served: Served) -> RunningEngine | None:
+        """Its engine where one runs, None else; `done` must follow where it does."""
+        engine = served.engine
+        if engine is None or not engine.running:
+            return None
+        served.active += 1
+        return engine
 
     async def _ready(self, served: Served) -> None:
         try:
@@ -96,12 +105,12 @@ class Models:
         finally:
             served.loading = None
 
-    async def done(self, served: Served) -> None:
+    def done(self, served: Served) -> None:
         """A request is answered."""
         served.active -= 1
         served.last_used = time.monotonic()
-        async with self._room:
-            self._room.notify_all()
+        self._freed.set()
+        self._freed.clear()
 
     async def _load(self, served: Served) -> None:
         if served.fault and time.monotonic() - served.fault[0] < _REMEMBERED:
@@ -126,6 +135,8 @@ class Models:
         self._say(template.format(model=served.name, seconds=time.monotonic() - begun))
         for note in served.engine.notes:
             self._say(note)
+        for name in not_taken(served.engine, served.wish.usual):
+            self._say(_("This endpoint does not take {name}; it is not sent.").format(name=name))
 
     async def _make_room(self, wanted: Served) -> None:
         """End the one that was asked for longest ago; one that answers is waited for."""
@@ -160,9 +171,8 @@ class Models:
         """Wait until an answer is whole, or a moment has passed. Raises Refused, with these words, after `until`."""
         if time.monotonic() > until:
             raise Refused(503, "busy", refusal)
-        async with self._room:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._room.wait(), _LOOK)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._freed.wait(), _LOOK)
 
     async def _ended(self, served: Served) -> None:
         """Its engine ended unasked: why is told, and the next request starts another."""

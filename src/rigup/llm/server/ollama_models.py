@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -15,10 +16,21 @@ _LATEST = ":latest"
 _MOST = 64  # numbers of a list in a header that are told: tokens are none of them
 
 
-def served_name(name: object, known: dict[str, Served]) -> object:
-    """The name under which a model is served, for one that ends with the tag that ollama adds to names without any."""
-    if isinstance(name, str) and name not in known and name.endswith(_LATEST):
-        return name.removesuffix(_LATEST)
+def served_name(body: Mapping[str, Any], known: Mapping[str, Served], *, prefixed: bool) -> object:
+    """The name under which a model is served, for one that a client of ollama's interface asks for.
+
+    The tag that ollama adds to names without any may end it; `name` is how older clients call the field. With `prefixed` it may
+    also begin with a word and a dot: Open WebUI has such prefixes for its connections, takes them off before it chats or embeds,
+    and leaves them on when it asks what a model is.
+    """
+    name = body.get("model") or body.get("name")
+    while isinstance(name, str) and name not in known:
+        if name.removesuffix(_LATEST) in known:
+            return name.removesuffix(_LATEST)
+        _prefix, dot, rest = name.partition(".")
+        if not (prefixed and dot and rest):
+            return body.get("model") or body.get("name")
+        name = rest
     return name
 
 

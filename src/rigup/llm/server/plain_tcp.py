@@ -6,6 +6,7 @@ futures and rounds of the loop for each. Where a loop has no readers (Windows), 
 
 import asyncio
 import errno
+import os
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,23 +17,42 @@ _FULL, _LOW = (
     64 << 10,
     16 << 10,
 )  # bytes that a slow peer leaves, from which and up to which its protocol writes no more
-_AT_ONCE, _WAITING = 16, 512  # few at once, or all would wait for all: what was taken is seen to before more is
+_AT_ONCE, _WAITING = 32, 512  # a request that has come with its connection is seen to as that is taken
 _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _SCARCE_SECONDS = 1.0
 
 
+_UNDER_WAY = (errno.EINPROGRESS, errno.EWOULDBLOCK)
 _NOBODY = asyncio.Protocol()
 
 
-class PlainTransport(asyncio.Transport):
-    """A transport over a connected socket that does not block."""
+class NotConnectedError(OSError):
+    """Nobody was reached: nothing was sent."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, door: socket.socket, protocol: asyncio.Protocol) -> None:
+
+class PlainTransport(asyncio.Transport):
+    """A transport over a socket that does not block.
+
+    Args:
+        loop: has readers.
+        door: the socket.
+        protocol: is told of what happens.
+        stands: whether it is connected; where it is not yet, and will not be, the protocol loses it with NotConnectedError.
+        has_sent: whether the peer may have sent something by now.
+
+    """
+
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, door: socket.socket, protocol: asyncio.Protocol, *, stands: bool = True, has_sent: bool = False
+    ) -> None:  # fmt: skip
         super().__init__()
         self._loop, self._door, self._descriptor, self._protocol = loop, door, door.fileno(), protocol
         self._unsent = bytearray()
         self._reading, self._full, self._closing, self._lost, self._ends = False, False, False, False, False
+        self._stands = stands
         protocol.connection_made(self)
+        if has_sent and not self._closing:
+            self._read()
         self.resume_reading()
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
@@ -57,7 +77,8 @@ class PlainTransport(asyncio.Transport):
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
-            self._lose(error)
+            if error.errno != errno.ENOTCONN or self._stands:
+                self._lose(error)
             return
         if not data:
             self.close()
@@ -73,14 +94,8 @@ class PlainTransport(asyncio.Transport):
         if self._lost or not data:
             return
         if not self._unsent:
-            try:
-                sent = self._door.send(data)
-            except (BlockingIOError, InterruptedError):
-                sent = 0
-            except OSError as error:
-                self._lose(error)
-                return
-            if sent == len(data):
+            sent = self._sent(data)
+            if sent == len(data) or self._lost:
                 return
             data = memoryview(data)[sent:]
             self._loop.add_writer(self._descriptor, self._send)
@@ -89,13 +104,22 @@ class PlainTransport(asyncio.Transport):
             self._full = True
             self._protocol.pause_writing()
 
-    def _send(self) -> None:
+    def _sent(self, data: Any) -> int:
+        """Send what the peer takes; how much that is."""
         try:
-            del self._unsent[: self._door.send(self._unsent)]
+            count = self._door.send(data)
         except (BlockingIOError, InterruptedError):
-            return
+            return 0
         except OSError as error:
-            self._lose(error)
+            if error.errno != errno.ENOTCONN or self._stands:  # some systems say so while a connection is under way
+                self._lose(error)
+            return 0
+        self._stands = True
+        return count
+
+    def _send(self) -> None:
+        del self._unsent[: self._sent(self._unsent)]
+        if self._lost:
             return
         if not self._unsent:
             self._loop.remove_writer(self._descriptor)
@@ -145,6 +169,8 @@ class PlainTransport(asyncio.Transport):
             self._loop.remove_writer(self._descriptor)
             self._unsent.clear()
         self._door.close()
+        if isinstance(error, OSError) and not self._stands:
+            error = NotConnectedError(error.errno, error.strerror)
         self._loop.call_soon(self._protocol.connection_lost, error)
         self._protocol = _NOBODY  # or the two would hold each other
 
@@ -177,6 +203,7 @@ class Listener:
         for shared in self._bound.sockets:
             door = shared.dup()
             self._doors.append(door)
+            door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # and so have those that it takes
             door.listen(_WAITING)
             self._loop.add_reader(door, self._take, door)
 
@@ -193,8 +220,7 @@ class Listener:
                 self._again(door)
                 return
             client.setblocking(False)
-            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            PlainTransport(self._loop, client, self._protocol())
+            PlainTransport(self._loop, client, self._protocol(), has_sent=True)
 
     def _again(self, door: socket.socket) -> None:
         def take() -> None:
@@ -214,26 +240,23 @@ class Listener:
             door.close()
 
 
-async def connect(address: tuple[str, int], protocol: asyncio.Protocol) -> None:
-    """Connect a protocol to an address in digits. Raises OSError."""
-    loop = asyncio.get_running_loop()
+def connect(address: tuple[str, int], protocol: asyncio.Protocol) -> None:
+    """Connect a protocol to an address in digits: what it writes at once is sent as soon as that can be.
+
+    Where nobody is reached the protocol is told by the error with which it loses the connection.
+
+    Raises:
+        OSError: it is known now that it cannot be.
+
+    """
     door = socket.socket(socket.AF_INET6 if ":" in address[0] else socket.AF_INET)
     try:
         door.setblocking(False)
         door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if door.connect_ex(address) and not _stands(
-            door
-        ):  # on loopback it stands at once, though the first call denies it
-            await loop.sock_connect(door, address)
+        number = door.connect_ex(address)
+        if number and number not in _UNDER_WAY:
+            raise OSError(number, os.strerror(number))
     except BaseException:
         door.close()
         raise
-    PlainTransport(loop, door, protocol)
-
-
-def _stands(door: socket.socket) -> bool:
-    try:
-        door.getpeername()
-    except OSError:
-        return False
-    return True
+    PlainTransport(asyncio.get_running_loop(), door, protocol, stands=not number)

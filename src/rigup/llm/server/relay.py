@@ -3,6 +3,8 @@
 import asyncio
 import functools
 import ssl
+import time
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
@@ -23,9 +25,54 @@ class Client:
 
     transport: asyncio.Transport
 
-    def answering(self, status: int, source: "Relay") -> None:
-        """The answer begins: its status, and who is to be paused where the client is slow."""
+    def passed_to(self, source: "Relay") -> None:
+        """An engine is asked: who is to be paused where the client is slow, and let go where it leaves."""
         raise NotImplementedError
+
+    def answering(self, status: int) -> None:
+        """The answer begins, with this status."""
+        raise NotImplementedError
+
+
+class Begun(msgspec.Struct, frozen=True, gc=False):
+    """The head of an engine's answer.
+
+    Attributes:
+        status: of HTTP.
+        head: as the client gets it.
+        chunked: how the body comes.
+        events: that it is a stream of events.
+        length: of the body; -1 where nobody says.
+
+    """
+
+    status: int
+    head: bytes
+    chunked: bool
+    events: bool
+    length: int
+
+
+@functools.lru_cache(64)  # the heads of an engine's streams are the same but for the time
+def begun(head: bytes) -> Begun | None:
+    """What a head says; None where it is none."""
+    first, *lines = head.split(b"\r\n")
+    words = first.split(b" ", 2)
+    if len(words) < 2 or not words[1].isdigit():
+        return None
+    kept, said = [], dict[bytes, bytes]()
+    for line in lines:
+        name, _colon, value = line.partition(b":")
+        low, value = name.strip().lower(), value.strip()
+        if low in _KEPT:
+            said[low] = value
+            kept.append(low + b": " + value + b"\r\n")
+    length = said.get(b"content-length", b"")
+    return Begun(
+        int(words[1]), b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n",
+        said.get(b"transfer-encoding", b"").lower() == b"chunked", said.get(b"content-type", b"").startswith(b"text/event-stream"),
+        int(length) if length.isdigit() else -1,
+    )  # fmt: skip
 
 
 class Relay(asyncio.Protocol):
@@ -34,23 +81,26 @@ class Relay(asyncio.Protocol):
     Args:
         client: who gets the answer.
         request: the bytes of the whole request.
+        over: is called once the connection has ended.
 
     Attributes:
         status: of the answer; 0 until it begins.
         sent: bytes of the answer that went to the client.
         whole: whether the answer ended as its head said.
-        began: when the answer did, by the loop's clock.
+        began: when the answer did, by the monotonic clock.
+        unreached: why the engine could not be reached; None where it was.
 
     """
 
-    def __init__(self, client: Client, request: bytes) -> None:
-        self._client, self._request = client, request
-        self._head = b""
-        self._chunked, self._left, self._events, self._gathered = False, -1, False, False
+    def __init__(self, client: Client, request: bytes, over: Callable[["Relay"], None]) -> None:
+        self._client, self._request, self._over = client, request, over
+        self._head, self._begun = b"", _NOT_BEGUN
+        self._gathered = False
         self._tail = b""
         self.status, self.sent, self.whole, self.began = 0, 0, False, 0.0
-        self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.unreached: OSError | None = None
         self._transport: asyncio.Transport | None = None
+        client.passed_to(self)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the request."""
@@ -63,57 +113,38 @@ class Relay(asyncio.Protocol):
         """Pass it on."""
         if not self.status:
             self._head += data
-            end = self._head.find(b"\r\n\r\n")
-            if end < 0:
-                if len(self._head) > _MOST_HEAD:
+            head, blank, data = self._head.partition(b"\r\n\r\n")
+            if not blank:
+                if len(head) > _MOST_HEAD:
                     self.cut()
                 return
-            data = self._head[end + 4 :]
-            head = self._begun(self._head[:end])
-            if not head:
+            found = begun(head)
+            if found is None:
+                self.cut()
                 return
-            self._client.transport.write(head + data)
+            self._head, self._begun = b"", found
+            self.status, self.began = found.status, time.monotonic()
+            self._client.answering(found.status)
+            self._client.transport.write(found.head + data)
         else:
             self._client.transport.write(data)
-        if (
-            not self._gathered and self._events and data and self._transport is not None
-        ):  # the first piece waits for nobody
-            self._gathered = True
+        if data and self._begun.events and not self._gathered and self._transport is not None:
+            self._gathered = True  # the first piece waits for nobody
             gather(self._transport)
         self.sent += len(data)
         self._tail = data[-5:] if len(data) >= len(_LAST) else (self._tail + data)[-5:]
 
-    def _begun(self, head: bytes) -> bytes:
-        """The head for the client; empty where the engine's is none."""
-        lines = head.split(b"\r\n")
-        words = lines[0].split(b" ", 2)
-        if len(words) < 2 or not words[1].isdigit():
-            self.cut()
-            return b""
-        kept = []
-        for line in lines[1:]:
-            name, _colon, value = line.partition(b":")
-            low, value = name.strip().lower(), value.strip()
-            if low in _KEPT:
-                kept.append(low + b": " + value + b"\r\n")
-            self._chunked |= low == b"transfer-encoding" and value.lower() == b"chunked"
-            self._events |= low == b"content-type" and value.startswith(b"text/event-stream")
-            if low == b"content-length" and value.isdigit():
-                self._left = int(value)
-        self.status, self.began = int(words[1]), asyncio.get_running_loop().time()
-        self._client.answering(self.status, self)
-        return b" ".join((b"HTTP/1.1", *words[1:])) + b"\r\n" + b"".join(kept) + CLOSED + b"\r\n"
-
-    def connection_lost(self, _error: Exception | None) -> None:
+    def connection_lost(self, error: Exception | None) -> None:
         """The answer is over, or was cut off; of a stream that was the client is told."""
-        self.whole = bool(self.status) and (self._tail == _LAST if self._chunked else self._left in (-1, self.sent))
-        if not self.ended.done():
-            self.ended.set_result(None)
+        self.unreached = error if isinstance(error, plain_tcp.NotConnectedError) else None
+        length = self._begun.length
+        self.whole = bool(self.status) and (self._tail == _LAST if self._begun.chunked else length in (-1, self.sent))
+        self._over(self)
 
     def tell(self, error: Refused) -> bool:
         """Tell the client of a stream that was cut off why, in the stream itself; False where that cannot be."""
         between = not self.sent or self._tail.endswith(b"\n\r\n")  # a chunk that ends with an event is whole
-        if not (self._events and self._chunked and between):
+        if not (self._begun.events and self._begun.chunked and between):
             return False
         event = b"data: " + body_of(error) + b"\n\n"
         self._client.transport.write(b"%x\r\n%b\r\n%b" % (len(event), event, _LAST))
@@ -128,6 +159,9 @@ class Relay(asyncio.Protocol):
         """Let the engine go at once: it stops computing for this request."""
         if self._transport is not None:
             self._transport.abort()
+
+
+_NOT_BEGUN = Begun(0, b"", False, False, -1)
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -163,16 +197,32 @@ def place(base_url: str, key: str) -> Place:
     return Place(host, port, digits, secure, head, parts.path.rstrip("/"))
 
 
+def connect_at_once(engine: RunningEngine, relay: Relay) -> bool:
+    """Connect a relay to an engine whose address is digits; False where that takes more. Raises Refused."""
+    where = place(engine.base_url, engine.key)
+    if where.secure or not where.digits or not plain_tcp.has_readers(asyncio.get_running_loop()):
+        return False
+    try:
+        plain_tcp.connect((where.host, where.port), relay)
+    except OSError as error:
+        raise unreachable(error) from error
+    return True
+
+
 async def connect(engine: RunningEngine, relay: Relay) -> None:
     """Connect a relay to an engine. Raises Refused where that cannot be."""
-    where, loop = place(engine.base_url, engine.key), asyncio.get_running_loop()
+    if connect_at_once(engine, relay):
+        return
+    where = place(engine.base_url, engine.key)
     try:
-        if where.digits and not where.secure and plain_tcp.has_readers(loop):
-            await plain_tcp.connect((where.host, where.port), relay)
-        else:
-            await loop.create_connection(lambda: relay, where.host, where.port, ssl=where.secure)
+        await asyncio.get_running_loop().create_connection(lambda: relay, where.host, where.port, ssl=where.secure)
     except OSError as error:
-        raise Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.") from error  # fmt: skip
+        raise unreachable(error) from error
+
+
+def unreachable(error: OSError) -> Refused:
+    """What a client is told whose engine cannot be reached."""
+    return Refused(502, "engine_unreachable", f"The engine does not answer: {error.strerror or error}.")
 
 
 def request_for(engine: RunningEngine, method: str, path: str, body: bytes) -> bytes:

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import functools
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 from urllib.parse import unquote
 
@@ -22,13 +23,15 @@ from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
 from rigup.llm.server.page import page, wanted_language
 from rigup.llm.server.plain_tcp import Listener
-from rigup.llm.server.relay import Relay, connect, json_of, request_for
+from rigup.llm.server.relay import Relay, connect, connect_at_once, json_of, request_for, unreachable
+from rigup.llm.server.usual import completed
 from rigup.version import __version__
 
 OF_MODELS = frozenset(
     "/v1/" + path for path in ("chat/completions", "completions", "responses", "embeddings", "messages", "messages/count_tokens", "rerank")
 )  # fmt: skip
 _HELD = (b"tool_choice", b"format")
+_IN_PROGRESS = "rigup_llm_requests_in_progress"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +127,7 @@ class Server:
             load.cancel()
             return False
         load.result()
-        await self.models.done(model)
+        self.models.done(model)
         return True
 
     async def _end(self, loop: asyncio.AbstractEventLoop, signals: Sequence[int]) -> None:
@@ -153,54 +156,100 @@ class Server:
 
     # -- requests ----------------------------------------------------------------------------------
 
-    async def _answer(self, client: Connection, asked: Asked) -> None:
-        model = ""
+    def _answer(self, client: Connection, asked: Asked) -> Coroutine[Any, Any, None] | None:
+        """Answer a request: what is left to be done in a task, or None where it is refused or passed on by now."""
+        model: Served | None = None
         try:
             if self._ending:
                 raise Refused(503, "ending", "The server is ending.")
-            if asked.path in _POSTED:
-                if asked.method != "POST":
-                    raise Refused(405, "method_not_allowed", "Send a POST.")
-                body = json_of(asked.body)
-                served = self.models.named(ollama_models.served_name(body.get("model"), self.models.all) if asked.path in OF_OLLAMA else body.get("model"))  # fmt: skip
-                model = served.name
-                await self._by_path(client, asked, body, served)
-            else:
-                await self._own(client, asked)
+            if asked.path not in _POSTED:
+                return self._counted(client, asked, None, self._own(client, asked))
+            if asked.method != "POST":
+                raise Refused(405, "method_not_allowed", "Send a POST.")
+            body = json_of(asked.body)
+            name = body.get("model")
+            if asked.path in OF_OLLAMA:
+                name = ollama_models.served_name(body, self.models.all, prefixed=asked.path == _SHOW)
+            model = self.models.named(name)
+            if asked.path in OF_MODELS and self._passes(client, asked, body, model):
+                return None
+        except Refused as error:
+            client.refuse(error)
+            self._count(client, asked, model)
+            return None
+        return self._counted(client, asked, model, self._by_path(client, asked, body, model))
+
+    async def _counted(
+        self, client: Connection, asked: Asked, model: Served | None, work: Coroutine[Any, Any, None]
+    ) -> None:
+        try:
+            await work
         except Refused as error:
             client.refuse(error)
         finally:
-            path = (
-                asked.path
-                if asked.path in _POSTED or asked.path in _OWN
-                else _OF_ONE
-                if asked.path.startswith(_OF_ONE)
-                else "other"
-            )
-            self.metrics.add("rigup_llm_requests_total", model=model, path=path, code=str(client.status or 499))
-            if self._plan.log_requests:
-                took = asyncio.get_running_loop().time() - asked.began
-                self._say(f"{asked.method[:10]} {path} {model} {client.status or 499} {took:.3f} s")
+            self._count(client, asked, model)
+
+    def _count(self, client: Connection, asked: Asked, model: Served | None) -> None:
+        """A request is answered, or its client has left."""
+        path = asked.path if asked.path in _POSTED or asked.path in _OWN else _OF_ONE if asked.path.startswith(_OF_ONE) else "other"  # fmt: skip
+        name = model.name if model else ""
+        self.metrics.add("rigup_llm_requests_total", model=name, path=path, code=str(client.status or 499))
+        if self._plan.log_requests:
+            took = time.monotonic() - asked.began
+            self._say(f"{asked.method[:10]} {path} {name} {client.status or 499} {took:.3f} s")
+
+    def _passes(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> bool:
+        """Pass a request on at once, where the engine runs and can have it as it came; whether it was. Raises Refused."""
+        if any(word in asked.body for word in _HELD):
+            return False
+        engine = self.models.at_once(model)
+        if engine is None:
+            return False
+        passed = False
+        try:
+            _is_for(engine, asked.path, body)
+            relay = Relay(
+                client, request_for(engine, "POST", asked.path, _body_for(engine, asked, body, model)),
+                functools.partial(self._passed, client, asked, model, engine),
+            )  # fmt: skip
+            passed = connect_at_once(engine, relay)
+        finally:
+            if not passed:
+                self.models.done(model)
+        if passed:
+            self.metrics.add(_IN_PROGRESS, model=model.name)
+        return passed
+
+    def _passed(self, client: Connection, asked: Asked, model: Served, engine: RunningEngine, relay: Relay) -> None:
+        """The engine has ended what was passed on."""
+        self.metrics.add(_IN_PROGRESS, -1, model=model.name)
+        self.models.done(model)
+        self._measure(asked, model, relay)
+        if relay.whole or client.transport.is_closing():
+            self._count(client, asked, model)
+            client.answered()
+        else:
+            client.goes_on(self._counted(client, asked, model, self._cut_off(client, engine, relay)))
 
     async def _by_path(self, client: Connection, asked: Asked, body: dict[str, Any], model: Served) -> None:
         """A request that names a model."""
         if asked.path in _ROOM_PATHS:
             await self._room(model, asked.path.endswith("/unload"))
             client.send(200, b'{"success":true}')
-        elif asked.path == "/api/show":
+        elif asked.path == _SHOW:
             client.send(200, msgspec.json.encode(await asyncio.to_thread(ollama_models.shown, model)))
         elif ends := ollama_api.loads_or_ends(asked.path, body):
             await self._room(model, ends == "unload")
             client.send(200, ollama_api.settled(asked.path, body, ends))
         else:
             engine = await self.models.engine(model)
-            self.metrics.add("rigup_llm_requests_in_progress", model=model.name)
+            self.metrics.add(_IN_PROGRESS, model=model.name)
             try:
                 answer = self._as_ollama if asked.path in OF_OLLAMA else self._as_openai
                 await answer(client, asked, body, engine, model)
             finally:
-                self.metrics.add("rigup_llm_requests_in_progress", -1, model=model.name)
-                await self.models.done(model)
+                self.metrics.add(_IN_PROGRESS, -1, model=model.name)
+                self.models.done(model)
 
     async def _room(self, model: Served, ends: bool) -> None:
         """Load a model, or end its engine, as llama.cpp's own router is asked to."""
@@ -208,29 +257,27 @@ class Server:
             await self.models.unload(model)
         else:
             await self.models.engine(model)
-            await self.models.done(model)
+            self.models.done(model)
 
     async def _as_openai(
         self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
     ) -> None:
-        _is_able(engine, asked.path)
-        if engine.pid:
-            pictures.check(body)
-            _has_text(asked.path, body)
+        _is_for(engine, asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
-            await held.answer(client, engine, body, wanted)
+            await held.answer(client, engine, completed(engine, model.wish.usual, asked.path, body), wanted)
         else:
-            await self._relayed(client, asked, engine, model, _body_for(engine, asked.body, body))
+            await self._relayed(client, asked, engine, model, _body_for(engine, asked, body, model))
 
     async def _as_ollama(
-        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, _model: Served
+        self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
     ) -> None:
         if asked.path in (ollama_api.EMBED, ollama_api.EMBED_ONE):
             _is_able(engine, "/v1/embeddings")
             await ollama_api.embed(client, asked.path, body, engine)
             return
         path, request = ollama_api.as_openai(asked.path, body)
+        request = completed(engine, model.wish.usual, path, request)
         wanted = held.held(path, request, engine)
         request["model"] = engine.theirs or engine.model
         source = held.chunks(engine, request, wanted) if wanted else events(engine, path, msgspec.json.encode(request))
@@ -240,22 +287,31 @@ class Server:
         self, client: Connection, asked: Asked, engine: RunningEngine, model: Served, body: bytes
     ) -> None:
         """The engine's own answer; what cut it off is told."""
-        request = request_for(engine, "POST", asked.path, body)
-        relay = Relay(client, request)
+        over = asyncio.Event()
+        relay = Relay(client, request_for(engine, "POST", asked.path, body), lambda _relay: over.set())
         await connect(engine, relay)
         try:
-            await relay.ended
+            await over.wait()
         finally:
             relay.cut()
-            self.metrics.add("rigup_llm_response_bytes_total", relay.sent, model=model.name)
-            if relay.status:
-                self.metrics.first_byte(model.name, relay.began - asked.began)
+            self._measure(asked, model, relay)
         if not relay.whole:
-            error = Refused(502, "engine_failed", await broken_off(engine))
-            if not client.status:
-                raise error
-            if not relay.tell(error):
-                client.transport.abort()
+            await self._cut_off(client, engine, relay)
+
+    def _measure(self, asked: Asked, model: Served, relay: Relay) -> None:
+        self.metrics.add("rigup_llm_response_bytes_total", relay.sent, model=model.name)
+        if relay.status:
+            self.metrics.first_byte(model.name, relay.began - asked.began)
+
+    async def _cut_off(self, client: Connection, engine: RunningEngine, relay: Relay) -> None:
+        """Tell a client why its answer ends, where that can still be. Raises Refused where it has not begun."""
+        if relay.unreached is not None:
+            raise unreachable(relay.unreached)
+        error = Refused(502, "engine_failed", await broken_off(engine))
+        if not client.status:
+            raise error
+        if not relay.tell(error):
+            client.transport.abort()
 
     async def _own(self, client: Connection, asked: Asked) -> None:
         _is_here(asked.path)
@@ -314,17 +370,28 @@ class Server:
         return self.metrics.text(texts)
 
 
-OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, "/api/show"))
+_SHOW = "/api/show"
+OF_OLLAMA = frozenset((ollama_api.CHAT, ollama_api.GENERATE, ollama_api.EMBED, ollama_api.EMBED_ONE, _SHOW))
 _ROOM_PATHS = frozenset(("/models/load", "/models/unload"))
 _POSTED = OF_MODELS | OF_OLLAMA | _ROOM_PATHS
 _OF_ONE = "/v1/models/"
 _OWN = frozenset(("/", "/health", "/v1/health", "/v1/models", "/models", "/metrics", "/api/version", "/api/tags", "/api/ps"))  # fmt: skip
 
 
-def _body_for(engine: RunningEngine, body: bytes, request: dict[str, Any]) -> bytes:
-    """The request as it came; an engine that rigup did not start knows the model by a name of its own."""
-    theirs = engine.theirs
-    return body if theirs in ("", request.get("model")) else msgspec.json.encode({**request, "model": theirs})
+def _body_for(engine: RunningEngine, asked: Asked, request: dict[str, Any], model: Served) -> bytes:
+    """The request as it came; with what was set for all, and an engine that rigup did not start knows the model by a name of its own."""
+    whole, theirs = completed(engine, model.wish.usual, asked.path, request), engine.theirs
+    if whole is request and theirs in ("", request.get("model")):
+        return asked.body
+    return msgspec.json.encode({**whole, "model": theirs} if theirs else whole)
+
+
+def _is_for(engine: RunningEngine, path: str, body: dict[str, Any]) -> None:
+    """Refuse what an engine does not do, or must not. Raises Refused."""
+    _is_able(engine, path)
+    if engine.pid:
+        pictures.check(body)
+        _has_text(path, body)
 
 
 def _is_able(engine: RunningEngine, path: str) -> None:
