@@ -39,7 +39,7 @@ class Diagnosis(NamedTuple):
 
     Attributes:
         complaint: pasted texts in which somebody says so, where nothing else does.
-        texts: all pasted texts.
+        answers: to the questions of pasted texts.
 
     """
 
@@ -47,7 +47,7 @@ class Diagnosis(NamedTuple):
     findings: list[Finding]
     skipped: Skipped
     complaint: tuple[Text, ...] = ()
-    texts: tuple[Text, ...] = ()
+    answers: tuple[AnsweredQuestion, ...] = ()
 
 
 def diagnose(source: str | None = None, wake: bool = False) -> Doctor:
@@ -75,12 +75,36 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
 
     facts, findings, skipped, texts, past = present(facts, findings, skipped, sources, wake)
     findings = [*of_the_last_run(findings, texts), *past]
+    answers = _answers(tuple(text for source in sources for text in source.texts), findings, facts)
     quiet = all(finding.severity == "note" for finding in findings)
-    if not is_undecided(facts):
-        return Diagnosis(facts, findings, skipped, texts if quiet and plea(texts, facts) else (), texts)
-    complaints = texts if quiet and complaint(texts, facts) else ()
-    guessed = with_guess(findings, texts, facts, unexplained(findings, facts))
-    return Diagnosis(facts, guessed, skipped, complaints, texts)
+    rest = _beside(texts, answers)
+    undecided = is_undecided(facts)
+    complains = quiet and (complaint if undecided else plea)(rest, facts)
+    guessed = with_guess(findings, texts, facts, unexplained(findings, facts)) if undecided else findings
+    if texts and not complains and not answers and all(finding.severity == "note" for finding in guessed):
+        from rigup.diagnosis.asked import assurances
+
+        answers = tuple(assurances(texts, facts, bool(_harmless(guessed, facts))))
+    return Diagnosis(facts, guessed, skipped, rest if complains else (), answers)
+
+
+def _answers(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> tuple[AnsweredQuestion, ...]:
+    """What is asked again and again of machines that are in order; beside what is wrong only what belongs to it matters."""
+    if not texts:
+        return ()
+    from rigup.diagnosis.asked import answers_to
+
+    loud = frozenset(finding.cause for finding in findings if finding.severity != "note")
+    return tuple(answers_to(texts, facts, loud))
+
+
+def _beside(texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...]) -> tuple[Text, ...]:
+    """The texts without what is answered: who asks complains of nothing."""
+    if not answers:
+        return texts
+    from rigup.diagnosis.asked import without
+
+    return without(texts, answers)
 
 
 def messages_of(source: str) -> set[str]:
@@ -93,14 +117,13 @@ def messages_of(source: str) -> set[str]:
 
 def answer(diagnosis: Diagnosis) -> Doctor:
     """What was seen and judged, with what mends it."""
-    facts, findings, skipped, complained, given = diagnosis
+    facts, findings, skipped, complained, answers = diagnosis
     symptom_ids = heard_in(facts)
     shown = [show(finding, facts, symptom_ids) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
     device_states(machine.get("accelerators", []), findings, [finding.title for finding in shown], facts)
     failed = failures(machine.get("accelerators", []), facts)
-    answers = _answers(given, findings)
     unsettled = complained and not (answers and is_at_work(facts))  # who asks what is known of something that works
     judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted))
     if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
@@ -113,29 +136,12 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         skipped=_may_be(skipped, left, facts),
         unexplained=left,
         unexplained_said=_wordings(left, facts),
-        answers=answers,
+        answers=list(answers),
         harmless=_harmless(findings, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=unanswered(facts.unanswered),
     )
-
-
-def _answers(given: tuple[Text, ...], findings: list[Finding]) -> list[AnsweredQuestion]:
-    """What is asked again and again of machines that are in order; beside what is wrong only what belongs to it matters."""
-    loud = {finding.cause for finding in findings if finding.severity != "note" and not is_guess(finding)}
-    from rigup.knowledge.questions import asked_in
-
-    asked = {
-        question.row.id: question
-        for text in given
-        for question in asked_in(text.body)
-        if not loud or loud.intersection(question.row.beside)
-    }
-    return [
-        AnsweredQuestion(id=id_, asked=question.sentence, answer=_(question.row.answer), commands=question.lines)
-        for id_, question in asked.items()
-    ]
 
 
 def _wordings(left: list[str], facts: Facts) -> list[str]:

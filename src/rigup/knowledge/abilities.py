@@ -1,5 +1,7 @@
 """What a chip can do, and what one that cannot does instead."""
 
+import re
+
 import msgspec
 
 from rigup.knowledge import tables
@@ -10,6 +12,8 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
     """Something that chips can do or not.
 
     Attributes:
+        name: as people write it.
+        said: a pattern of how they name it, letters of either case; "" where nobody asks for it.
         oldest: the oldest NVIDIA chip that can.
         without: newer NVIDIA chips that cannot.
         amd: targets that can; "*" all.
@@ -21,6 +25,8 @@ class Ability(msgspec.Struct, frozen=True, kw_only=True):
 
     id: str
     lack: str
+    name: str = ""
+    said: str = ""
     oldest: str = msgspec.field(name="from", default="")
     without: list[str] = []
     amd: list[str] = []
@@ -43,10 +49,22 @@ def lacking(vendor: str, isa: str = "") -> list[Ability]:
         KnowledgeError: the table is malformed.
 
     """
-    return [row for row in tables.rows("abilities", "ability", Ability) if _has_ability(row, vendor, isa) is False]
+    return [row for row in tables.rows("abilities", "ability", Ability) if has_ability(row, vendor, isa) is False]
 
 
-def _has_ability(row: Ability, vendor: str, isa: str) -> bool | None:
+def abilities_named(text: str) -> list[Ability]:
+    """What a person writes of in a sentence.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("abilities", "ability", Ability)
+    return [row for row in rows if row.said and re.search(row.said, text, re.IGNORECASE)]
+
+
+def has_ability(row: Ability, vendor: str, isa: str) -> bool | None:
+    """Whether a chip can do it; None where the table does not know."""
     if row.vendors and vendor not in row.vendors:
         return None
     if vendor in ("apple", "intel"):

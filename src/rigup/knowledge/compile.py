@@ -60,6 +60,7 @@ PCI_LISTS = ("pci_nvidia", "pci_amd", "pci_intel")
 _SIGNATURES = "signatures/"
 _AT_LINE = lazy_regex(r"at line (\d+)")
 _HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
+_REGEXES = ("regex", "asks", "fills")  # keys of a row whose values are regular expressions, one or several
 _DEEPEST = 6  # parts within parts
 
 
@@ -201,18 +202,20 @@ def _holds_rows(path: Path, array: str, rows: object) -> bool:
 
 
 def _spell_out(path: Path, meta: Table, rows: list[Table]) -> None:
-    """Put what ``[meta.parts]`` names, and what a row itself puts, into the holes of its regex: ``<<name>>``."""
+    """Put what ``[meta.parts]`` names, and what a row itself puts, into the holes of its regular expressions: ``<<name>>``."""
     parts = meta.get("parts")
     if not isinstance(parts, dict):
         return
     for row in rows:
         fill = {**parts, **row.pop("put", {})}
-        if "regex" in row:
-            row["regex"] = _spelled_out(path, row, fill)
+        for key in _REGEXES:
+            if isinstance(row.get(key), list):
+                row[key] = [_spelled_out(path, row, str(regex), fill) for regex in row[key]]
+            elif key in row:
+                row[key] = _spelled_out(path, row, str(row[key]), fill)
 
 
-def _spelled_out(path: Path, row: Table, fill: Table) -> str:
-    regex = str(row["regex"])
+def _spelled_out(path: Path, row: Table, regex: str, fill: Table) -> str:
     for _depth in range(_DEEPEST):
         holes = set(_HOLE.findall(regex))
         if not holes:

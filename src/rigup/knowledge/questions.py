@@ -13,39 +13,93 @@ _LONGEST = 1200  # characters of a paragraph in which somebody asks
 _MOST = 40  # paragraphs of one text
 _MOST_ANSWERS = 2
 _BEFORE = 2  # sentences before the one that asks
+_AFTER = 1  # and after it, where it refers to something
+_OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it does not refer to those before it
+_OF_WORDS = r"\A(?"  # how a pattern begins that looks at the words of the question alone: for something, or for nothing of a kind
+_SEAM = lazy_regex(r"(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u3040-\u9fff])")
 _END = lazy_regex(r"(?<=[.?!…])\s+|(?<=[。？！])|\n")
+
+
+class Told(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that holds for some makers' cards, on some systems, or for a range of a figure.
+
+    Attributes:
+        answer: what an expert says.
+        lines: commands below it; None: those of the question.
+        makers: whose cards it is of; empty: anybody's.
+        systems: where it holds; empty: everywhere.
+        within: the least and the greatest of figures that the text shows, by the holes that they fill.
+        said: patterns of the whole of what the text shows, by holes.
+
+    """
+
+    answer: str
+    lines: list[str] | None = None
+    makers: list[str] = []
+    systems: list[str] = []
+    within: dict[str, list[float]] = {}
+    said: dict[str, str] = {}
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is asked again and again.
 
     Attributes:
-        asks: patterns that all match in the sentence that asks with those before it.
-        answer: what an expert says.
-        lines: commands below it, with holes that `fills` fills from the text, or `usual`.
+        asks: patterns that all match in the sentence that asks with those before it; one that begins with a lookahead is of the words alone, whatever outputs show.
+        shows: sentences before the answer: of each row the first of which the text shows, or the tables know, all that its holes name.
+        answer: what an expert says; "" where only `by` and `shows` have something to say.
+        by: answers that take its place, the first that fits.
+        lines: commands below it, with holes that `fills` and the facts fill from the text, or `usual`.
+        fills: patterns whose groups, looked for in the whole text, fill holes of sentences and commands.
+        usual: what stands in commands otherwise.
+        makers: of whose cards it is asked; empty: anybody's. It is not answered where the text is of another's.
+        systems: where it is asked; empty: everywhere.
         example: a paragraph in which it is asked.
         near_miss: one in which it is not.
         beside: causes beside which it is answered, too; else only where nothing is wrong.
+        unless_explained: it is not answered where a message of the text is explained as harmless.
+        last: it is answered only where no other is and something of `shows` can be told.
 
     """
 
     id: str
     asks: list[str]
-    answer: str
+    shows: list[list[str]] = []
+    answer: str = ""
+    by: list[Told] = []
     lines: list[str] = []
-    fills: str = ""
+    fills: list[str] = []
     usual: dict[str, str] = {}
+    makers: list[str] = []
+    systems: list[str] = []
     example: str
     near_miss: str
     beside: list[str] = []
+    unless_explained: bool = False
+    last: bool = False
 
 
 class Asked(NamedTuple):
-    """A question that a text asks: the row, the sentence, and the commands as that text wants them."""
+    """A question that a text asks.
+
+    Attributes:
+        row: the question.
+        sentence: that asks it.
+        near: the sentence with those before it.
+        said: what the text says of the row's holes.
+
+    """
 
     row: Question
     sentence: str
-    lines: list[str]
+    near: str
+    said: dict[str, str]
+
+    @property
+    def lines(self) -> list[str]:
+        """The row's commands as the text alone would have them."""
+        values = {**self.row.usual, **self.said}
+        return [line.format_map(values) if values else line for line in self.row.lines]
 
 
 class _Asking(msgspec.Struct, frozen=True):
@@ -62,45 +116,84 @@ def questions() -> tuple[Question, ...]:
     return tables.rows("questions", "question", Question)
 
 
-def asked_in(text: str) -> list[Asked]:
+def asked_in(text: str, shown: str = "") -> list[Asked]:
     """The questions of a text that have an answer, each once.
 
     Of what a sentence may ask together with those before it an answer that gives commands is told only where nothing else has more of its own words.
+
+    Args:
+        text: as it was pasted.
+        shown: names of the programs, cards and systems that its outputs show: who pastes them leaves them out of the question.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
     asking = [re.compile(row.regex, re.IGNORECASE) for row in tables.rows("questions", "asking", _Asking)]
-    windows = list(_windows(text, asking))
     rows = questions()
-    asked = {(sentence, row.id) for sentence, near in windows for row in _meant(rows, sentence, near)}
-    found = ((row, next((sentence for sentence, _near in windows if (sentence, row.id) in asked), "")) for row in rows)
-    return [Asked(row, sentence, _lines(row, text)) for row, sentence in found if sentence][:_MOST_ANSWERS]
+    asked: dict[str, _Window] = {}
+    for window in _windows(text, asking):
+        for row in _meant(rows, window, shown):
+            asked.setdefault(row.id, window)
+    found = [Asked(row, *asked[row.id], _said(row, text)) for row in rows if row.id in asked]
+    known = [one for one in found if not one.row.last]
+    return (known or found)[:_MOST_ANSWERS]
 
 
-def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[tuple[str, str]]:
-    """Each sentence that asks, and the same with those before it in its paragraph: what it is about mostly stands there."""
+class _Window(NamedTuple):
+    """A sentence that asks, and the same with those around it that it may refer to."""
+
+    sentence: str
+    near: str
+
+
+def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[_Window]:
+    """Each sentence that asks, and the same with those before it in its paragraph: what it is about mostly stands there.
+
+    What refers to something else is also asked before it is told of: "Is this normal? The card stays in P8."
+    """
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
         sentences = [part.strip() for part in _END.split(paragraph[:_LONGEST]) if part.strip()]
         for number, sentence in enumerate(sentences):
             if any(form.search(sentence) for form in asking):
-                yield sentence, "\n".join(sentences[max(number - _BEFORE, 0) : number + 1])
+                after = _AFTER if _refers(spaced(sentence)) else 0
+                yield _Window(sentence, "\n".join(sentences[max(number - _BEFORE, 0) : number + 1 + after]))
 
 
-def _meant(rows: tuple[Question, ...], sentence: str, near: str) -> list[Question]:
-    """Those that the sentence asks together with those before it; of them with commands only what it holds most of in its own words."""
-    fitting = [row for row in rows if _share(row, near) == 1]
-    most = max((_share(row, sentence) for row in fitting), default=0.0)
+def _meant(rows: tuple[Question, ...], window: _Window, shown: str) -> list[Question]:
+    """Those that the sentence asks, together with those around it where it refers to them; of them with commands only what it holds most of in its own words."""
+    sentence, near = spaced(window.sentence), spaced(window.near)
+    least = 0.0 if _refers(sentence) else _OWN
+    fitting = [row for row in rows if not _is_ruled_out(row, near) and _share(row, near + "\n" + shown) == 1 and _share(row, sentence) >= least]  # fmt: skip
+    most = max((_share(row, sentence) for row in fitting if not row.last), default=0.0)
     return [row for row in fitting if not row.lines or _share(row, sentence) >= most]
 
 
+def _refers(sentence: str) -> bool:
+    """Whether it asks of what stands around it ("How do I keep it?"), and has nothing of its own to ask of."""
+    rows = tables.rows("questions", "reference", _Asking)
+    return any(re.search(row.regex, sentence, re.IGNORECASE) for row in rows)
+
+
+def spaced(text: str) -> str:
+    """With a blank between Chinese characters and what is written in Latin ones, so that words have an end."""
+    return _SEAM.sub(" ", text)
+
+
+def _is_ruled_out(row: Question, text: str) -> bool:
+    return not all(re.search(form, text, re.IGNORECASE) for form in row.asks if form.startswith(_OF_WORDS))
+
+
 def _share(row: Question, text: str) -> float:
-    """The share of its patterns that match."""
-    return sum(re.search(form, text, re.IGNORECASE) is not None for form in row.asks) / len(row.asks)
+    """The share of its patterns that match, without those that are of the words alone."""
+    found = [bool(re.search(form, text, re.IGNORECASE)) for form in row.asks if not form.startswith(_OF_WORDS)]
+    return sum(found) / len(found)
 
 
-def _lines(row: Question, text: str) -> list[str]:
-    found = re.search(row.fills, text) if row.fills else None
-    values = {**row.usual, **{name: value for name, value in (found.groupdict() if found else {}).items() if value}}
-    return [line.format_map(values) if values else line for line in row.lines]
+def _said(row: Question, text: str) -> dict[str, str]:
+    """What the first match of each pattern says; of two that name the same the first."""
+    said: dict[str, str] = {}
+    for form in row.fills:
+        if found := re.search(form, text):
+            said = {**{name: value for name, value in found.groupdict().items() if value}, **said}
+    return said

@@ -1,0 +1,122 @@
+"""The questions of pasted texts, with the answers that hold for what the text shows."""
+
+import re
+from collections.abc import Iterable
+
+from rigup.diagnosis.shown import Look, look, maker, shown_names, system, values
+from rigup.diagnosis.wording import filled, holes
+from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.questions import Asked, Question, Told, asked_in
+from rigup.language import _
+from rigup.machine.store import Facts
+from rigup.machine.texts import Text
+from rigup.schemas.doctor import AnsweredQuestion
+
+_BLANK = lazy_regex(r"(?<=[。？！]) ")  # Chinese sentences follow each other without one
+_LEAST = 3  # characters of a sentence that is taken out of its text
+
+
+def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = frozenset()) -> list[AnsweredQuestion]:
+    """Answers to what is asked, each once.
+
+    Args:
+        texts: as they were pasted.
+        facts: all that was seen.
+        loud: causes that were found; beside them only what belongs to one of them is answered.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return _told(
+        (one for one in _asked(texts, facts) if not one.row.last and (not loud or loud.intersection(one.row.beside))),
+        facts,
+    )
+
+
+def assurances(texts: Iterable[Text], facts: Facts, explained: bool) -> list[AnsweredQuestion]:
+    """What is said to who asks whether all is well, or what nothing is known of, where somebody knows that all is.
+
+    Args:
+        texts: as they were pasted.
+        facts: all that was seen.
+        explained: whether a message of theirs is explained as harmless: then the question is mostly of that.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    last = (one for one in _asked(texts, facts) if one.row.last)
+    return _told((one for one in last if not (explained and one.row.unless_explained)), facts)[:1]
+
+
+def _asked(texts: Iterable[Text], facts: Facts) -> list[Asked]:
+    names = shown_names(facts)
+    return list({one.row.id: one for text in texts for one in asked_in(text.body, names)}.values())
+
+
+def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:
+    return [answer for one in asked if (answer := _answer(one, facts))]
+
+
+def without(texts: Iterable[Text], answers: Iterable[AnsweredQuestion]) -> tuple[Text, ...]:
+    """The texts without the sentences that ask what is answered: who asks them complains of nothing."""
+    sentences = [answer.asked for answer in answers if len(answer.asked) >= _LEAST]
+    return tuple(_cut(text, sentences) for text in texts)
+
+
+def _cut(text: Text, sentences: list[str]) -> Text:
+    body = text.body
+    for sentence in sentences:
+        body = body.replace(sentence, "")
+    return Text(text.source, body, text.given, text.whole, text.rank, text.lines, text.exit_status)
+
+
+def _answer(asked: Asked, facts: Facts) -> AnsweredQuestion | None:
+    """What is said of one; None where it is asked of other makers' cards, or nothing can be said."""
+    row, seen = asked.row, look(asked, facts)
+    whose, where = maker(seen), system(seen)
+    if not (_is_of(row.makers, whose) and _is_of(row.systems, where)):
+        return None
+    told = next((one for one in row.by if _holds(one, whose, where, seen)), None)
+    shown = [sentence for templates in row.shows if (sentence := _first(templates, seen))]
+    if row.last and not shown:
+        return None
+    general = _sentence(told.answer if told else row.answer, seen)
+    sentence = _BLANK.sub("", " ".join([*shown, *([general] if general else [])]))
+    lines = row.lines if told is None or told.lines is None else told.lines
+    answer = AnsweredQuestion(id=row.id, asked=asked.sentence, answer=sentence, commands=_commands(row, lines, seen))
+    return answer if sentence else None
+
+
+def _first(templates: list[str], seen: Look) -> str:
+    return next((sentence for template in templates if (sentence := _sentence(template, seen))), "")
+
+
+def _sentence(template: str, seen: Look) -> str:
+    """A sentence in the language in force; "" where one of its holes stays empty."""
+    names = {name for name, _field in holes(template)}
+    return filled(_(template), values(names, seen)) or "" if template else ""
+
+
+def _commands(row: Question, lines: list[str], seen: Look) -> list[str]:
+    names = {name for line in lines for name, _field in holes(line)}
+    known = {**row.usual, **values(names, seen)}
+    return [line if not names else line.format_map(known) for line in lines]
+
+
+def _holds(told: Told, whose: str, where: str, seen: Look) -> bool:
+    """Whether an answer is of this maker, this system and these figures; of an unknown maker only what is anybody's."""
+    if (told.makers and whose not in told.makers) or (told.systems and where not in told.systems):
+        return False
+    said = seen.asked.said
+    fits = all(re.fullmatch(form, said.get(name, "")) for name, form in told.said.items())
+    return fits and all(_lies_within(said.get(name, ""), *bounds) for name, bounds in told.within.items())
+
+
+def _lies_within(figure: str, least: float, most: float) -> bool:
+    return figure.isdecimal() and least <= int(figure) <= most
+
+
+def _is_of(wanted: list[str], known: str) -> bool:
+    return not wanted or not known or known in wanted
