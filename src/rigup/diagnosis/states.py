@@ -18,6 +18,8 @@ _EVERYDAY = "everyday"  # the family of causes that lie in what a program asks
 _RUNTIMES = {"nvidia": "cuda", "amd": "hip"}
 _MODULES = {"nvidia": "nvidia", "nouveau": "nvidia", "amdgpu": "amd"}
 _OF_ONE_PROGRAM = ("library", "framework", "program")  # layers of what may fail while the card computes for others
+_OF_CHIPS = ("gpu-needs-legacy-driver", "open-module-on-pre-turing-gpu", "proprietary-module-on-open-only-gpu")
+_OF_A_SECOND_CARD = ("hybrid-laptop-gpu-powered-off",)  # beside graphics that draw the screen
 TORCH_DEVICES = {"nvidia": "cuda", "amd": "cuda", "apple": "mps", "intel": "xpu"}  # torch's own names of devices
 
 
@@ -32,12 +34,18 @@ class State(NamedTuple):
 def device_states(devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts) -> None:
     """Add `state`, `because` and `next` to each device of the inventory. `titles` are those of the findings."""
     for device in devices:
-        state = _fault(device, findings, titles, facts) or _failure_state(device, facts) or _proof_state(device, facts)
+        state = (
+            _fault(device, devices, findings, titles, facts)
+            or _failure_state(device, facts)
+            or _proof_state(device, facts)
+        )
         state = state or _doubt(device, findings, titles) or _by_build(device, facts)
         device.update(state=state.state, because=state.because, next=state.following)
 
 
-def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Facts) -> State | None:
+def _fault(
+    device: Device, devices: list[Device], findings: list[Finding], titles: list[str], facts: Facts
+) -> State | None:
     """A grounded error about this device, or about the whole machine; what one program lacks stops no card that computes for another."""
     works = any(
         torch.get("available") and made_for(torch, device.get("vendor", ""), facts) for torch in facts.of(Torch)
@@ -46,9 +54,21 @@ def _fault(device: Device, findings: list[Finding], titles: list[str], facts: Fa
         if works and not finding.subject.name and finding.row.layer in _OF_ONE_PROGRAM:
             continue
         grounded = finding.severity == "error" and finding.confidence != "possible"
-        if grounded and finding.row.stops and _concerns(finding, device):
+        if (
+            grounded
+            and finding.row.stops
+            and any(_concerns(finding, card) for card in _meant(finding, device, devices))
+        ):
             return State("no", title, _("Mend {cause} first.").format(cause=finding.cause))
     return None
+
+
+def _meant(finding: Finding, device: Device, devices: list[Device]) -> list[Device]:
+    """The device, and with it those of the same chip where the fault is the chip's: of like cards a program names the first."""
+    of_chip = finding.cause in _OF_CHIPS or (finding.row.layer == "framework" and finding.row.about == "Gpu")
+    if not of_chip or not device.get("isa"):
+        return [device]
+    return [card for card in devices if card.get("isa") == device["isa"]]
 
 
 def _doubt(device: Device, findings: list[Finding], titles: list[str]) -> State | None:
@@ -72,7 +92,7 @@ def _concerns(finding: Finding, device: Device) -> bool:
 
     What a program asks of a machine that is in order is no fault of any card.
     """
-    if finding.row.family == _EVERYDAY:
+    if finding.row.family == _EVERYDAY or (finding.cause in _OF_A_SECOND_CARD and device.get("integrated")):
         return False
     number = _number_of_card(finding)
     if number and device.get("index") is not None:
@@ -118,7 +138,7 @@ def _by_build(device: Device, facts: Facts) -> State:
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if vendor == "amd" and _is_overridden(device, facts):
         return State("on-trial", _("an override tells the runtime that it is another chip"), _try_it(vendor))
-    if fitting or any(torch.get("available") for torch in builds):
+    if fitting or (not (coded and isa) and any(torch.get("available") for torch in builds)):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
     if builds and not coded and _is_refused(device, facts):
         return State("on-trial", _("torch says that it does not support it officially"), _try_it(vendor))

@@ -304,10 +304,18 @@ def _is_header(columns: list[str]) -> bool:
 
 def _rows(text: Text, columns: list[str], at: int) -> Iterator[Gpu | Driver | CardState]:
     """The lines that have as many cells as were asked for; where nothing tells several apart, their order does."""
-    rows = list(_cells(columns, text.body[at : at + 200_000]))
+    rows = _last_look(list(_cells(columns, text.body[at : at + 200_000])))
     numbered = len(rows) > 1 and _TELL_APART.isdisjoint(columns)
     for index, (start, row) in enumerate(rows):
         yield from _row(text, {**row, **({"index": str(index)} if numbered else {})}, at + start)
+
+
+def _last_look(rows: list[tuple[int, dict[str, str]]]) -> list[tuple[int, dict[str, str]]]:
+    """Of rows that were printed again and again (`-l`), by their time those of the last look: each has every card once."""
+    if any("timestamp" not in row for _start, row in rows):
+        return rows
+    last = next((row["timestamp"].partition(".")[0] for _start, row in reversed(rows)), "")
+    return [(start, row) for start, row in rows if row["timestamp"].partition(".")[0] == last]
 
 
 def _cells(columns: list[str], body: str) -> Iterator[tuple[int, dict[str, str]]]:

@@ -139,7 +139,8 @@ def _row(hit: Hit) -> Iterator[Gpu | Driver]:
         "isa", next((isa_of_capability(part) for part in values if re.fullmatch(r"(?:[3-9]|1[0-2])\.\d", part)), None)
     )
     memory = [part for part in values if part.endswith(" MiB")]
-    draft.add("vram", size(memory[0], "m") if len(memory) == 1 else None)
+    other = hit.text.first(r"\bmemory\.(?:used|free)\b") and not hit.text.first(r"\bmemory\.total\b")
+    draft.add("vram", size(memory[0], "m") if len(memory) == 1 and not other else None)
     yield from draft.facts("vendor", "seen_by")
     driver = next((part for part in values if re.fullmatch(r"\d{3}\.\d{2,3}(?:\.\d{1,2})?", part)), None)
     yield from says(hit.text, Driver, hit.start, vendor="nvidia", version=driver) if driver else ()
