@@ -91,6 +91,10 @@ KINDS: dict[str, Kind] = {
     "see-nvcc": _check(
         _("it worked if both name the same CUDA, and the build runs through"), ("nvcc", "--version"), ("python", "-c", "import torch; print(torch.version.cuda)"),
     ),
+    "see-nvcc-of": _check(
+        _("it worked if both name the same CUDA, and the build runs through"),
+        ("/usr/local/cuda-{version}/bin/nvcc", "--version"), ("python", "-c", "import torch; print(torch.version.cuda)"), params=("version",),
+    ),
     "see-nccl": _check(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
     "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
