@@ -83,3 +83,38 @@ def test_a_list_without_the_chip_is_no_code_for_it(tmp_path):
     shown = "$ rocminfo | grep -E 'Name:'\n  Name:                    gfx1032\n  Marketing Name:          AMD Radeon RX 6600\n"
     session = ">>> torch.cuda.is_available()\nTrue\n>>> torch.cuda.get_arch_list()\n['gfx900', 'gfx1030', 'gfx1100']\n>>> torch.ones(1, device='cuda')\nRuntimeError: HIP error: invalid device function\n"
     assert _states(tmp_path, shown + "$ pip list | grep torch\ntorch 2.8.0+rocm6.4\n" + session) == ["no"]
+
+
+_OLD = """
+$ nvidia-smi -L
+GPU 0: NVIDIA GeForce GTX 1080 (UUID: GPU-5bd0d7c1-2f0e-9d5c-7a41-0c6f0e3b8a92)
+GPU 1: NVIDIA GeForce GTX 1080 (UUID: GPU-5bd0d7c1-2f0e-9d5c-7a41-0c6f0e3b8a93)
+GPU 2: NVIDIA GeForce RTX 3060 (UUID: GPU-5bd0d7c1-2f0e-9d5c-7a41-0c6f0e3b8a94)
+$ python -c "import torch; print(torch.__version__); torch.ones(2).cuda()"
+2.9.1+cu128
+    Found GPU0 NVIDIA GeForce GTX 1080 which is of cuda capability 6.1.
+    Minimum and Maximum cuda capability supported by this version of PyTorch is
+    (7.0) - (12.0)
+torch.AcceleratorError: CUDA error: no kernel image is available for execution on the device
+"""
+
+
+def test_of_cards_of_one_chip_a_build_without_its_code_serves_none(tmp_path):
+    (tmp_path / "shown.txt").write_text(_OLD)
+    cards = diagnose(str(tmp_path))["machine"]["accelerators"]
+    assert [card["state"] for card in cards] == ["no", "no", "expected"]
+
+
+_LOOKS = """
+$ nvidia-smi --query-gpu=timestamp,temperature.gpu,clocks.sm,memory.used --format=csv -l 60
+timestamp, temperature.gpu, clocks.current.sm [MHz], memory.used [MiB]
+2025/10/04 20:11:02.114, 51, 1531 MHz, 900 MiB
+2025/10/04 20:11:02.116, 50, 1531 MHz, 10 MiB
+2025/10/04 20:12:02.116, 95, 544 MHz, 901 MiB
+2025/10/04 20:12:02.117, 52, 1531 MHz, 11 MiB
+"""
+
+
+def test_rows_of_one_look_after_another_are_the_same_cards(tmp_path):
+    (tmp_path / "shown.txt").write_text(_LOOKS)
+    assert len(diagnose(str(tmp_path))["machine"]["accelerators"]) == 2

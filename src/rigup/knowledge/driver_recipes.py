@@ -76,6 +76,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         module: "open", "closed" or "any".
         first, last: the branches that it is for; "" is no limit.
         lines: what a person writes into the system's own configuration, where there are no commands.
+        built_by_user: commands of an account that is not root, which build and install what no repository has.
 
     """
 
@@ -86,6 +87,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     last: str = ""
     commands: Commands = []
     lines: list[str] = []
+    built_by_user: Commands = []
     note: str = ""
     source: str = ""
 

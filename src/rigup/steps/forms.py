@@ -21,13 +21,14 @@ FORMS = {
     "user": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}\$?", "group": r"[A-Za-z0-9_][A-Za-z0-9_.@\\-]{0,199}",
     "packages": _REQUIREMENT, "package": _REQUIREMENT, "index": _ADDRESS, "file": _OWN_PATH,
     "port": _WORD, "host": _WORD, "assignments": _NAME + r"=[^\s\"\\%\x00-\x1f\x7f]{1,4000}",
-    **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid"), _WORD),
+    **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"), _WORD),
 }  # fmt: skip
 _OF_KIND = {
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     **{(kind, name): _NUMBERED for kind in ("card-power-limit", "card-own-power-limit", "cool-card-by-sensors", "slot-with-all-lanes", "slot-at-full-speed") for name in ("index", "address")},
     **{(kind, name): r"\d{1,12}" for kind in ("card-power-limit", "card-own-power-limit", "end-batch-job") for name in ("watts", "former", "microwatts", "job")},
     ("run-driver-installer", "installer"): r"NVIDIA-Linux-[\w.-]{1,60}\.run", ("reset-gpu", "index"): _NUMBERED, ("switch-mig-on", "index"): _NUMBERED, ("remove-mig-instances", "index"): _NUMBERED, ("default-compute-mode", "index"): _NUMBERED,
+    **{(kind, "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}" for kind in ("install-wheel-of-abi", "get-wheel-of-abi")},
     ("set-aside-in-torch", "file"): r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,199}", ("purge-linux-driver", "pattern"): r"\(\?:[^/\x00-\x1f\x7f]{1,1999}",
     ("own-files", "owner"): r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}(?::[A-Za-z0-9_.-]{1,99})?",
     ("find-package-of-library", "lib"): _WORD, ("register-kernel", "name"): r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}",

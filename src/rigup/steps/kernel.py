@@ -57,6 +57,10 @@ KINDS: dict[str, Kind] = {
         _("load the kernel module {module} anew"), ("module",), "kernel", root=True, tag="caution",
         commands=(("modprobe", "-r", "{module}"), ("modprobe", "{module}")), undo=(),
     ),
+    "reload-module-under-service": Kind(
+        _("load the kernel module {module} anew while {service} is stopped: it looks for cards only when it starts"), ("module", "service"), "kernel", root=True, tag="caution",
+        commands=(("systemctl", "stop", "{service}"), ("modprobe", "-r", "{module}"), ("modprobe", "{module}"), ("systemctl", "start", "{service}")), undo=(),
+    ),
     "load-module": Kind(
         _("load the kernel module {module}"), ("module",), "kernel", root=True,
         commands=(("modprobe", "{module}"),), undo=(("modprobe", "-r", "{module}"),),
@@ -168,6 +172,14 @@ KINDS: dict[str, Kind] = {
         _("install the {vendor} driver of the branch {branch}, and none newer"), ("vendor", "branch"), "kernel", root=True,
         network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
     ),
+    "take-driver-packages-off": Kind(
+        _("take the packages of the driver that is there off, and leave what depends on them: {packages}"), ("packages",), "kernel", root=True, tag="destructive",
+        commands=(("pacman", "-Rdd", "--noconfirm", "{packages*}"),), undo_because=_("install them again by pacman"),
+    ),
+    "build-driver-packages": Kind(
+        _("build the NVIDIA driver of the branch {branch} from the AUR as yourself, and install it; the headers of each kernel have to be there"), ("branch",), "by-hand",
+        network=True, restart=True, tag="caution", undo_because=_("the driver that was there before is not kept"),
+    ),
     "install-module-flavour": Kind(
         _("install the {flavour} flavour of the NVIDIA kernel module, of the branch that is there"), ("flavour",), "kernel",
         root=True, network=True, restart=True, tag="caution",
@@ -234,6 +246,10 @@ KINDS: dict[str, Kind] = {
     ),
     "cool-card": Kind(
         _("clean fans and heat sink, let air reach the card, and see by the command how hot it is against its limits"), ("part",), "by-hand",
+        commands=(("nvidia-smi", "-q", "-d", "TEMPERATURE,POWER"),), undo=(),
+    ),
+    "cool-passive-card": Kind(
+        _("the card has no fan of its own: blow air through it, in a desktop by a shroud with a blower at its end, in a server by the chassis's fans; until then lower its power limit (nvidia-smi -pl)"), ("part",), "by-hand",
         commands=(("nvidia-smi", "-q", "-d", "TEMPERATURE,POWER"),), undo=(),
     ),
     "check-supply": Kind(
@@ -309,7 +325,7 @@ KINDS: dict[str, Kind] = {
         commands=(("nvidia-smi", "-q", "-d", "ECC,ROW_REMAPPER,PAGE_RETIREMENT"),), undo=(),
     ),
     "replace-card": Kind(_("have the card exchanged: it has no spare memory left"), ("part",), "by-hand", undo=()),
-    "replace-card-later": Kind(_("have the card exchanged if the error comes again"), ("part",), "by-hand", undo=()),
+    "replace-card-later": Kind(_("keep the card while remapping works; have it exchanged where a remapping fails, or where errors come again soon after that"), ("part",), "by-hand", undo=()),
     "fabric-manager-of-driver": Kind(
         _("install the fabric manager of exactly the driver's version, which the command tells"), ("part",), "kernel", root=True,
         network=True, tag="caution", commands=(("nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"),),
@@ -410,6 +426,10 @@ KINDS: dict[str, Kind] = {
     "restart-service": Kind(_("restart the service {service}"), ("service",), root=True, commands=_RELOAD, undo=()),
     "set-variable": Kind(
         _("set {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),
+    ),
+    "set-variable-on-nodes": Kind(
+        _("set {name}={value} for the program on every node, to the name that this interface has there"), ("name", "value"), "by-hand",
+        commands=(("export", "{name}={value}"),), undo=(),
     ),
     "set-variable-of-windows": Kind(
         _("set {name}={value} among the environment variables of Windows, and open a new console"), ("name", "value"), "by-hand",

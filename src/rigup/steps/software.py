@@ -180,6 +180,14 @@ KINDS: dict[str, Kind] = {
              "--no-binary", "{package}", "{package}"),
         ), undo_because=_("install the version that was there before"),
     ),
+    "install-wheel-of-abi": Kind(
+        _("install the same wheel for torch's own C++ ABI: {file}"), ("file", "index"), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-deps", "{index}"),), undo_because=_("install the wheel that was there before"),
+    ),
+    "get-wheel-of-abi": Kind(
+        _("get the same wheel for torch's own C++ ABI from where the other one came from ({file}), or build it without pip's cache, and install it with --force-reinstall --no-deps"),
+        ("file",), network=True, tag="caution", undo_because=_("install the wheel that was there before"),
+    ),
     "rebuild-extension": Kind(
         _("install {package} again for the torch that is there"), ("package",), network=True, tag="caution",
         commands=(
@@ -278,6 +286,10 @@ KINDS: dict[str, Kind] = {
         _("train in bfloat16, which needs no scaler and which this GPU computes: {option} in place of float16, and the model loaded with torch_dtype=torch.bfloat16"),
         ("option",), "by-hand", undo=(),
     ),
+    "load-onto-card": Kind(
+        _('in the program: give {call} device_map="cuda" (accelerate has to be installed), and leave the later move to the card out: the weights then go to the card as they are read'),
+        ("call",), "by-hand", undo=(),
+    ),
     "fit-labels": Kind(
         _("in the program: let labels run from {first} to the number of classes less 1, as print(int(y.min()), int(y.max())) before the loss shows them; subtract 1 where they begin at 1, or give the last layer one output more"),
         ("first",), "by-hand", undo=(),
@@ -302,7 +314,7 @@ KINDS: dict[str, Kind] = {
         commands=(("ls", "{path}"),), undo=(),
     ),
     "more-memory-for-wsl": Kind(
-        _("give WSL more than half of the memory of Windows: {size} and a size below [wsl2] in the file .wslconfig of the Windows account, then end WSL, which starts anew"),
+        _("give WSL more than half of the memory of Windows: {size}, a line each below [wsl2] in the file .wslconfig of the Windows account, then end WSL, which starts anew"),
         ("size",), "windows-host", tag="caution", commands=(("wsl", "--shutdown"),), undo_because=_("take the line out of .wslconfig again"),
     ),
     "do-it-on-linux": Kind(

@@ -21,6 +21,7 @@ _WHEELS_AGAIN = (
     'for one in "$lib/$1"*.aside; do mv "$one" "${one%.aside}" || exit 1; done'
 )
 
+
 KINDS: dict[str, Kind] = {
     "pod-setting": Kind(
         _("write into the manifest of the pod: {lines}; then create it anew"), ("lines",), "by-hand", undo=(),
@@ -85,6 +86,21 @@ KINDS: dict[str, Kind] = {
         _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-node",
         root=True, network=True, tag="caution", commands=(("@container-toolkit",), ("systemctl", "restart", "{engine}*")),
         undo=(("@remove", "nvidia-container-toolkit"),),
+    ),
+    "give-plugin-runtime": Kind(
+        _("let the pods of the device plugin be started with NVIDIA's runtime (by the name that its DaemonSet has in your cluster)"), ("namespace", "daemonset", "patch"), "by-hand",
+        tag="caution", commands=(("kubectl", "-n", "{namespace}", "patch", "daemonset", "{daemonset}", "--type", "merge", "-p", "{patch}"),),
+        undo=(("kubectl", "-n", "{namespace}", "rollout", "undo", "daemonset", "{daemonset}"),),
+    ),
+    "default-runtime-of-k3s": Kind(
+        _("start all pods of the node with it: default-runtime: nvidia in /etc/rancher/k3s/config.yaml, and restart k3s"), ("wish",), "every-node",
+        root=True, tag="caution", commands=(("systemctl", "restart", "k3s*"),), undo_because=_("take the line out again, and restart k3s"),
+    ),
+    "default-runtime-of-nodes": Kind(
+        _("make NVIDIA's runtime the one that {engine} starts all pods of the node with, and restart that"), ("engine",), "every-node",
+        root=True, tag="caution", commands=(
+            ("nvidia-ctk", "runtime", "configure", "--runtime={engine}", "--set-as-default"), ("systemctl", "restart", "{engine}"),
+        ), undo_because=_("the engine's former default stands in the copy of its file, or is runc"), writes=ENGINE_FILES,
     ),
     "run-device-plugin": Kind(
         _("let NVIDIA's device plugin run in the cluster, or the GPU Operator, which brings it and the toolkit"), (), "by-hand",

@@ -22,10 +22,11 @@ _PIP = ("python", "-m", "pip")
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
 _SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
+_NATIVE = "make-native-conda-environment"
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
-    "restart-machine", "reload-driver", "reload-module", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
+    "restart-machine", "reload-driver", "reload-module", "reload-module-under-service", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
     "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
 )  # fmt: skip
 
@@ -85,20 +86,44 @@ def _as_typed(step: Step, windows: bool) -> Step:
 
 
 def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
-    """A fresh environment by who keeps the old one, with what follows installed into it; uv gets a Python that is not there."""
-    python = next((step.params["python"] for step in steps if step.kind == "new-environment"), "")
+    """A fresh environment by a Python that is there, else by who keeps the old one, with what follows installed into it; uv gets a Python that is not there."""
+    made = next((step.params for step in steps if step.kind == "new-environment"), {"python": ""})
+    python = made["python"]
+    if any(step.kind == _NATIVE for step in steps):
+        pip = (*made_by(steps, setting), "-m", "pip")
+        return [
+            structs.replace(step, commands=tuple(_inside(argv, pip, "") for argv in step.commands)) for step in steps
+        ]
     if not python.replace(".", "").isdigit():
         return steps
     name = f"env-{python}"
     creation: tuple[str, ...] = ("uv", "venv", "--seed", "--python", python, name)
     inside: tuple[str, ...] = ("uv", "pip")
-    if setting.owner == "conda":
+    if starter := made.get("starter"):
+        creation = (*starter.split(), "-m", "venv", name)
+        inside = (*made_by(steps, setting), "-m", "pip")
+    elif setting.owner == "conda":
         creation = ("conda", "create", "-y", "-n", name, f"python={python}")
         inside = ("conda", "run", "-n", name, "python", "-m", "pip")
     commands = {step.kind: tuple(_inside(argv, inside, name) for argv in step.commands) for step in steps} | {
         "new-environment": (creation,)
     }
     return [structs.replace(step, commands=commands[step.kind]) for step in steps]
+
+
+def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
+    """What starts the Python of an environment that the way makes; nothing where it makes none."""
+    if any(step.kind == _NATIVE for step in steps):
+        return ("conda", "run", "-n", "native", "python")
+    if any(step.kind == "install-native-python" for step in steps):
+        return ("python",)
+    made = next((step.params for step in steps if step.kind == "new-environment"), None)
+    if made is None or not made["python"].replace(".", "").isdigit():
+        return ()
+    name = f"env-{made['python']}"
+    if setting.owner == "conda" and not made.get("starter"):
+        return ("conda", "run", "-n", name, "python")
+    return (f".\\{name}\\Scripts\\python.exe" if setting.system == "windows" else f"{name}/bin/python",)
 
 
 def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:
@@ -108,7 +133,9 @@ def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[
 
 
 def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]:
-    """Packages are changed where they failed, whatever `python` is elsewhere."""
+    """Packages are changed where they failed, whatever `python` is elsewhere; or in the environment that the way makes."""
+    if made_by(steps, setting):
+        return steps
     return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
 
 
@@ -197,11 +224,24 @@ def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
 def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     """On a node that runs others' jobs nothing is stopped under them, nor anywhere under a run that goes on."""
     first = "drain-node" if setting.shared else "let-work-end" if setting.busy else ""
-    if first and any(step.kind in _ENDS_WORK or step.restart for step in steps):
+    ends = (step for step in steps if step.kind in _ENDS_WORK or step.restart)
+    if first and not all(_is_idle(step, setting) for step in ends):
         return [make(first, {}, KINDS), *steps]
     if setting.shared and any(step.root and step.where not in _OWN_PLACES for step in steps):
         return [make("ask-administrators", {}, KINDS), *steps]
     return steps
+
+
+def _is_idle(step: Step, setting: Setting) -> bool:
+    """Whether the step stops one card alone, and programs are listed on others."""
+    index = step.params.get("index", "").lower()
+    return (
+        step.kind == "reset-gpu"
+        and not setting.shared
+        and bool(setting.at_work)
+        and ":" in index
+        and index not in setting.at_work
+    )
 
 
 CHANGES: tuple[Change, ...] = (

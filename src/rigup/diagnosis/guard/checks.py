@@ -3,7 +3,7 @@
 from msgspec import structs
 
 from rigup.diagnosis.findings import Finding
-from rigup.diagnosis.guard.changes import own_python
+from rigup.diagnosis.guard.changes import made_by, own_python
 from rigup.diagnosis.guard.projects import asked_in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.states import TORCH_DEVICES
@@ -35,6 +35,9 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
             continue
         if setting.system in ("windows", "macos") and any(argv[0] in _OF_LINUX for argv in step.commands):
             continue
+        if made := made_by(steps, setting):  # what failed is left as it is: the new environment is asked
+            asked = tuple((*made, *argv[1:]) if argv[0] == "python" else argv for argv in step.commands)
+            return structs.replace(step, commands=asked)
         return structs.replace(step, commands=own_python(asked_in_the_project(step.commands, setting), setting))
     raise StepError(finding.cause)
 

@@ -8,7 +8,14 @@ from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
 
 _OF_CONDA = ("install-from-conda", "install-from-channel", "remove-with-conda", "install-with-conda")
-_OF_MODULES = ("find-out", "load-module", "reload-module", "reload-driver", "blacklist-module")
+_OF_MODULES = (
+    "find-out",
+    "load-module",
+    "reload-module",
+    "reload-module-under-service",
+    "reload-driver",
+    "blacklist-module",
+)
 _OF_UNIX = (
     "show-room",
     "show-room-of",

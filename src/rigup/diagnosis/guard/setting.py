@@ -1,5 +1,6 @@
 """What the guard knows of machine, place and text: the surroundings in which a way to mend would be gone."""
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -87,6 +88,7 @@ class Setting(NamedTuple):
         python: the interpreter that failed, by its own path or as it was typed.
         shell: a shell of Unix is seen.
         shared: others' jobs run on the node.
+        at_work: addresses on the bus of cards on which a list shows programs that compute.
         busy: somebody says that work goes on there, or a program is shown to compute on a card.
         packages: of the distribution that are installed and have to do with GPUs.
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
@@ -124,6 +126,7 @@ class Setting(NamedTuple):
     shell: bool = False
     shared: bool = False
     busy: bool = False
+    at_work: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     persistenced: bool = False
     absent: frozenset[str] = frozenset()
@@ -171,6 +174,9 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
         busy=_is_busy(facts),
+        at_work=frozenset(
+            address for symptom in facts.heard("compute-programs-listed") for address in _addresses(symptom)
+        ),
         packages=_installed(facts),
         persistenced=bool(facts.heard("persistenced-holds-the-card")),
         absent=frozenset(str(symptom.get("service")) for symptom in facts.heard("unit-is-not-there")),
@@ -386,6 +392,12 @@ def _is_busy(facts: Facts) -> bool:
     linux = not any(platform.get("wsl") or platform.get("system") == "windows" for platform in facts.of(Platform))
     computing = any(process.get("graphics") is False for process in facts.of(GpuProcess))
     return bool(facts.heard(*_GOES_ON)) or (linux and computing)
+
+
+def _addresses(listed: Symptom) -> list[str]:
+    """As the bus writes them: nvidia-smi fills the domain up to eight digits."""
+    found = re.findall(r"([0-9A-Fa-f]{4}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.\d)", str(listed.get("listed") or ""))
+    return [address.lower() for address in found]
 
 
 def _is_shared(facts: Facts) -> bool:

@@ -13,11 +13,15 @@ from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
 from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit, kernel_argument
 from rigup.steps import KINDS, Commands, Step, make
 
 _HERE = ("here", "kernel")
+_OF_THE_DRIVER = lazy_regex(
+    r"(?:lib32-)?nvidia(?:-open|-lts|-open-lts|-dkms|-open-dkms|-utils)?|(?:lib32-)?opencl-nvidia"
+)
 _TOOLKITS = ("install-container-toolkit", "set-up-nodes", "set-up-k3s-nodes")
 
 
@@ -49,6 +53,26 @@ def _driver(step: Step, setting: Setting) -> Commands:
         return ()  # which flavour of the module drives an unknown card nobody can say
     branch = step.params["branch"].partition(".")[0]
     return _of_branch(branch, module_for(branch, setting.isas), setting)
+
+
+def _branch(step: Step, setting: Setting) -> list[Step]:
+    """Where no repository has the branch, an account builds it: first the packages that are there have to go."""
+    at = (
+        driver_recipes.system(setting.distribution, setting.release)
+        if setting.distribution and step.where in _HERE
+        else None
+    )
+    branch = step.params["branch"].partition(".")[0]
+    recipe = (
+        driver_recipes.recipe(at, branch, module_for(branch, setting.isas), "desktop") if at and setting.isas else None
+    )
+    if at is None or recipe is None or not recipe.built_by_user:
+        return [structs.replace(step, commands=_driver(step, setting))]
+    there = sorted(name for name in setting.packages if _OF_THE_DRIVER.fullmatch(name))
+    taken = [make("take-driver-packages-off", {"packages": ",".join(there)}, KINDS, setting.world)] if there else []
+    built = make("build-driver-packages", {"branch": branch}, KINDS, setting.world)
+    commands = driver_recipes.spelt(recipe.built_by_user, at, branch, setting.machine, setting.kernel, setting.release)
+    return [*taken, structs.replace(built, commands=commands)]
 
 
 def _of_branch(branch: str, module: str, setting: Setting) -> Commands:
@@ -160,7 +184,7 @@ def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-driver-branch": _driver, "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
+    "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
 }  # fmt: skip
 
 
@@ -205,5 +229,5 @@ def _headers(step: Step, setting: Setting) -> list[Step]:
 
 
 _HALVES: dict[str, Callable[[Step, Setting], list[Step]]] = {
-    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-headers": _headers, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
+    **dict.fromkeys(_TOOLKITS, _toolkit_and_engine), "install-driver": _branch_of_the_archive, "install-driver-branch": _branch, "install-headers": _headers, "rebuild-modules": _headers_and_build, "build-modules": _headers_and_build,
 }  # fmt: skip

@@ -4,7 +4,9 @@ import re
 
 from rigup.diagnosis.causes.apple.requirements import ARM
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
+from rigup.knowledge.checks import code_that_asks
 from rigup.knowledge.cuda import version_key
+from rigup.knowledge.program_builds import is_package
 from rigup.knowledge.torch_builds import builds
 from rigup.machine.kinds import Cpu, Gpu, Platform, PythonEnv, Symptom, Torch
 
@@ -139,7 +141,7 @@ def resolver_asks_for_intels_macs(
 
 @mends("mps-x86-python-under-rosetta")
 def python_of_its_own_kind(
-    python: PythonEnv | None = None, conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
 ) -> Params:  # fmt: skip
     """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
@@ -148,4 +150,13 @@ def python_of_its_own_kind(
     middle = releases[len(releases) // 2] if releases else None  # other packages have not the newest yet
     release = have if have in releases else middle
     shown = conda is not None or (python is not None and python.get("kind") == "conda")
-    return {"of_conda": release if shown else None, "python": None if shown else release, "machine": "arm64"}
+    asked = str(refused.get("name") or "").lower() if refused is not None else ""
+    release_asked = str(refused.get("asked") or "") if refused is not None else ""
+    wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
+    named = bool(asked) and is_package(asked)
+    again = {
+        "asked": wish if named else None,
+        "bare": None if named else "bare",
+        "asked_code": code_that_asks(asked) or None,
+    }
+    return {"of_conda": release if shown else None, "python": None if shown else release, "machine": "arm64", **again}

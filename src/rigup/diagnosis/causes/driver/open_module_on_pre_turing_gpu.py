@@ -20,9 +20,11 @@ def open_module_cannot_drive_it(
 
 @rule("open-module-on-pre-turing-gpu", "likely")
 def open_package_for_an_old_card(
-    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"),
+    package: SystemPackage = one(state="installed"), gpu: Gpu = one(vendor="nvidia"), driver: Driver | None = one(vendor="nvidia"), dropped: Symptom | None = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"),
 ) -> Verdict:  # fmt: skip
-    """A list of packages has the open module, and no driver works on a chip without GSP."""
+    """A list of packages has the open module, and no driver works on a chip without GSP. Where the branch itself has dropped the card, that is the cause."""
+    if dropped is not None:
+        return False
     unused = driver is None and not gpu.get("seen_by") and gpu.get("driver") != "nvidia"
     mine = _OPEN.fullmatch(package.name) and open_module(gpu.isa) == "impossible"
     return bool(mine) and unused and not inside(package) and {"branch": driver_branch_for(gpu.isa)}

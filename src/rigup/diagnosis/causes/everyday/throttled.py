@@ -1,9 +1,11 @@
 """The card slows itself down, against heat or for want of power."""
 
 from rigup.diagnosis.causes.card_names import called
-from rigup.diagnosis.rule import Verdict, rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
 from rigup.diagnosis.slowing import harmful, slowed_words
-from rigup.machine.kinds import CardState, Gpu
+from rigup.knowledge.driver_recipes import for_servers
+from rigup.language import _
+from rigup.machine.kinds import CardState, Gpu, Symptom
 
 
 @rule("throttled", "likely")
@@ -13,3 +15,17 @@ def driver_tells_what_lowers_the_clock(state: CardState, gpu: Gpu) -> Verdict:
     if not reasons or gpu.get("pci_address") != state.pci_address:
         return False
     return {"card": called(gpu), "gpu": gpu} | slowed_words(reasons, gpu.get("vendor"), state.pci_address)
+
+
+@mends("throttled")
+def air_for_a_card_without_fans(
+    knew: Params, gpu: Gpu | None = one(vendor="nvidia"), told: Symptom | None = seen("card-for-servers-in-words")
+) -> Params:
+    """Cards for servers have no fan of their own: the chassis blows through them, and a desktop does not."""
+    name = str((gpu.get("name") if gpu is not None else "") or (told.name if told is not None else ""))
+    passive = for_servers(name) or (told is not None and told.name == name)
+    heat = knew.get("heat")
+    why = {"reasons": _("heat")} if heat and not knew.get("brake") and not knew.get("reasons") else {}
+    return {
+        **why, "passive": "shroud" if heat and passive else None, "heat": None if passive else heat,
+    } | ({"card": name} if name and not knew.get("card") else {})  # fmt: skip

@@ -2,6 +2,7 @@
 
 import re
 
+from rigup.diagnosis.causes.directml.packages import OF_DIRECTML
 from rigup.diagnosis.causes.framework.fitting_pythons import (
     in_range,
     nearest,
@@ -18,6 +19,7 @@ from rigup.diagnosis.causes.framework.offered_packages import (
 )
 from rigup.diagnosis.causes.framework.own_environments import made_anew
 from rigup.diagnosis.causes.framework.programs import plain_system
+from rigup.diagnosis.causes.framework.pythons_there import pythons_there
 from rigup.diagnosis.causes.framework.wanted_releases import OF_TORCH, known_libc, release_asked_for
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
@@ -309,9 +311,9 @@ def programs_installer_asks_for_a_torch_from_before(
 @mends("python-version-without-wheels")
 def a_python_that_has_wheels(
     knew: Params, symptom: Symptom | None = seen(tag="wheel-refused"), python: PythonEnv | None = None, platform: Platform | None = None, index: Symptom | None = seen("pip-looks-in"),
-    poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"),
+    poetry: Symptom | None = seen("poetry-has-no-candidate"), narrow: Symptom | None = seen("python-of-32-bits"), listed: Symptom | None = seen(tag="pythons-are-listed"),
 ) -> Params:  # fmt: skip
-    """The one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
+    """One that is there and serves, else the one nearest to what is there for which the release has wheels; which release, the text tells, or nobody."""
     name = str(knew.get("name") or (symptom.get("name") if symptom else "") or "")
     poetry = poetry if poetry is not None and name in ("", poetry.get("name")) else None
     have = str(knew.get("have") or (python.get("version") if python else "") or "")
@@ -332,17 +334,20 @@ def a_python_that_has_wheels(
     fitting = in_range(found, str(knew.get("want") or "")) or python_of_tag(symptom)
     wish = program.wish if program and plain_name(name) in program.packages and program.name != "onnxruntime" else ""
     wish = wish or (name if any(name in family.called for family in families()) else "")
+    if plain_name(name) in OF_DIRECTML:
+        wish = ""  # PyPI's own wheels are those that compute on the card
     asked = wish or (name if is_package(name) else "")
     if symptom is not None and symptom.id == "wheel-tag-refused" and not wish:
         asked = ""  # the wheel itself is installed there, and may lie on no index
     exact = f"{asked}=={release}" if asked and release and (found or not wish) else asked
-    chosen = nearest(fitting, have) if fitting else None
+    there = pythons_there(listed)
+    chosen = nearest([python for python in fitting if python in there] or fitting, have) if fitting else None
     variant = str(index.get("variant") or "") if index else ""
     friends = companions(release) if asked == "torch" and release and variant and chosen else None
     if friends is not None:
         return {"python": chosen, "release": release, "torchvision": friends.torchvision, "index": index_url(variant)}
     return {
-        "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "torch": None if fitting or name else "torch",
+        "python": f"{chosen} (64-bit)" if chosen and narrow is not None else chosen, "starter": there.get(chosen or ""), "torch": None if fitting or name else "torch",
         "wish": exact or None if wish else None, "exact": None if wish else exact or None, "only": None if asked else "only",
     }  # fmt: skip
 

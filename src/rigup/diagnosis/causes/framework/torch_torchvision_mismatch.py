@@ -24,6 +24,9 @@ def torchvision_misses_its_own_operators(
     return not (checkout and pair) and {**symptom.values(), "companion": "torchvision"}
 
 
+_FLASH = "flash_attn"
+
+
 def _is_prerelease(*packages: Package) -> bool:
     """Nightlies, and builds of NVIDIA's own, pair otherwise."""
     return any(mark in str(package.version) for package in packages for mark in ("a0", "dev", "rc", "nv", "git"))
@@ -92,6 +95,38 @@ def torch_was_exchanged_and_torchvision_stops(
     }
 
 
+@text_rule("torch-torchvision-mismatch")
+def wheel_of_the_other_abi(wheel: Symptom = seen("wheel-names-its-abi"), told: Symptom = seen("torch-tells-its-abi")) -> Verdict:  # fmt: skip
+    """The wheel's name says which C++ ABI it was built for, and torch tells its own."""
+    mine = str(told.get("abi") or told.get("abi2")).upper()
+    return wheel.abi != mine and {
+        "extension": wheel.extension,
+        "module": wheel.extension,
+        "theirs": f"cxx11abi{wheel.abi}",
+        "mine": f"cxx11abi{mine}",
+    }
+
+
+@text_rule("torch-torchvision-mismatch", "likely")
+def symbol_of_the_other_abi(symbol: Symptom = seen(tag="symbol-of-the-other-abi")) -> Verdict:
+    """torch has that function in every release, under the name that its own C++ ABI gives it."""
+    theirs, mine = ("FALSE", "TRUE") if symbol.get("old") else ("TRUE", "FALSE")
+    own = _FLASH if str(symbol.module).startswith(_FLASH) else symbol.get("folder")
+    return {"extension": own, "module": symbol.module, "theirs": f"cxx11abi{theirs}", "mine": f"cxx11abi{mine}"}
+
+
+@mends("torch-torchvision-mismatch")
+def same_wheel_for_the_abi_of_torch(knew: Params, wheel: Symptom | None = seen("wheel-names-its-abi")) -> Params:
+    """Its makers publish each release for both; the name of the file tells them apart."""
+    mine = str(knew.get("mine") or "")
+    theirs = f"cxx11abi{wheel.abi}" if wheel is not None else mine
+    if not mine or wheel is None or mine == theirs:
+        return {"wheel_file": mine} if mine and not knew.get("extension") else {}
+    file = str(wheel.file).replace(theirs, mine)
+    address = {"wheel": file, "wheel_url": f"{wheel.url}{file}"} if wheel.get("url") else {"wheel_file": file}
+    return {**address, "optional": None, "paired": None}
+
+
 @mends("torch-torchvision-mismatch")
 def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-cuda")) -> Params:
     """It looks for a library of torch's CUDA, of which this release knows nothing yet."""
@@ -146,5 +181,5 @@ def what_does_not_fit(knew: Params) -> Params:
     audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
     return {
         "rebuilt": named, "audio": (knew.get("torchaudio") or None) if audio else None, "pair": None if audio and knew.get("torchaudio") else "pair",
-        **(dict.fromkeys(("release", "alone", "again")) if named else {"again": None if knew.get("release") or knew.get("alone") else "torch"}),
+        **(dict.fromkeys(("release", "alone", "again")) if named or knew.get("mine") else {"again": None if knew.get("release") or knew.get("alone") else "torch"}),
     }  # fmt: skip

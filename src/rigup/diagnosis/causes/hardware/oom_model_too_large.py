@@ -141,7 +141,7 @@ def length_that_the_message_names(
     symptom: Symptom = seen("vllm-cache-shorter-than-context", "engine-names-the-length-that-fits"),
 ) -> Params:
     """vLLM tells how many tokens there is room for."""
-    room = symptom.get("fits") or symptom.get("length")
+    room = symptom.get("fits") or symptom.get("shorter") or symptom.get("length")
     return {"shorter": f"--max-model-len {room}"} if room else {}
 
 

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.causes.memory_sizes import GIB
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
-from rigup.machine.kinds import Platform, Symptom
+from rigup.machine.kinds import Memory, Platform, Symptom
 
 
 @text_rule("host-memory-exhausted", "likely")
@@ -17,16 +17,25 @@ def llama_wants_more_than_main_memory(
 def what_is_to_be_less(
     compiler: Symptom | None = seen("compiler-killed-for-memory"), engine: Symptom | None = seen("llama-was-refused-main-memory", "ollama-wants-more-of-the-systems-memory", "ollama-names-what-was-killed"),
     job: Symptom | None = seen("oom-kill-in-job-step", "slurm-ended-it-for-memory"), wsl: Platform | None = one(wsl=2), loader: Symptom | None = seen("worker-killed-for-memory"),
-    asked: Symptom | None = seen("job-asks-for-main-memory"),
+    asked: Symptom | None = seen("job-asks-for-main-memory"), moved: Symptom | None = seen("model-is-moved-after-loading"), memory: Memory | None = None,
 ) -> Params:  # fmt: skip
-    """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has."""
+    """A build takes memory for each file that it compiles at once, an engine for its model and its context; WSL has half of what Windows has.
+
+    A model that a program loads and then moves to the card lies whole in main memory first.
+    """
     return {
         "jobs": "2" if compiler is not None else None, "model": "smaller" if engine is not None else None,
-        "memory": _twice(asked) if job is not None else None, "workers": None if compiler or engine or (wsl and not loader) else "fewer",
-        "wsl": "memory=" if wsl is not None else None,
+        "memory": _twice(asked) if job is not None else None, "workers": None if compiler or engine or moved or (wsl and not loader) else "fewer",
+        "wsl": _more_than_half(memory) if wsl is not None else None, "load": "from_pretrained" if moved is not None else None,
     }  # fmt: skip
 
 
 def _twice(asked: Symptom | None) -> str:
     """The option with twice what the job asked for, as a first trial; without a figure where it named none."""
     return f"{asked.option}={2 * int(asked.amount)}{asked.get('unit') or ''}" if asked is not None else "--mem"
+
+
+def _more_than_half(memory: Memory | None) -> str:
+    """Three quarters of what Windows has, of which WSL shows the half that it takes by itself, and the same again as swap."""
+    gib = round(memory.total / GIB) if memory is not None and memory.knows("total") else 0
+    return f"memory={gib * 3 // 2}GB, swap={gib * 3 // 2}GB" if gib else "memory=, swap="
