@@ -42,7 +42,7 @@ def test_requests_are_answered_with_commands_that_there_are():
         for line in (ROOT / "docs" / "requests.md").read_text(encoding="utf-8").splitlines()
         if re.match(r"\| \d", line)
     ]
-    assert len(rows) == 25
+    assert len(rows) == 26
     assert all("https://github.com/" in row for row in rows)
     for words in (one.split()[1:] for row in rows for one in re.findall(r"`(rigup [^`]+)`", row)):
         assert words[0] in COMMANDS
