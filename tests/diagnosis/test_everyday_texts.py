@@ -8,6 +8,7 @@ import pytest
 
 from answer_data import diagnose
 from each import each
+from suite import few
 
 SETS = sorted((Path(__file__).parent / "everyday").glob("set_*.txt"))
 
@@ -25,7 +26,7 @@ def texts(path):
     for part in re.split(r"^== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
         head, body = part.split("\n--\n", 1)
         name, *fields = head.splitlines()
-        yield Everyday(name.strip(), dict(field.split(": ", 1) for field in fields), body)
+        yield Everyday(f"{path.stem}/{name.strip()}", dict(field.split(": ", 1) for field in fields), body)
 
 
 def ways(finding):
@@ -48,9 +49,18 @@ def said(finding):
     return " ".join([finding["title"], finding["mends"], *told])
 
 
+ALL = [text for path in SETS for text in texts(path)]
+
+
+@pytest.mark.thinned
 @pytest.mark.parametrize("path", SETS, ids=lambda path: path.stem)
 def test_it_is_answered_as_an_expert_would(path, tmp_path):
-    each([text for text in texts(path) if "open" not in text.label], lambda text: check(text, tmp_path / "paste.txt"))
+    own = [
+        text
+        for text in few(ALL, lambda text: text.id)
+        if text.id.startswith(path.stem + "/") and "open" not in text.label
+    ]
+    each(own, lambda text: check(text, tmp_path / "paste.txt"))
 
 
 def check(text, file):
@@ -68,4 +78,4 @@ def check(text, file):
 
 
 def test_an_open_text_says_why():
-    assert all(text.label.get("open", "why") for path in SETS for text in texts(path))
+    assert all(text.label.get("open", "why") for text in ALL)
