@@ -16,4 +16,6 @@ class Late:
             pytest.skip(f"{name} is not installed here", allow_module_level=True)
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # pytest asks each name of a file whether it is a fixture
+            raise AttributeError(name)
         return getattr(importlib.import_module(self._name), name)

@@ -73,6 +73,7 @@ LONG = frozenset(
 ONE_IN_LONG = 40
 MANY_ROWS = 100  # of a table that one test goes through
 EXAMPLES = 5  # of a property, with `--quick`
+WAITED_FOR = ("podman", "slurm")  # groups whose tests take long and mostly wait
 WAITING = 2  # workers more than cores: while their tests wait, others have the processor
 Row = TypeVar("Row")
 
@@ -134,9 +135,10 @@ def keep_quick(config, items) -> None:
     kept, left_out = [], []
     for item in items:
         heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-        many = count[item.path, item.originalname] > MANY and not item.get_closest_marker("thinned")
+        many = count[item.path, item.originalname] > MANY
         thinned = is_thinned(item.name, ONE_IN_LONG) if item.path in LONG else many and is_thinned(item.name)
-        (left_out if heavy or thinned else kept).append(item)
+        itself = item.get_closest_marker("thinned")  # its rows are thinned
+        (left_out if heavy or (thinned and not itself) else kept).append(item)
     items[:] = kept
     config.hook.pytest_deselected(items=left_out)
 
@@ -145,7 +147,7 @@ def turn(item) -> int:
     """What takes longest begins first, so that no worker is left alone with it at the end."""
     group = group_of(item.path)
     heavy = HEAVY & {mark.name for mark in item.iter_markers()}
-    return 0 if group in {"podman", "slurm"} else 1 if group or heavy else 2
+    return 0 if group.startswith(WAITED_FOR) else 1 if group or heavy else 2
 
 
 @pytest.hookimpl(wrapper=True)
@@ -175,11 +177,12 @@ def group_of(file: Path) -> str:
     The process that shares tests out knows their names alone, so a group is known by the file.
     """
     text = file.read_text(encoding="utf-8")
-    if "pytest.mark.podman" in text:
-        return "podman"  # machines of one store
-    if "pytest.mark.slurm" in text:
-        return "slurm"  # one cluster
-    return str(file) if 'scope="module"' in text else ""
+    own = 'scope="module"' in text
+    if "pytest.mark.podman" in text:  # whole machines are of one store, other files have stores of their own
+        return f"podman {file}" if own or "privileged" not in file.parts else "podman machines"
+    if "pytest.mark.slurm" in text:  # a cluster for each half
+        return "slurm for training" if "train" in file.parts else "slurm"
+    return str(file) if own else ""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -12,7 +12,6 @@ from suite import few
 from ways_held import broken
 
 CASES = cases()
-TWINS = [name for name, case in CASES.items() if "twin" in case.label]
 LOUD = ("error", "warning")
 
 
@@ -24,13 +23,24 @@ def loud(answer):
 @pytest.mark.parametrize("cause", sorted({case.cause for case in CASES.values()}))
 def test_the_doctor_names_what_each_case_shows(cause, tmp_path):
     own = [case for case in few(list(CASES.values()), lambda case: case.name) if case.cause == cause]
-    each(own, lambda case: check(case, tmp_path / case.name), lambda case: case.name)
+    answers = {}
+
+    def answered(case):
+        if case.name not in answers:
+            machine = case.unpack(tmp_path / case.name)
+            answers[case.name] = machine, diagnose(machine)
+        return answers[case.name]
+
+    def checked(case):
+        check(case, *answered(case))
+        if "twin" in case.label:
+            check_twins(answered(CASES[f"{case.cause}/{case.label['twin']}"])[1], answered(case)[1])
+
+    each(own, checked, lambda case: case.name)
 
 
-def check(case, scratch):
+def check(case, machine, answer):
     """One machine is judged as its label says."""
-    machine = case.unpack(scratch)
-    answer = diagnose(machine)
     assert not answer["troubles"], answer["troubles"]
     check_expected(case.label, answer, Path(machine))
     check_silence(case.label, answer)
@@ -80,12 +90,8 @@ def check_evidence(answer, cause, machine):
             assert line["value"] in path.read_text(errors="replace").replace("\r", "")
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_a_tree_and_a_pasted_text_of_one_fault_give_one_finding(name, tmp_path):
+def check_twins(tree, text):
     """The same cause, as severe, and of the same subject where both tell it in the same form."""
-    pasted = CASES[name]
-    twin = CASES[f"{pasted.cause}/{pasted.label['twin']}"]
-    tree, text = diagnose(twin.unpack(tmp_path / "tree")), diagnose(pasted.unpack(tmp_path / "text"))
     mine, other = (next(found for found in answer["findings"] if found["severity"] in LOUD) for answer in (tree, text))
     assert (mine["cause"], mine["severity"]) == (other["cause"], other["severity"])
     if form(mine["subject"]) == form(other["subject"]):

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
+from each import over
 from rigup.knowledge.speeds import Result, data_sheet, measured_names, results
 
 ROOM = 1.05  # times the peak that a measured rate may be
@@ -37,7 +38,13 @@ PROCESSORS = {
     "Intel Xeon Gold 6330": Processor(28, 64, 3.1, 8 * 23.5), "Intel Xeon Platinum 8358": Processor(32, 64, 3.4, 8 * 25.6),
 }  # fmt: skip
 ROWS = [(name, row) for name in measured_names() for row in (*results(name), *results(name, "cpu"))]
-IDS = [f"{name}, {row.kind} {row.name} {row.type} {row.source[-24:]}" for name, row in ROWS]
+Rate = tuple[str, Result]
+
+
+def called(rate: Rate) -> str:
+    """How a row is named in a failure."""
+    name, row = rate
+    return f"{name}, {row.kind} {row.name} {row.type} {row.source[-24:]}"
 
 
 def peak_of(name: str, row: Result) -> float | None:
@@ -48,8 +55,9 @@ def peak_of(name: str, row: Result) -> float | None:
     return sheet.bandwidth if row.unit == "B/s" else sheet.rates.get(row.type) if row.unit == "FLOP/s" else None
 
 
-@pytest.mark.parametrize(("name", "row"), ROWS, ids=IDS)
-def test_a_rate_is_within_its_data_sheet_or_tells_why_not(name: str, row: Result) -> None:
+@over(ROWS, called)
+def test_a_rate_is_within_its_data_sheet_or_tells_why_not(rate: Rate) -> None:
+    name, row = rate
     peak = peak_of(name, row)
     if peak is None:
         assert not row.above_sheet
@@ -61,8 +69,9 @@ def test_a_rate_is_within_its_data_sheet_or_tells_why_not(name: str, row: Result
     assert share >= LEAST
 
 
-@pytest.mark.parametrize(("name", "row"), [row for row in ROWS if row[1].kind == "cpu"])
-def test_a_processor_does_not_do_more_than_it_can(name: str, row: Result) -> None:
+@over([row for row in ROWS if row[1].kind == "cpu"], called)
+def test_a_processor_does_not_do_more_than_it_can(rate: Rate) -> None:
+    name, row = rate
     if name.startswith("Apple"):  # its matrix unit's rate is nowhere told: by the memory alone
         assert row.unit != "B/s" or row.rate <= (data_sheet(name).bandwidth or 0)  # type: ignore[union-attr]
         return
@@ -84,7 +93,7 @@ def test_a_doubtful_rate_would_be_noticed() -> None:
     assert arc.rates["float32"] * 2 < 11920e12
 
 
-@pytest.mark.parametrize("name", measured_names())
+@over(measured_names())
 def test_shorter_types_of_a_card_are_not_slower_by_much(name: str) -> None:
     """Where the sheet says that a type is faster, somebody who measured both found it so, or nearly."""
     sheet = data_sheet(name)

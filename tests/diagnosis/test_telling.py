@@ -1,7 +1,6 @@
 """What would tell more: on this system, of these cards, in words that a person can type."""
 
-import pytest
-
+from each import over
 from rigup.diagnosis.telling import would_tell
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Fact, Place, Reading, Where, kinds
@@ -26,12 +25,12 @@ def test_a_variable_is_told_by_env():
     assert "env" in would_tell("Variable", facts())
 
 
-@pytest.mark.parametrize("system", ["", "linux", "windows", "macos"])
-@pytest.mark.parametrize("kind", kinds())
-def test_nothing_is_asked_for_that_a_person_cannot_type(kind: str, system: str):
-    told = " ".join(would_tell(kind, facts(system)))
-    assert not any(name + "." in told for name in kinds()), told
-    assert "rigup/machine" not in told
+@over(list(kinds()))
+def test_nothing_is_asked_for_that_a_person_cannot_type(kind: str):
+    for system in ("", "linux", "windows", "macos"):
+        told = " ".join(would_tell(kind, facts(system)))
+        assert not any(name + "." in told for name in kinds()), told
+        assert "rigup/machine" not in told
 
 
 def test_each_system_is_asked_in_its_own_tongue():

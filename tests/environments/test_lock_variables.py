@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import over
 from rigup.knowledge.lock_variables import allowed
 from rigup.plan.environments import lockfile, record
 from rigup.plan.environments.lock_fields import LockError
@@ -66,7 +67,7 @@ def lock(**variables: str) -> str:
     return lockfile.as_toml(head)
 
 
-@pytest.mark.parametrize("name", MIGHTY)
+@over(MIGHTY)
 def test_a_variable_that_the_table_does_not_name_is_refused_by_name(name, tmp_path):
     with pytest.raises(LockError, match=name):
         lockfile.parsed(lock(**{name: "1"}))

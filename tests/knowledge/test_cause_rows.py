@@ -3,8 +3,7 @@
 import graphlib
 import re
 
-import pytest
-
+from each import over
 from rigup.diagnosis.findings import SEVERITIES
 from rigup.diagnosis.loading import load_all
 from rigup.diagnosis.rule import MENDS, RULES
@@ -22,7 +21,7 @@ HOLE = re.compile(r"\{(\w+)\}")
 BLANK = {word: "x" for row in CAUSES.values() for specs in row.fixes for spec in specs for word in HOLE.findall(spec)}
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@over(list(CAUSES))
 def test_a_row_is_whole(cause):
     row = CAUSES[cause]
     assert row.layer in layers()
@@ -33,7 +32,7 @@ def test_a_row_is_whole(cause):
     assert row.fixes, "a cause without a fix"
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@over(list(CAUSES))
 def test_a_person_can_read_about_it(cause):
     text = texts("en").get(cause)
     assert text is not None, "no text"
@@ -47,7 +46,7 @@ def test_a_person_can_read_about_it(cause):
     assert all(source.strip() for source in text.sources)
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@over(list(CAUSES))
 def test_every_fix_is_a_list_of_known_steps(cause):
     for specs in CAUSES[cause].fixes:
         assert isinstance(specs, list)
@@ -59,7 +58,7 @@ def test_every_fix_is_a_list_of_known_steps(cause):
             assert not missing, (spec, missing)
 
 
-@pytest.mark.parametrize("cause", CAUSES)
+@over(list(CAUSES))
 def test_some_fix_can_always_be_told(cause):
     """What a fix needs may be unknown: then another that needs nothing, or a work-out beside the rules."""
     plain = any(not HOLE.search(spec) for specs in CAUSES[cause].fixes for spec in specs)

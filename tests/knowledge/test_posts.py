@@ -3,8 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-import pytest
-
+from each import over
 from rigup.knowledge.doctor_tables import causes
 
 LEARNING = Path(__file__).parents[2] / "learning"
@@ -23,7 +22,7 @@ def test_a_cause_that_is_learned_has_texts_of_both_sorts_and_every_file_a_cause(
     assert posts_of <= KNOWN
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+@over(FILES, lambda path: f"{path.parent.name}/{path.stem}")
 def test_posts_stand_apart_and_say_something(path):
     for post in posts(path):
         assert len(post.strip()) > 10, post

@@ -4,12 +4,13 @@ import re
 
 import pytest
 
+from each import over
 from rigup.diagnosis.loading import load_all
 from rigup.diagnosis.rule import RULES, rules_of_table
 from rigup.knowledge.secrets import is_kept, is_secret, tokens, words
 
 
-@pytest.mark.parametrize("row", tokens(), ids=lambda row: row.kind)
+@over(tokens(), lambda row: row.kind)
 def test_a_token_is_known_by_its_form_and_its_neighbour_is_none(row):
     assert re.compile(row.regex).fullmatch(row.example)
     assert any(0 <= row.example.find(literal) <= row.back for literal in row.literals)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from each import over
 from rigup.knowledge.secrets import tokens
 from rigup.machine.host import Answer, Recorded
 from rigup.machine.outward import outward_text
@@ -116,11 +117,9 @@ PLANTED = {
 LINES = [(kind, line, thing) for kind, lines in PLANTED.items() for line, thing in lines]
 
 
-@pytest.mark.parametrize(
-    ("kind", "line", "thing"), LINES, ids=[f"{kind}-{number}" for number, (kind, *_x) in enumerate(LINES)]
-)
-def test_a_private_thing_goes_out_and_is_not_taken_out_twice(kind, line, thing):
-    redactor = Redactor()
+@over(LINES, lambda row: f"{row[0]}: {row[1]!r}")
+def test_a_private_thing_goes_out_and_is_not_taken_out_twice(row):
+    (_kind, line, thing), redactor = row, Redactor()
     told = redacted(line, redactor=redactor)
     assert thing.lower() not in told.lower()
     assert told.count("\n") == line.count("\n")

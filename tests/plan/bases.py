@@ -14,7 +14,6 @@ _CERTIFICATES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bu
 _LEFT_OUT = (  # not needed to install a wheel
     "/test/",
     "/tests/",
-    "/__pycache__/",
     "/idlelib/",
     "/tkinter/",
     "/site-packages/",

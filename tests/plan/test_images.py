@@ -13,8 +13,10 @@ import pytest
 from bases import loaded, python_root, wheel, wheels_of
 
 from rigup.plan.render import rendered
+from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.site import Sources
+from rigup.stack.wish import Wish
 
 pytestmark = [
     pytest.mark.podman,
@@ -22,15 +24,16 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="images are built on Linux"),
 ]
 BASE = "localhost/rigup-test-base"
+_VARIABLES = ("--change", "ENV PATH=/usr/bin:/bin", "--change", "ENV PYTHONPATH=/opt/pip")
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 class Podman:
     """podman with a store of its own; a chroot is isolation enough, and works inside a container too."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, driver):
         self.run = tempfile.mkdtemp(prefix="rigup-")  # podman takes no longer path than one of 50 characters
-        self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--storage-driver", "vfs"]
+        self.store = ["--root", str(folder / "root"), "--runroot", self.run, "--storage-driver", driver]
 
     def __call__(self, *argv, **options):
         return subprocess.run(
@@ -62,11 +65,16 @@ class Podman:
 
 @pytest.fixture(scope="module")
 def podman(tmp_path_factory):
+    """With layers where they can be mounted; else each layer is a whole copy."""
     folder = tmp_path_factory.mktemp("podman")
-    made = Podman(folder)
     tar = python_root(folder / "base.tar")
-    done = made("import", "--change", "ENV PATH=/usr/bin:/bin", "--change", "ENV PYTHONPATH=/opt/pip", str(tar), BASE)
-    if done.returncode:
+    for driver in ("overlay", "vfs"):
+        made = Podman(folder / driver, driver)
+        done = made("import", *_VARIABLES, str(tar), BASE)
+        if not done.returncode:
+            break
+        shutil.rmtree(made.run, ignore_errors=True)
+    else:
         pytest.skip("podman cannot make an image here: " + done.stderr[-200:])
     yield made
     made("system", "reset", "--force")
@@ -164,9 +172,11 @@ def sdist(folder):
             tar.addfile(entry, io.BytesIO(text.encode()))
 
 
-def compiled(podman, chosen, tmp_path):
+@pytest.fixture(scope="module")
+def compiled(podman, tmp_path_factory):
     """The recipe of an environment with flash-attn, built as localhost/compiled upon localhost/runtime and localhost/devel."""
-    choice = chosen("RTX 3090, driver 580.95.05, ubuntu 24.04", "torch", "flash-attn", manager="docker")
+    tmp_path, wish = tmp_path_factory.mktemp("compiled"), Wish(packages=("torch", "flash-attn"), manager="docker")
+    choice = choose(wish, read_profile("RTX 3090, driver 580.95.05, ubuntu 24.04"))
     recipe = rendered(choice, "dockerfile")
     assert "-devel\nFROM ${BUILD} AS build\n" in recipe
     assert (
@@ -198,9 +208,8 @@ def compiled(podman, chosen, tmp_path):
 @pytest.mark.skipif(
     not os.environ.get("RIGUP_TORCH_PYTHON"), reason="RIGUP_TORCH_PYTHON names no interpreter with torch"
 )
-def test_verify_proves_torch_inside_an_image_of_two_stages(podman, chosen, tmp_path):
+def test_verify_proves_torch_inside_an_image_of_two_stages(podman, compiled, tmp_path):
     """torch lies where it lies here, and is mounted: the account, its home and what the image lacks are the recipe's."""
-    compiled(podman, chosen, tmp_path)
     torch_home = Path(os.environ["RIGUP_TORCH_PYTHON"]).parent.parent
     homes = {torch_home, Path(sys.base_prefix), Path(sys.executable).parent.parent, Path(__file__).parents[2] / "src"}
     homes |= {Path(path).parent for path in loaded(sys.executable) if "/ld-" not in path}
@@ -211,8 +220,7 @@ def test_verify_proves_torch_inside_an_image_of_two_stages(podman, chosen, tmp_p
     assert answer["verdict"] == "verified", said[-3000:]
 
 
-def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along(podman, chosen, tmp_path):
-    recipe = compiled(podman, chosen, tmp_path)
+def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along(podman, compiled, tmp_path):
     said = podman.says(
         "localhost/compiled",
         tmp_path,
@@ -227,7 +235,7 @@ def test_what_has_to_be_compiled_is_compiled_in_a_stage_that_does_not_come_along
     ]
     assert sizes[1] > sizes[0] + COMPILER
     assert sizes[2] < sizes[0] + COMPILER / 2
-    assert not re.search(r"COPY .*wheels", recipe)
+    assert not re.search(r"COPY .*wheels", compiled)
 
 
 def test_local_folders_lie_in_no_layer(podman, offline, tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from planted import ALL, DOORS, left, said
 
 import rigup
+from each import over
 from rigup.machine.outward import for_others, outward, outward_text
 from rigup.machine.redaction import Redactor
 from rigup.schemas.shared import Evidence
@@ -25,13 +26,11 @@ def test_there_are_enough_of_enough_kinds():
     assert len(KINDS) >= 30
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_each_goes_out_of_a_line_of_its_own(kind):
-    for one in ALL:
-        if one.kind == kind:
-            redactor = Redactor()
-            redactor.learn(one.line)
-            assert not left(redactor.text(one.line), [one]), one.line
+@over(ALL, lambda one: f"{one.kind}: {one.line!r}")
+def test_each_goes_out_of_a_line_of_its_own(one):
+    redactor = Redactor()
+    redactor.learn(one.line)
+    assert not left(redactor.text(one.line), [one])
 
 
 def test_all_go_out_of_one_text():

@@ -15,6 +15,7 @@ from roots import kernel, root, run, runtime
 
 _NEEDED = ("podman", "debootstrap", "dpkg-deb", "unshare")
 IMAGE = "localhost/rigup-machine"
+_KEPT = "debian"  # the folder of the root that all images are made of
 _SYSTEMS = {
     "debian": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n',
     "ubuntu": 'PRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\nVERSION_CODENAME=noble\n',
@@ -30,7 +31,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("privileged")
     podman = Podman(folder)
     try:
-        base = root(folder / "root")
+        base = root(folder / "root", folder / _KEPT)
     except RuntimeError as error:
         pytest.skip("debootstrap makes no base here: " + str(error)[-300:])
     volumes = runtime(folder / "runtime")
@@ -98,20 +99,24 @@ systemctl enable web.service 2> /dev/null
 
 
 @pytest.fixture
-def machine(made, tmp_path):
-    """Make a machine: the captured one whose cards it has, the system it runs, packages that are there from the first."""
+def machine(made, images, tmp_path):
+    """Make a machine: the captured one whose cards it has, the system it runs, packages that are there from the first.
+
+    Packages are installed once: the machine on which they were first is an image for those that have the same.
+    """
     podman, volumes = made
     nodes = []
 
     def start(card: str, system: str = "debian", *packages: str) -> Node:
-        box = Node(
-            podman, f"box{len(nodes)}-{os.getpid()}", IMAGE, hardware(card, tmp_path / f"hw{len(nodes)}"), volumes
-        )
+        image, name = images.get((card, system, packages), IMAGE), f"box{len(nodes)}-{os.getpid()}"
+        box = Node(podman, name, image, hardware(card, tmp_path / f"hw{len(nodes)}"), volumes)
         nodes.append(box)
-        box.write("/usr/lib/os-release", _SYSTEMS[system])
-        box.run("usermod", "-aG", "render,video", PERSON)
-        if packages:
+        if image == IMAGE:
+            box.write("/usr/lib/os-release", _SYSTEMS[system])
+            box.run("usermod", "-aG", "render,video", PERSON)
+        if packages and image == IMAGE:
             box.run("apt-get", "install", "-y", *packages)
+            images[card, system, packages] = box.kept(f"localhost/with-packages-{len(images)}")
             box.run("/hw/boot")
         return box
 
@@ -122,7 +127,7 @@ def machine(made, tmp_path):
 
 @pytest.fixture(scope="session")
 def images():
-    """Images of other families that were made before."""
+    """Images that were made before, of other families by name and with packages by what they are."""
     return {}
 
 
@@ -130,7 +135,7 @@ def images():
 def other_machine(made, images, tmp_path):
     """Make a machine of another family of distributions."""
     podman, volumes = made
-    nodes = []
+    nodes, kept = [], podman.folder / _KEPT
 
     def start(name: str, card: str) -> Node:
         if name not in images:
@@ -138,7 +143,7 @@ def other_machine(made, images, tmp_path):
             folder.mkdir()
             images[name] = "localhost/rigup-" + name
             try:
-                base = made_of_family(FAMILIES[name], folder)
+                base = made_of_family(FAMILIES[name], folder, kept)
             except RuntimeError as error:
                 pytest.skip(f"no root of {name} can be made here: " + str(error)[-300:])
             _imported(podman, base, folder, images[name])

@@ -34,6 +34,7 @@ class Podman:
     """podman with a store of its own."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.run = tempfile.mkdtemp(prefix="rigup-")  # podman takes no longer path than one of 50 characters
         store = [
             "--root",
@@ -100,6 +101,14 @@ class Node:
         self.podman("exec", self.name, "systemctl", "reboot")
         self.until(lambda: "exited" in self.podman("inspect", "--format", "{{.State.Status}}", self.name).stdout)
         self._start()
+
+    def kept(self, image: str) -> str:
+        """Keep what lies on its disk as an image, which has no identity yet."""
+        self.run("cp", "/etc/machine-id", "/run/machine-id")
+        self.run("truncate", "--size=0", "/etc/machine-id")
+        self.podman.must("commit", "--quiet", "--pause=false", self.name, image)
+        self.run("cp", "/run/machine-id", "/etc/machine-id")
+        return image
 
     def remove(self) -> None:
         """End it."""

@@ -34,14 +34,14 @@ FAMILIES = {
 }  # fmt: skip
 
 
-def made(family: Family, folder: Path) -> Path:
-    """The root of a machine of that family, with its repositories in /srv."""
+def made(family: Family, folder: Path, kept: Path) -> Path:
+    """The root of a machine of that family, with its repositories in /srv; `kept` is Debian's, as `root` made it."""
     ready = os.environ.get("RIGUP_TEST_ROOT_" + family.name.upper())
     base = folder / family.name
     if ready:
         run("cp", "--archive", ready + "/.", base)
     else:
-        root(base)
+        root(base, kept)
         _with_tools(base, family)
     objects = _objects(base, folder / (family.name + "-objects"))
     _FILL[family.name](base, objects)

@@ -40,12 +40,15 @@ def source() -> tuple[str, str]:
     return suite, next(row[2] for row in rows if row[:2] == [suite, "main"])
 
 
-def root(folder: Path) -> Path:
-    """A small installation of this machine's own release."""
+def root(folder: Path, kept: Path) -> Path:
+    """A small installation of this machine's own release: a copy of the one that is `kept`, which the first call makes."""
     folder.mkdir()
-    if os.environ.get(_READY):
-        run("cp", "--archive", os.environ[_READY] + "/.", folder)
-        return folder
+    ready = os.environ.get(_READY) or (kept if kept.exists() else _installed(kept))
+    run("cp", "--archive", f"{ready}/.", folder)
+    return folder
+
+
+def _installed(folder: Path) -> Path:
     suite, address = source()
     run("debootstrap", "--variant=minbase", "--include=" + ",".join(PACKAGES), suite, folder, address)
     for name in ("proc", "sys"):  # some releases leave them mounted

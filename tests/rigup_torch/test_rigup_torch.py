@@ -4,7 +4,6 @@ The checks stand in `checks/`, and are run by `run_checks.py`, which needs nothi
 """
 
 import ast
-import functools
 import importlib.util
 import json
 import os
@@ -31,16 +30,11 @@ def interpreter():
 
 @pytest.fixture(scope="module")
 def outcomes():
-    """What became of every check of a file, asked once."""
-    return functools.cache(run_checks)
-
-
-def run_checks(path):
-    """Each file in a process of its own: a backend's name is given once."""
+    """What became of every check of all files, asked once; each file in a process of its own: a backend's name is given once."""
     done = subprocess.run(
-        [interpreter(), str(HERE / "run_checks.py"), str(path)],
+        [interpreter(), str(HERE / "run_checks.py"), "--apart", *map(str, (*CHECKS, PAGE))],
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True, text=True, timeout=300, check=False,
+        capture_output=True, text=True, timeout=900, check=False,
     )  # fmt: skip
     outcomes_ = {outcome["name"]: outcome for outcome in map(json.loads, filter(None, done.stdout.splitlines()))}
     assert done.returncode == 0, done.stderr[-3000:]
@@ -52,9 +46,9 @@ def names(path):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(("path", "name"), [pytest.param(p, n, id=f"{p.stem}-{n}") for p in CHECKS for n in names(p)])
-def test_in_torch(outcomes, path, name):
-    outcome = outcomes(path)[path.stem + "::" + name]
+@pytest.mark.parametrize("name", [f"{path.stem}::{name}" for path in CHECKS for name in names(path)])
+def test_in_torch(outcomes, name):
+    outcome = outcomes[name]
     if "skipped" in outcome:
         pytest.skip(outcome["skipped"])
     assert outcome.get("passed"), outcome["failed"]
@@ -62,9 +56,9 @@ def test_in_torch(outcomes, path, name):
 
 @pytest.mark.torch
 def test_every_example_of_the_page_prints_what_it_shows(outcomes):
-    outcomes_ = outcomes(PAGE)
-    assert len(outcomes_) == PAGE.read_text().count("```pycon") > 8
-    assert [outcome["failed"] for outcome in outcomes_.values() if "failed" in outcome] == []
+    of_page = [outcome for name, outcome in outcomes.items() if name.startswith(PAGE.stem + "::")]
+    assert len(of_page) == PAGE.read_text().count("```pycon") > 8
+    assert [outcome["failed"] for outcome in of_page if "failed" in outcome] == []
 
 
 def imported(path):

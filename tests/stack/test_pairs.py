@@ -8,6 +8,7 @@ import pytest
 from judging import faults
 
 from answer_data import plan_of as answer
+from each import over
 from rigup.stack.choose import choose
 from rigup.stack.profile import read_profile
 from rigup.stack.wish import Wish, read_wishes
@@ -25,7 +26,7 @@ def planned(pair):
     return answer(choose(wish, read_profile(pair["profile"])))
 
 
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair["id"])
+@over(PAIRS, lambda pair: pair["id"])
 def test_the_stack_is_right(pair):
     assert faults(planned(pair), pair["expect"]) == []
 

@@ -7,6 +7,7 @@ import pytest
 from samples import plain
 
 from answer_data import as_data
+from each import over
 from rigup.knowledge.doctor_tables import causes
 from rigup.plan.applying.stage import _CHANGES
 from rigup.steps import KINDS, StepError, make, parse
@@ -55,7 +56,7 @@ def test_what_is_missing_or_unknown_is_named():
         parse("join-group user={nobody}", {})
 
 
-@pytest.mark.parametrize("name", KINDS)
+@over(list(KINDS))
 def test_every_kind_can_be_made_and_says_whether_it_can_be_undone(name):
     kind = KINDS[name]
     step = make(name, plain(kind), KINDS)
@@ -65,7 +66,7 @@ def test_every_kind_can_be_made_and_says_whether_it_can_be_undone(name):
     assert as_data(step)["commands"] == [list(argv) for argv in step.commands]
 
 
-@pytest.mark.parametrize("name", KINDS)
+@over(list(KINDS))
 def test_no_shell_text_is_made_from_data(name):
     """A shell script may stand in a command only without holes: its values come as arguments."""
     for argv in (*KINDS[name].commands, *(KINDS[name].undo or ())):

@@ -35,8 +35,7 @@ def measured(torch_python, tmp_path, monkeypatch):
     def measure(body, *only, limits=PATIENT, machine=None, full=False):
         for name, value in broken.build(tmp_path, body).items():
             monkeypatch.setenv(name, value)
-        frameworks = ("torch",) if only else ()  # NumPy beside it is measured with the unbroken build, where all is
-        seen = observe(torch_python, [], full, limits, only=only, frameworks=frameworks, more=broken.UNHURRIED)
+        seen = observe(torch_python, [], full, limits, only=only, frameworks=("torch",), more=broken.UNHURRIED)
         return verified(seen, {"accelerators": machine or []}, Facts(), full, [])
 
     return measure
@@ -60,13 +59,14 @@ def check(answer, name, device="cpu"):
 
 
 def test_an_unbroken_build_is_verified(measured):
-    answer = measured("pass")
+    """The checks that a quick look cannot do without; all of them stand in test_wrong_operators.py, in a torch that is set up oddly."""
+    names = ("small-tensors", "copy-host", "matmul-float32", "convolution", "attention", "reductions", "sorting",
+             "indexing", "random", "training-step", "memory")  # fmt: skip
+    answer = measured("pass", *names)
     assert answer["verdict"] == "verified"
     (cpu,) = answer["devices"]
     assert (cpu["state"], {check_["passed"] for check_ in cpu["checks"] if "passed" in check_}) == ("verified", {True})
-    names = {check_["name"] for check_ in cpu["checks"]}
-    assert {"small-tensors", "copy-host", "matmul-float32", "convolution", "attention", "reductions", "sorting",
-            "indexing", "random", "training-step", "memory"} <= names  # fmt: skip
+    assert {check_["name"] for check_ in cpu["checks"]} >= set(names)
 
 
 def test_a_processor_without_vnni_is_not_accused(measured, monkeypatch):

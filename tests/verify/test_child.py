@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from each import over
 from rigup.verify import child
 from rigup.verify.child import Limits, run
 from rigup.verify.environment import VerifyError
@@ -104,7 +105,7 @@ def test_whatever_a_line_holds_is_an_event_or_nothing(line):
 PROBES = sorted((Path(child.__file__).parent / "probe").rglob("*.py"))
 
 
-@pytest.mark.parametrize("path", PROBES, ids=lambda path: path.stem)
+@over(PROBES, lambda path: path.stem)
 def test_the_probe_is_python_of_old_and_needs_nothing_of_rigup(path):
     tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
     named = {

@@ -1,4 +1,4 @@
-"""TensorFlow, JAX, onnxruntime and llama.cpp: the real ones, in the interpreter that RIGUP_FRAMEWORKS_PYTHON names."""
+"""NumPy, TensorFlow, JAX, onnxruntime and llama.cpp: the real ones, in the interpreter that RIGUP_FRAMEWORKS_PYTHON names."""
 
 import os
 
@@ -14,6 +14,7 @@ pytestmark = pytest.mark.frameworks
 
 PATIENT = Limits(start=300, check=300)
 EXPECTED = {
+    "numpy": {"matmul-float32", "sorting", "functions", "linear-algebra", "fourier", "reductions"},
     "tensorflow": {"matmul-float32", "convolution", "training-step", "random", "sorting"},
     "jax": {"matmul-float32", "matmul-bfloat16", "convolution", "training-step", "random"},
     "onnxruntime": {"matmul-float32", "matmul-float16", "convolution"},
@@ -30,9 +31,9 @@ def python():
 
 
 @pytest.fixture
-def measured(python, tmp_path, monkeypatch):
+def measured(python, jax_variables, tmp_path, monkeypatch):
     """What one framework, changed or not, is found to be."""
-    for name, value in {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "2"}.items():
+    for name, value in {"CUDA_VISIBLE_DEVICES": "", "TF_CPP_MIN_LOG_LEVEL": "2", **jax_variables}.items():
         monkeypatch.setenv(name, value)
 
     def measure(framework, body="pass", only=(), module=None):

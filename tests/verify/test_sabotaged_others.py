@@ -31,8 +31,8 @@ def python(request):
 @pytest.mark.parametrize(
     ("framework", "rows"), batches(), ids=[f"{of} {len(rows)} {rows[0][0]}" for of, rows in batches()]
 )
-def test_what_is_broken_is_caught_and_named(framework, rows, python, tmp_path, monkeypatch):
-    for name, value in {"CUDA_VISIBLE_DEVICES": "", "JAX_PLATFORMS": "cpu"}.items():
+def test_what_is_broken_is_caught_and_named(framework, rows, python, jax_variables, tmp_path, monkeypatch):
+    for name, value in {"CUDA_VISIBLE_DEVICES": "", **jax_variables}.items():
         monkeypatch.setenv(name, value)
     for name, value in broken.build(tmp_path, laid(rows), framework).items():
         monkeypatch.setenv(name, value)

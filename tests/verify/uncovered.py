@@ -6,6 +6,7 @@ It watches each call while the checks run, so that a row counts only where it re
 function that torch lets others override, a module of `torch.nn`, or an optimizer; of each its arguments that have defaults.
 """
 
+import functools
 import inspect
 import json
 import sys
@@ -23,23 +24,22 @@ PLACES = {"device", "layout", "pin_memory", "requires_grad", "memory_format", "g
 
 
 class Watched(TorchFunctionMode):
-    """Which functions are called, with which arguments, and whether a gradient is asked for."""
+    """Which functions are called, and with which arguments."""
 
     def __init__(self):
         self.seen = {}
 
     def __torch_function__(self, function, kinds, args=(), kwargs=None):
         kwargs = kwargs or {}
-        name = plain(resolve_name(function) or getattr(function, "__name__", ""))
-        record = self.seen.setdefault(name, {"args": set(), "most": 0, "back": False, "types": set()})
-        record["args"] |= {key for key, value in kwargs.items() if value is not None}
+        record = self.seen.setdefault(_name(function), {"args": set(), "most": 0})
+        record["args"].update(key for key, value in kwargs.items() if value is not None)
         record["most"] = max(record["most"], len(args))
-        for argument in args[:3]:
-            for part in argument if isinstance(argument, (tuple, list)) else [argument]:
-                if isinstance(part, torch.Tensor):
-                    record["types"].add(str(part.dtype)[6:])
-                    record["back"] |= part.requires_grad
         return function(*args, **kwargs)
+
+
+@functools.cache
+def _name(function):
+    return plain(resolve_name(function) or getattr(function, "__name__", ""))
 
 
 def plain(name):
@@ -125,12 +125,7 @@ def watched(folder):
                     print("the check", name, "could not be watched:", why, file=sys.stderr)
     for name, plain_name in UNDER.items():
         if name in mode.seen:
-            record, other = (
-                mode.seen[name],
-                mode.seen.setdefault(plain_name, {"args": set(), "most": 0, "back": False, "types": set()}),
-            )
-            other["back"] |= record["back"]
-            other["types"] |= record["types"]
+            mode.seen.setdefault(plain_name, {"args": set(), "most": 0})
     return mode.seen, called, built
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,36 +22,56 @@ import torch, lightning.pytorch as pl
 from rigup.watch.lightning import recorder
 
 class Model(pl.LightningModule):
-    def __init__(self):
+    def __init__(self, fails):
         super().__init__()
-        self.layer = torch.nn.Linear(4, 1)
+        self.layer, self.fails = torch.nn.Linear(4, 1), fails
     def training_step(self, batch, number):
         time.sleep(0.2)
-        if number == {fails}:
+        if number == self.fails:
             raise ValueError("a batch that is none")
         return self.layer(batch).mean()
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.1)
 
-callback = recorder({path!r}, 0.05)
-trainer = pl.Trainer(max_epochs=1, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, callbacks=[callback])
-trainer.fit(Model(), torch.utils.data.DataLoader(torch.ones(5, 4)))
+for path, fails in {runs!r}:
+    print({between!r}, file=sys.stderr, flush=True)
+    try:
+        callback = recorder(path, 0.05)
+        trainer = pl.Trainer(max_epochs=1, accelerator="cpu", devices=1, logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False, callbacks=[callback])
+        trainer.fit(Model(fails), torch.utils.data.DataLoader(torch.ones(5, 4)))
+    except ValueError as error:
+        print("ValueError:", error, file=sys.stderr)
 """
+BETWEEN = "== the next training =="
 
 
-def trained(path: str, fails: int = -1) -> subprocess.CompletedProcess[str]:
+class Trainings(NamedTuple):
+    """A whole one, one that fails, one that cannot be recorded; each with what was said of it."""
+
+    whole: str
+    failed: str
+    unrecorded: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def trainings(tmp_path_factory) -> Trainings:
+    """One after another in one process, which imports Lightning once."""
     if not PYTHON:
         pytest.skip("RIGUP_TRAIN_PYTHON names no interpreter with Lightning")
-    words = {"source": str(SOURCE), "libraries": sysconfig.get_paths()["platlib"], "path": path, "fails": fails}
-    return subprocess.run([PYTHON, "-c", PROGRAM.format(**words)], capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    folder = tmp_path_factory.mktemp("trainings")
+    (folder / "unrecorded.db").write_text("no recording, and long enough to be seen as none")
+    runs = [(str(folder / f"{name}.db"), fails) for name, fails in (("whole", -1), ("failed", 2), ("unrecorded", -1))]
+    words = {"source": str(SOURCE), "libraries": sysconfig.get_paths()["platlib"], "runs": runs, "between": BETWEEN}
+    done = subprocess.run([PYTHON, "-c", PROGRAM.format(**words)], capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return Trainings(*done.stderr.split(BETWEEN)[1:], folder)
 
 
 @pytest.mark.training
-def test_a_training_is_recorded_while_it_lasts(tmp_path) -> None:
-    path = str(tmp_path / "run.db")
-    done = trained(path)
-    assert done.returncode == 0, done.stderr
-    recording = Recording(path)
+def test_a_training_is_recorded_while_it_lasts(trainings) -> None:
+    assert "Error" not in trainings.whole
+    recording = Recording(str(trainings.folder / "whole.db"))
     times = [sample.time for sample in recording.samples()]
     recording.close()
     assert len(times) >= 3
@@ -58,23 +79,18 @@ def test_a_training_is_recorded_while_it_lasts(tmp_path) -> None:
 
 
 @pytest.mark.training
-def test_one_that_fails_is_recorded_until_then(tmp_path) -> None:
-    path = str(tmp_path / "run.db")
-    done = trained(path, fails=2)
-    assert "a batch that is none" in done.stderr
-    recording = Recording(path)
+def test_one_that_fails_is_recorded_until_then(trainings) -> None:
+    assert "a batch that is none" in trainings.failed
+    recording = Recording(str(trainings.folder / "failed.db"))
     assert recording.count() >= 2
     recording.close()
 
 
 @pytest.mark.training
-def test_what_keeps_it_from_recording_stops_no_training(tmp_path) -> None:
-    path = tmp_path / "run.db"
-    path.write_text("no recording, and long enough to be seen as none")
-    done = trained(str(path))
-    assert done.returncode == 0, done.stderr
-    assert "rigup: " in done.stderr
-    assert path.read_text().startswith("no recording")
+def test_what_keeps_it_from_recording_stops_no_training(trainings) -> None:
+    assert "Error" not in trainings.unrecorded
+    assert "rigup: " in trainings.unrecorded
+    assert (trainings.folder / "unrecorded.db").read_text().startswith("no recording")
 
 
 def test_without_lightning_it_is_said_what_to_install(monkeypatch) -> None:

@@ -45,30 +45,32 @@ def test_a_project_passes_its_own_tests_of_which_one_is_a_whole_training(python,
 @pytest.mark.training
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_notebook_trains(python, tmp_path, kind):
+def test_the_notebook_trains(newest_python, tmp_path, kind):
     new_project(kind, str(tmp_path / "project"))
     cells = json.loads((tmp_path / "project" / "notebook.ipynb").read_text())["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    done = within(tmp_path / "project", tmp_path / "state", python, "-c", code + "\nassert accuracy >= 0.85, accuracy")
+    done = within(
+        tmp_path / "project", tmp_path / "state", newest_python, "-c", code + "\nassert accuracy >= 0.85, accuracy"
+    )
     assert done.returncode == 0, done.stderr[-3000:]
 
 
 @pytest.mark.training
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_processes_train_to_the_stated_accuracy(python, tmp_path, kind):
+def test_two_processes_train_to_the_stated_accuracy(newest_python, tmp_path, kind):
     new_project(kind, str(tmp_path / "project"))
     by = () if kind != "lora" else ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     devices = ("--devices", "2") if kind != "lora" else ()
     words = ("train.py", "--accelerator", "cpu", *devices, "--folder", tmp_path / "run")
-    done = within(tmp_path / "project", tmp_path / "state", python, *by, *words)
+    done = within(tmp_path / "project", tmp_path / "state", newest_python, *by, *words)
     assert done.returncode == 0, done.stderr[-3000:]
     (accuracy,) = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("accuracy ")]
     assert accuracy >= 0.85
 
 
 @pytest.mark.training
-def test_pictures_of_a_folder_are_read(python, tmp_path):
+def test_pictures_of_a_folder_are_read(newest_python, tmp_path):
     """A folder with a folder for each class; one that has too little is told of."""
     new_project("minimal", str(tmp_path / "project"))
     code = """
@@ -85,9 +87,9 @@ assert all(float(image.mean()) == kind for image, kind in training)
 Path("few", "a").mkdir(parents=True)
 pictures("few")
 """
-    done = within(tmp_path / "project", tmp_path / "state", python, "-c", code)
+    done = within(tmp_path / "project", tmp_path / "state", newest_python, "-c", code)
     if "No module named 'PIL'" in done.stderr:
-        pytest.skip(f"Pillow is not installed for {python}")
+        pytest.skip(f"Pillow is not installed for {newest_python}")
     assert done.stderr.strip().startswith("few has 0 pictures in 1 folders"), done.stderr
 
 
