@@ -45,6 +45,9 @@ STANDING = {
     "in-a-container": ("container-lost-gpu-after-daemon-reload", f"$ docker run --rm --gpus all ubuntu nvidia-smi\nFailed to initialize NVML: Unknown Error\nOn the host, after the update:\n{SMI}{TABLE}"),
     "comes-and-goes": ("gpu-fell-off-bus", f"Feb 01 kernel: NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\nAfter a reboot it works again for some hours:\n{SMI}{TABLE}"),
     "with-the-release-before": ("gpu-arch-older-than-wheel", f"now with torch 2.9.0+cu130:\n{NO_IMAGE}$ nvidia-smi --query-gpu=name,compute_cap --format=csv\nname, compute_cap\nTesla V100-PCIE-32GB, 7.0\nwith the previous torch 2.6 it worked:\n>>> torch.ones(2,device='cuda')\ntensor([1., 1.], device='cuda:0')\n"),
+    "on-the-host-in-words": ("container-lost-gpu-after-daemon-reload", f"root@3f9a1c2b4d5e:/# nvidia-smi\nFailed to initialize NVML: Unknown Error\nafter a reload; on the host:\n{SMI}{TABLE}"),
+    "another-card-computes": ("gpu-arch-older-than-wheel", f"$ nvidia-smi --query-gpu=index,name,compute_cap --format=csv\nindex, name, compute_cap\n0, Tesla P100-PCIE-16GB, 6.0\n1, NVIDIA A40, 8.6\n$ pip list | grep torch\ntorch 2.9.0+cu130\n{NO_IMAGE}now on the other card:\n>>> torch.ones(2, device='cuda:1')\ntensor([1., 1.], device='cuda:1')\n"),
+    "torch-computes-and-a-program-not": ("binary-arch-missing", "$ nvidia-smi --query-gpu=name,driver_version --format=csv,noheader\nNVIDIA GeForce RTX 4070, 570.195.03\n$ ./build/bin/llama-server -m m.gguf -ngl 99\nwarning: no usable GPU found, --gpu-layers option will be ignored\nwarning: one possible reason is that llama.cpp was compiled without GPU support\n\nnow torch, to be sure:\n>>> torch.ones(2, device='cuda')\ntensor([1., 1.], device='cuda:0')\n"),
     "only-hoped-for": ("nvml-driver-library-mismatch", f"{SMI}{MISMATCH}\nIs it fixed after a reboot?\n"),
 }  # fmt: skip
 

@@ -39,6 +39,10 @@ _OF_DRIVERS = (
 )  # in the name of who speaks of the driver alone
 
 
+_OF_PROGRAMS = ("library", "framework", "program")  # layers in which one program fails while another computes
+_NAMED = ("program", "package", "library", "framework")  # parameters that name what fails
+
+
 class Judged(NamedTuple):
     """What was seen and found; `past` are faults that what is shown later refutes."""
 
@@ -54,7 +58,7 @@ def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: li
     past: list[Finding] = []
     tails: dict[tuple[str, int], _Shown] = {}
     for _round in range(_MOST_ROUNDS):
-        stale = _stale(findings, sources, tails, wake)
+        stale = _stale([one for one in findings if _may_be_past(one, facts)], sources, tails, wake)
         if not stale:
             break
         past += [finding for finding, _lines in stale]
@@ -96,7 +100,7 @@ def _stale(findings: list[Finding], sources: list[Source], tails: "dict[tuple[st
     for finding in findings:
         spots = _told_at(finding)
         text = texts.get(spots[0][0]) if spots else None
-        if finding.severity != "error" or finding.row.recurs or text is None or {s for s, _ in spots} != {text.source}:
+        if text is None or {source for source, _line in spots} != {text.source}:
             continue
         session = _Session(text)
         last = max(line for _source, line in spots)
@@ -106,6 +110,14 @@ def _stale(findings: list[Finding], sources: list[Source], tails: "dict[tuple[st
             if shown.refutes(finding, last):
                 found.append((finding, session.told_before(turn, [line for _source, line in spots])))
     return found
+
+
+def _may_be_past(finding: Finding, facts: Facts) -> bool:
+    """An error that does not come and go, of no card beside which another model may be the one that works."""
+    if finding.severity != "error" or finding.row.recurs:
+        return False
+    models = {(card.get("isa"), card.get("vendor")) for card in facts.of(Gpu) if card.get("isa")}
+    return finding.row.about != "Gpu" or len(models) < 2
 
 
 def _by_source(sources: list[Source]) -> dict[str, Text]:
@@ -268,12 +280,12 @@ class _Shown:
         broken = {f.row.layer for f in self.findings if f.cause in self.failed}
         if broken - {"program", "scheduler"}:
             return []
-        if finding.row.layer == "program":
+        at_work, torches = self._at_work(), [torch for torch in self.facts.of(Torch) if torch.get("available")]
+        if finding.row.layer in _OF_PROGRAMS:
             own = _programs(finding)
-            at_work = [s for s in self._at_work() if _program_of(s) in own]
-            return _lines(at_work)
-        torches = [torch for torch in self.facts.of(Torch) if torch.get("available")]
-        return _lines(self._at_work()) + [torch.fields["available"].where.line or 0 for torch in torches]
+            if not _is_of_torch(finding, own):
+                return _lines([symptom for symptom in at_work if _program_of(symptom) in own])
+        return _lines(at_work) + [torch.fields["available"].where.line or 0 for torch in torches]
 
     def _at_work(self) -> list[Symptom]:
         if not (is_at_work(self.facts) or self.facts.heard(*_COMPUTES)):
@@ -299,6 +311,13 @@ def _is_of_the_driver(finding: Finding) -> bool:
 def _programs(finding: Finding) -> set[str]:
     said = {line.fact.removeprefix("symptom ") for line in finding.evidence if line.fact.startswith("symptom ")}
     return {row.program for row in signatures_of(said)}
+
+
+def _is_of_torch(finding: Finding, programs: set[str]) -> bool:
+    """Whether torch itself fails, and no program or package beside it."""
+    beside = {str(finding.params[name]).lower() for name in _NAMED if isinstance(finding.params.get(name), str)}
+    told = any(line.fact.startswith("Torch.") for line in finding.evidence) or any("torch" in who for who in programs)
+    return told and all("torch" in name for name in beside)
 
 
 def _program_of(symptom: Symptom) -> str:
