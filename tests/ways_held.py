@@ -41,7 +41,7 @@ DISRUPTIVE = re.compile(
 )
 DRAINED = re.compile(r"\bdrain|\bcordon")
 PROMISES = {
-    r"^install\b": r"\b(?:install|add|upgrade|-S|-Syu|-Sy|dup|amdgpu-install|make|winget|curl)\b",
+    r"^install\b": r"(?<!\w)(?:install|add|upgrade|-S|-Syu|-Sy|dup|amdgpu-install|make|winget|curl)\b",
     r"initramfs|initial file system": r"initramfs|dracut|mkinitcpio",
     r"install the headers": r"headers|kernel-devel|kernel-default-devel",
     r"\brestart the machine\b": r"\breboot\b",

@@ -234,7 +234,7 @@ def test_a_node_that_is_open_to_all_wants_no_group(tmp_path, mode, named):
 
 def test_a_service_looks_for_cards_again_after_its_module_was_loaded_anew(tmp_path):
     said = '$ journalctl -u ollama -n 3 --no-pager\nlevel=WARN source=gpu.go:613 msg="unable to load libcuda" library=/usr/lib/x86_64-linux-gnu/libcuda.so.550.120 error="cuda driver library init failure: 999"\n'
-    assert commands(first(tmp_path, said))[-1] == "systemctl restart ollama"
+    assert commands(first(tmp_path, said))[-1] == "systemctl start ollama"
 
 
 def test_uv_is_told_what_a_build_needs(tmp_path):

@@ -42,11 +42,6 @@ KINDS: dict[str, Kind] = {
         _("write into the configuration of the system: {lines}"), ("lines",), "by-hand", root=True, network=True,
         restart=True, tag="caution", undo_because=_("the system keeps its earlier generations, or the lines are taken out"),
     ),
-    "build-from-aur": Kind(
-        _("build {packages} from the AUR, as a user and not as root, beside the headers of the kernel"), ("packages", "base"), "kernel", network=True, tag="caution",
-        commands=(("git", "clone", "https://aur.archlinux.org/{base}.git"), ("sh", "-c", 'cd "$1" && makepkg -si', "sh", "{base}")),
-        undo_because=_("remove its packages again"),
-    ),
     "install-windows-driver": Kind(
         _("install the driver {version} or newer from {address}"), ("version", "address"), "windows-host",
         root=True, network=True, restart=True, tag="caution",

@@ -6,7 +6,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import module_for
 from rigup.knowledge import driver_recipes
 from rigup.knowledge.surroundings import configured, is_configured
-from rigup.steps import KINDS, Step, StepError, make, make_as
+from rigup.steps import KINDS, Step, StepError, make_as
 
 _HERE = ("here", "host-of-container")
 _DRIVERS = ("install-driver", "install-driver-branch")
@@ -14,7 +14,7 @@ _DRIVERS = ("install-driver", "install-driver-branch")
 
 def in_the_configuration(steps: list[Step], setting: Setting) -> list[Step]:
     """Lines of the configuration in the place of files, accounts and packages that are changed by hand, where the system has one."""
-    if not setting.distribution or setting.wsl or setting.inside:
+    if not is_configured(setting.distribution) or setting.wsl or setting.inside:
         return steps
     return [_configured(step, setting) if step.where in _HERE else step for step in steps]
 
@@ -23,14 +23,10 @@ def _configured(step: Step, setting: Setting) -> Step:
     lines = _driver(step, setting) if step.kind in _DRIVERS else [configured(setting.distribution, step.kind)]
     if not any(lines):
         return step
+    by = driver_recipes.provider(setting.distribution)
+    apply = tuple(tuple(argv) for argv in by.apply) if by is not None else ()
     try:
-        if is_configured(setting.distribution):
-            said = " ".join(lines).format_map(step.params)
-            by = driver_recipes.provider(setting.distribution)
-            apply = tuple(tuple(argv) for argv in by.apply) if by is not None else ()
-            written = make_as("write-configuration", {"lines": said}, KINDS, apply)
-        else:  # packages that users build
-            written = make("build-from-aur", {"packages": ", ".join(lines), "base": lines[-1]}, KINDS)
+        written = make_as("write-configuration", {"lines": " ".join(lines).format_map(step.params)}, KINDS, apply)
     except (KeyError, StepError):
         return step
     return structs.replace(written, where=step.where, restart=step.restart)
