@@ -67,6 +67,16 @@ def stamped(*rows):
             id="list-counted-by-a-pipe",
         ),
         pytest.param(
+            "timestamp\ndriver_version\nkmd_version\ncount\nname\nuuid\nmemory.total\nmemory.used\ncompute_mode\ncompute_cap\nutilization.gpu\n",
+            [],
+            id="names-that-may-be-asked-for",
+        ),
+        pytest.param(
+            "$ nvidia-smi --query-gpu=compute_cap --format=csv\ncompute_cap\n8.9\n8.9\n",
+            [None] * 2,
+            id="neighbour-of-one-column",
+        ),
+        pytest.param(
             "$ nvidia-smi dmon -s pu\n# gpu    pwr  gtemp  mtemp     sm    mem    enc    dec\n"
             "# Idx      W      C      C      %      %      %      %\n"
             + "    0     61     43      -      0      0      0      0\n    1     60     41      -      0      0      0      0\n"

@@ -273,6 +273,9 @@ _HEADER = lazy_regex(r"^[> \t]{0,40}([a-z]\w*(?:\.\w+){0,6}(?: \[[\w%/]+\])?(?:,
 _ABOVE = 300  # characters before a head line in which its command stands
 _ASKS_AGAIN = lazy_regex(r"[^\n]{0,300}(?:\s(?:-l|-lms|--loop|--loop-ms)[= ]?\d|\bwhile\b)[^\n]{0,200}\n?\Z")
 _COUNTED = lazy_regex(r"[ \t]{2,8}(?P<count>[1-9]\d{0,3}) (?P<value>\S.{0,200})")
+_NAME = lazy_regex(
+    r"[a-z][a-z0-9]*(?:[._]\w+)+|count|name|serial|uuid|index|timestamp|pstate|hostname"
+)  # of any column
 _ALONE = ("compute_cap", "driver_version", "gpu_name", "pci.bus_id", "memory.total", "compute_mode", "mig.mode.current")
 _ASKED = lazy_regex(
     r"--query-(?:gpu|remapped-rows)[= ]\"?(?P<fields>[a-z][\w.,]{2,8000})\"?[^\n]{0,200}?--format[= ]\"?csv(?P<options>[\w,]{0,40})"
@@ -300,8 +303,13 @@ def nvidia_csv(text: Text) -> Statements:
             yield from _rows(text, fields.split(","), end, text.body[query.start() : end]) if end >= 0 else ()
 
 
+def _is_column(name: str) -> bool:
+    """Whether it is known as a column."""
+    return name in _COLUMNS or _KNOWN.fullmatch(name) is not None
+
+
 def _is_header(columns: list[str]) -> bool:
-    known = sum(name in _COLUMNS or _KNOWN.fullmatch(name) is not None for name in columns)
+    known = sum(map(_is_column, columns))
     if len(columns) == 1:
         return columns[0] in _ALONE
     return known >= 2 and known >= len(columns) // 3
@@ -337,6 +345,8 @@ def _cells(columns: list[str], body: str) -> Iterator[Row]:
         cells = line[1].split(", ") if ", " in line[1] else line[1].split(",")
         if len(cells) != len(columns) or count > _MOST or not line[1].strip() or is_typed(line[1]):
             return
+        if len(cells) == 1 and cells[0].strip() != columns[0] and _NAME.fullmatch(cells[0].strip()):
+            return  # a list of the names that may be asked for
         if cells[0].strip().lower() != columns[0]:  # a head line after the command that asks for none
             yield line.start(1), dict(zip(columns, cells, strict=True))
 
