@@ -346,7 +346,7 @@ KINDS: dict[str, Kind] = {
         commands=(("nvidia-smi", "mig", "-lgi"), ("nvidia-smi", "mig", "-lgip")), undo=(),
     ),
     "free-card-for-mig": Kind(
-        _("let work on the card end, and stop what watches it (DCGM, exporters, nvidia-persistenced, a desktop): the command lists who holds it"), ("node",), "kernel", root=True,
+        _("let work on the card end, and stop what watches it (DCGM, exporters, nvidia-persistenced, a desktop): the command lists who holds it"), (), "kernel", root=True,
         commands=(("fuser", "-v", "{node}"),), undo=(),
     ),
     "switch-mig-on": Kind(
