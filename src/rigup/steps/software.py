@@ -205,7 +205,7 @@ KINDS: dict[str, Kind] = {
         _("compile {program} for this GPU, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
     ),
     "declare-build-dependency": Kind(
-        _('write into pyproject.toml, under [tool.uv.extra-build-dependencies]: {package} = [{{requirement = "torch", match-runtime = true}}]; then let uv build it with the torch of the project'),
+        _('write into pyproject.toml below a line [[tool.uv.extra-build-dependencies.{package}]] the two lines requirement = "torch" and match-runtime = true; then let uv build it with the torch of the project'),
         ("package",), network=True, tag="caution", commands=(("uv", "sync"),), undo=(),
     ),
     "device-of-the-mac": Kind(
