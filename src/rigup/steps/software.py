@@ -212,6 +212,9 @@ KINDS: dict[str, Kind] = {
         _('in the program: torch.device("mps") in the place of torch.device("cuda"), .to("mps") in that of .cuda(), and map_location="mps" where it loads what was stored'), ("instead",), "by-hand",
         undo=(),
     ),
+    "compile-for-vulkan": Kind(
+        _("compile {program} for Vulkan, which the card's own driver brings, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
+    ),
     "install-build-for-vulkan": Kind(
         _("install the build of {program} for Vulkan, which the card's own driver brings, and start that one"), ("program",), network=True, undo=(),
     ),
