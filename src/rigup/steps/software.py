@@ -228,12 +228,15 @@ KINDS: dict[str, Kind] = {
         _("compile {program} for this GPU, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
     ),
     "declare-build-dependency": Kind(
-        _('write into pyproject.toml, under [tool.uv.extra-build-dependencies]: {package} = [{{requirement = "torch", match-runtime = true}}]; then let uv build it with the torch of the project'),
+        _('write into pyproject.toml below a line [[tool.uv.extra-build-dependencies.{package}]] the two lines requirement = "torch" and match-runtime = true; then let uv build it with the torch of the project'),
         ("package",), network=True, tag="caution", commands=(("uv", "sync"),), undo=(),
     ),
     "device-of-the-mac": Kind(
         _('in the program: torch.device("mps") in the place of torch.device("cuda"), .to("mps") in that of .cuda(), and map_location="mps" where it loads what was stored'), ("instead",), "by-hand",
         undo=(),
+    ),
+    "compile-for-vulkan": Kind(
+        _("compile {program} for Vulkan, which the card's own driver brings, with {option}"), ("program", "option"), "by-hand", network=True, undo=(),
     ),
     "install-build-for-vulkan": Kind(
         _("install the build of {program} for Vulkan, which the card's own driver brings, and start that one"), ("program",), network=True, undo=(),

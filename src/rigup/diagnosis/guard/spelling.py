@@ -184,7 +184,7 @@ def _build_for_vulkan(step: Step, setting: Setting) -> Commands:
 
 _MORE: dict[str, Callable[[Step, Setting], Commands]] = {
     "set-kernel-argument": _kernel_argument,
-    "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
+    "install-toolkit": _toolkit, "install-rocm-release": _rocm, "add-package-source": _source, "match-fabric-manager": _fabric, "install-module-flavour": _flavour, "compile-program": _build_commands, "compile-for-vulkan": _build_commands, "update-to": _update, "install-build-for-vulkan": _build_for_vulkan,
 }  # fmt: skip
 
 
@@ -202,11 +202,20 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
 
 
+def _family_by(kernel: str) -> str:
+    """The family that builds such kernels, where the package of their headers tells which kernel it is for."""
+    family = family_of_kernel(kernel) if kernel else ""
+    manager = package_manager(family) if family else None
+    own = manager is not None and ("{kernel}" in manager.headers or headers_package(kernel, manager) != manager.headers)
+    return family if own else ""
+
+
 def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     """The headers of a kernel are a package whose name each distribution makes in its own way."""
     kernel = step.params.get("kernel") or setting.kernel
-    family = setting.family or family_of_kernel(kernel)
-    manager = package_manager(family) if step.where == "here" or not setting.inside else None
+    manager = (
+        package_manager(setting.family or _family_by(kernel)) if step.where == "here" or not setting.inside else None
+    )
     build = tuple(
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
