@@ -229,7 +229,7 @@ def kernel_that_was_replaced(
 
 @mends("kernel-module-not-built")
 def installer_of_nvidias_own(
-    _said: Symptom = seen("nvidia-installer-build-failed"), headers: Symptom | None = seen("installer-finds-no-kernel-sources"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
+    _said: Symptom = seen("nvidia-installer-build-failed"), headers: Symptom | None = seen("installer-finds-no-source-tree"), named: Symptom | None = seen("installer-of-a-linux-driver-named"),
 ) -> Params:  # fmt: skip
     """It builds the module while it installs, and DKMS knows nothing of it yet: with the headers there it is run again."""
     if headers is None:
