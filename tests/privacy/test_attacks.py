@@ -94,11 +94,12 @@ def test_folders_above_what_a_stream_tells_of_are_counted():
 
 
 def test_messages_that_were_not_looked_for_in_time_cost_only_themselves():
-    from rigup.machine.look import _HEARD, _Runner
+    from rigup.machine.look import _Runner
+    from rigup.machine.order import HEARD
     from rigup.machine.store import Facts
 
     runner = _Runner(Facts(), [], wake=False, kinds=())
-    runner.take(Done(_HEARD, None, NO_ANSWER))
+    runner.take(Done(HEARD, None, NO_ANSWER))
     assert [one for one in runner.facts.troubles if NO_ANSWER in one]
 
 
