@@ -100,7 +100,9 @@ def read_of(told: Rule) -> set[tuple[str, str]]:
     return found - {(name, "id") for name in told.needs}
 
 
-OF_EVERY_MESSAGE = ("prompt_host",)  # whatever its pattern: at whose prompt it stands, where a text has prompts of several
+OF_EVERY_MESSAGE = (
+    "prompt_host",
+)  # whatever its pattern: at whose prompt it stands, where a text has prompts of several
 
 
 def test_every_part_of_a_message_that_a_rule_reads_is_a_group_of_its_pattern():

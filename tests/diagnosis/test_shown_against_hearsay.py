@@ -34,7 +34,9 @@ def test_a_list_of_one_card_speaks_against_graphics_beside_it(words, tmp_path):
 
 def test_a_list_of_both_does_not(tmp_path):
     listed = LISTED.format(cpu="AMD Ryzen 5 7600 6-Core Processor") + SECOND
-    body = (HEARD["en"] + listed).replace("6650 XT", "6800").replace("gfx1032", "gfx1030")  # a chip that torch has code for
+    body = (
+        (HEARD["en"] + listed).replace("6650 XT", "6800").replace("gfx1032", "gfx1030")
+    )  # a chip that torch has code for
     answer = answered(body + FAILS, tmp_path)
     assert "igpu-visible-beside-dgpu" in loud(answer)
 
