@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from rigup.machine import readers
+import rigup.machine.readers  # noqa: F401  (registers them)
 from rigup.machine.reader import READERS
 from rigup.machine.texts import Text
 
 OURS = {
-    getattr(readers, name).__name__
+    f"rigup.machine.readers.{name}"
     for name in ("amd", "bus", "installed", "jupyter", "loader", "modules", "nvidia", "python", "services", "system")
 }
 MINE = sorted(name for name, reader in READERS.items() if reader.read.__module__ in OURS)
