@@ -285,6 +285,14 @@ KINDS: dict[str, Kind] = {
         _("it is the very first collective: try once with {name}={value}; if that runs, the direct way between the cards is at fault"), ("name", "value"),
         "by-hand", undo=(),
     ),
+    "call-on-every-rank": Kind(
+        _("take {call} out of the condition that one rank alone fulfils: all ranks take part in it, so each has to call it; only the file is written by one"),
+        ("call",), "by-hand", undo=(),
+    ),
+    "align-collectives": Kind(
+        _("find what some ranks run and others do not: at collective {number} some called {operation}, others {other}; mostly a condition on the rank stands around a call that all have to make (state_dict of a sharded model, saving, evaluating)"),
+        ("number", "operation", "other"), "by-hand", undo=(),
+    ),
     "longer-timeout": Kind(
         _("only where a step honestly takes longer (saving, evaluating): give init_process_group a longer {argument}"), ("argument",), "by-hand", undo=(),
     ),
