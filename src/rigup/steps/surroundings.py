@@ -27,6 +27,11 @@ _FILES_SAY = (
 )
 _AS_FILES_SAY = ("sh", "-c", _FILES_SAY, "sh", "{service}.service", "{folder}/{service}.service")
 
+# NVIDIA's own rule: the links are made anew whenever the driver takes a card.
+_LINK_NODES = 'ACTION=="add", DEVPATH=="/bus/pci/drivers/nvidia", RUN+="/usr/bin/nvidia-ctk system create-dev-char-symlinks --create-all"'
+_LINK_RULE = "/etc/udev/rules.d/71-nvidia-dev-char.rules"
+_WRITE_LINE = 'printf "%s\\n" "$1" > "$2"'
+
 KINDS: dict[str, Kind] = {
     "container-option": Kind(
         _("start the container with {option}"), ("option",), "host-of-container", undo=(),
@@ -62,9 +67,10 @@ KINDS: dict[str, Kind] = {
         commands=(("docker", "restart", "{container}"),), undo=(),
     ),
     "link-nvidia-nodes": Kind(
-        _("make links under /dev/char for the NVIDIA nodes, so that systemd keeps them in the container's rules"), (),
+        _("make links under /dev/char for the NVIDIA nodes, now and whenever the driver is loaded, so that systemd keeps them in the container's rules"), (),
         "host-of-container", root=True,
-        commands=(("nvidia-ctk", "system", "create-dev-char-symlinks", "--create-all"),), undo=(),
+        commands=(("nvidia-ctk", "system", "create-dev-char-symlinks", "--create-all"), ("sh", "-c", _WRITE_LINE, "sh", _LINK_NODES, _LINK_RULE)),
+        undo=(("rm", "-f", _LINK_RULE),), writes=(_LINK_RULE,),
     ),
     "install-container-toolkit": Kind(
         _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",),
