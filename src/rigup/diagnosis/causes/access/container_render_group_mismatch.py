@@ -91,14 +91,19 @@ def namespace_that_knows_no_such_group(
 
 
 @mends("container-render-group-mismatch")
-def the_number_to_add(
-    knew: Params, group: Group | None = one(name="render"), nodes: Every[DeviceNode] = every(DeviceNode), error: Symptom | None = seen("render-node-permission-denied"),
-) -> Params:  # fmt: skip
-    """podman can keep the person's own groups; others want the number that the node's group has on the host."""
+def what_a_listing_tells(nodes: Every[DeviceNode] = every(DeviceNode), error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
+    """The node that does not open, and the number of its group on the host, where a listing has it."""
     path = _node_that_counts(nodes, by_itself=error is not None)
-    outer = group.get("gid") if group is not None and not inside(group) else None
     numbers = (str(node.group) for node in nodes if node.path in (KFD, path) and _tells_the_hosts_number(node))
-    known = outer if outer is not None else next(numbers, None)
+    return {"node": path, "number": next(numbers, None)}
+
+
+@mends("container-render-group-mismatch")
+def the_number_to_add(knew: Params, group: Group | None = one(name="render"), error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
+    """podman can keep the person's own groups; others want the number that the node's group has on the host."""
+    path = str(knew.get("node") or (_RENDER if error is not None else KFD))
+    outer = group.get("gid") if group is not None and not inside(group) else None
+    known = outer if outer is not None else knew.get("number")
     holes = asking(knew, "group")
     hole, words = next(iter(holes.items()))
     number = str(known or ("NUMBER" if hole != "option" else f"$(stat -c %g {path})"))
