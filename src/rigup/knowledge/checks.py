@@ -41,6 +41,18 @@ def checks_of(cause: str, family: str, vendor: str, system: str, inside: bool, k
 class _Framework(msgspec.Struct, frozen=True, kw_only=True):
     framework: str
     statement: str
+    shown_by: str = "see-framework"  # the check that says what its answer looks like
+
+
+def check_that_shows(framework: str) -> str:
+    """The kind of the check whose words fit what `code_that_asks` prints.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("checks", "framework", _Framework)
+    return next((row.shown_by for row in rows if row.framework == framework), "see-framework")
 
 
 def code_that_asks(framework: str) -> str:

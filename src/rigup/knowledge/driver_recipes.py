@@ -109,6 +109,7 @@ class _Key(msgspec.Struct, frozen=True, kw_only=True):
     distro: str
     ids: list[str] = []
     key: str = ""
+    newest: str = ""
     enroll: Commands = []
 
 
@@ -228,6 +229,20 @@ def module_key(distribution: str) -> str:
     """
     rows = tables.rows("distro_drivers", "secure_boot", _Key)
     return next((row.key for row in rows if distribution and distribution in row.ids), "")
+
+
+def newest_module_key(distribution: str) -> str:
+    """Patterns of files, of which the newest is the key, where each build of the module has one of its own; "" elsewhere.
+
+    Args:
+        distribution: the ID of its os-release.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    rows = tables.rows("distro_drivers", "secure_boot", _Key)
+    return next((row.newest for row in rows if distribution and distribution in row.ids), "")
 
 
 def _is_listed(release: str, releases: list[str]) -> bool:

@@ -28,7 +28,7 @@ def inventory(facts: Facts) -> dict[str, Any]:
 
 
 def accelerators(facts: Facts) -> list[Device] | None:
-    """Devices in PCI address order; None where nobody looked and none is known."""
+    """Devices in PCI address order, or as the maker's tool counts them where not all addresses are known; None where nobody looked and none is known."""
     from rigup.knowledge.gpus import is_display_only
 
     known = [gpu for gpu in facts.of(Gpu) if not _phantom(gpu, facts) and not _stands_in(gpu, facts)]
@@ -36,7 +36,11 @@ def accelerators(facts: Facts) -> list[Device] | None:
     looked = any(look.kind in (Gpu, PciDevice) and look.coverage == "whole" for look in facts.looks)
     if not gpus and not looked:
         return None
-    ordered = sorted(gpus, key=lambda gpu: (gpu.place.node, gpu.get("pci_address", "~"), gpu.get("nvml_index", 0)))
+    counted = all(gpu.knows("nvml_index") for gpu in gpus) and not all(gpu.knows("pci_address") for gpu in gpus)
+    address = "~" if counted else None
+    ordered = sorted(
+        gpus, key=lambda gpu: (gpu.place.node, address or gpu.get("pci_address", "~"), gpu.get("nvml_index", 0))
+    )
     return [_device(number, gpu, facts) for number, gpu in enumerate(ordered)]
 
 

@@ -19,6 +19,8 @@ from rigup.machine.redaction_secrets import without_secrets
 
 _T = TypeVar("_T")
 _COMMANDS = ("argv", "commands", "command", "words")
+_STEPS = ("steps", "check")  # fields whose commands are there to be typed
+_HIDDEN = "redacted-"  # how a pseudonym of what was taken out begins
 _FACTS = "machine"  # what was read; its variables are kept by the allow list
 _VARIABLES = ("variables", "file_variables")
 _FIELDS = {"node": "host", "host": "host", "hostname": "host", "user": "user", "owner": "user"}
@@ -95,7 +97,8 @@ class _Outward:
         if isinstance(value, Mapping):
             if key in _VARIABLES and of_machine and isinstance(value.get("name"), str):
                 return {**value, "value": self._variable_value(value)}
-            return {name: self._field(value, name, key, of_machine) for name in value}
+            told = {name: self._field(value, name, key, of_machine) for name in value}
+            return _in_words(told) if key in _STEPS else told
         if isinstance(value, list | tuple):
             words = key in _COMMANDS and value and all(isinstance(word, str) for word in value)
             return self._words(list(value)) if words else [self.value(item, key, of_machine) for item in value]
@@ -125,6 +128,12 @@ class _Outward:
         if len(redacted) == len(words) and not any(" " in word for word in words):
             return redacted
         return [self.text(word) for word in words]
+
+
+def _in_words(step: dict[str, Any]) -> dict[str, Any]:
+    """A step whose commands cannot be typed, since a value in them was taken out: its title alone tells what to do."""
+    hidden = any(_HIDDEN in word for argv in step.get("commands") or () for word in argv)
+    return {**step, "commands": []} if hidden else step
 
 
 def _names_somebody(value: str) -> bool:

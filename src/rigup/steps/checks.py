@@ -31,6 +31,7 @@ KINDS: dict[str, Kind] = {
     ),
     "see-cards-inside": _check(_("it worked if this, in the container, lists every card with its name"), ("nvidia-smi", "-L"), by_hand=True),
     "see-amd-cards-inside": _check(_("it worked if this, in the container, lists the card among its agents, as gfx…"), ("rocminfo",), by_hand=True),
+    "see-xpu-inside": _check(_("it worked if this, in the container, prints the number of cards, and not 0"), ("python", "-c", "import torch; print(torch.xpu.device_count())"), by_hand=True),
     "see-nodes-inside": _check(_("it worked if this, in the container, lists a renderD node"), ("ls", "-l", "/dev/dri"), by_hand=True),
     "see-torch": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "{device}"), params=("device",)),
     "see-mps": _check(_("it worked if this prints [2.0, 2.0]: torch has computed on the GPU"), ("python", "-c", _COMPUTE, "mps")),
@@ -43,6 +44,7 @@ KINDS: dict[str, Kind] = {
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
     "see-imported": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", _IMPORTED, "{module}"), params=("module",)),
     "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
+    "see-providers": _check(_("it worked if this list names a provider of the card, as CUDAExecutionProvider, before CPUExecutionProvider"), ("python", "-c", "{code}"), params=("code",)),
     "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),
     "see-count": _check(
         _("it worked if this prints the number of GPUs that the program is to have"), ("python", "-c", "import torch; print(torch.cuda.device_count())"),

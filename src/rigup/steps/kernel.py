@@ -44,6 +44,8 @@ _FROM_ASIDE = (
     'mv -T -- "$one" "${one%/*}/${one##*/.rigup-aside-}" || exit 1; done'
 )
 
+_NEWEST_KEY = 'mokutil --import "$(ls -t $1 2>/dev/null | head -n 1)"'  # of patterns, by the files' times
+
 KINDS: dict[str, Kind] = {
     "install-driver": Kind(
         _("install the {vendor} driver {branch} or newer"), ("vendor", "branch"), "kernel", root=True,
@@ -92,6 +94,11 @@ KINDS: dict[str, Kind] = {
     "enrol-module-key": Kind(
         _("enrol the key that signs the module; at the next start choose Enroll MOK on the blue screen, and type the password that you chose for it"), (), "kernel", root=True,
         restart=True, tag="caution", commands=(("mokutil", "--import", "{key}"),),
+        undo_because=_("a key is taken back with mokutil --delete and another restart"),
+    ),
+    "enrol-newest-module-key": Kind(
+        _("enrol the key that signs the module; at the next start choose Enroll MOK on the blue screen, and type the password that you chose for it"), ("keys",), "kernel", root=True,
+        restart=True, tag="caution", commands=(("sh", "-c", _NEWEST_KEY, "sh", "{keys}"),),
         undo_because=_("a key is taken back with mokutil --delete and another restart"),
     ),
     "restart-machine": Kind(

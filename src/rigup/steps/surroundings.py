@@ -27,6 +27,11 @@ _FILES_SAY = (
 )
 _AS_FILES_SAY = ("sh", "-c", _FILES_SAY, "sh", "{service}.service", "{folder}/{service}.service")
 
+# NVIDIA's own rule: the links are made anew whenever the driver takes a card.
+_LINK_NODES = 'ACTION=="add", DEVPATH=="/bus/pci/drivers/nvidia", RUN+="/usr/bin/nvidia-ctk system create-dev-char-symlinks --create-all"'
+_LINK_RULE = "/etc/udev/rules.d/71-nvidia-dev-char.rules"
+_WRITE_LINE = 'printf "%s\\n" "$1" > "$2"'
+
 KINDS: dict[str, Kind] = {
     "container-option": Kind(
         _("start the container with {option}"), ("option",), "host-of-container", undo=(),
@@ -62,9 +67,10 @@ KINDS: dict[str, Kind] = {
         commands=(("docker", "restart", "{container}"),), undo=(),
     ),
     "link-nvidia-nodes": Kind(
-        _("make links under /dev/char for the NVIDIA nodes, so that systemd keeps them in the container's rules"), (),
+        _("make links under /dev/char for the NVIDIA nodes, now and whenever the driver is loaded, so that systemd keeps them in the container's rules"), (),
         "host-of-container", root=True,
-        commands=(("nvidia-ctk", "system", "create-dev-char-symlinks", "--create-all"),), undo=(),
+        commands=(("nvidia-ctk", "system", "create-dev-char-symlinks", "--create-all"), ("sh", "-c", _WRITE_LINE, "sh", _LINK_NODES, _LINK_RULE)),
+        undo=(("rm", "-f", _LINK_RULE),), writes=(_LINK_RULE,),
     ),
     "install-container-toolkit": Kind(
         _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",),
@@ -284,6 +290,14 @@ KINDS: dict[str, Kind] = {
     "try-without-direct-way": Kind(
         _("it is the very first collective: try once with {name}={value}; if that runs, the direct way between the cards is at fault"), ("name", "value"),
         "by-hand", undo=(),
+    ),
+    "call-on-every-rank": Kind(
+        _("take {call} out of the condition that one rank alone fulfils: all ranks take part in it, so each has to call it; only the file is written by one"),
+        ("call",), "by-hand", undo=(),
+    ),
+    "align-collectives": Kind(
+        _("find what some ranks run and others do not: at collective {number} some called {operation}, others {other}; mostly a condition on the rank stands around a call that all have to make (state_dict of a sharded model, saving, evaluating)"),
+        ("number", "operation", "other"), "by-hand", undo=(),
     ),
     "longer-timeout": Kind(
         _("only where a step honestly takes longer (saving, evaluating): give init_process_group a longer {argument}"), ("argument",), "by-hand", undo=(),

@@ -2,7 +2,7 @@
 
 from rigup.diagnosis.guard.changes import CHANGES
 from rigup.diagnosis.guard.checks import check
-from rigup.diagnosis.guard.refusals import REFUSALS
+from rigup.diagnosis.guard.refusals import REFUSALS, flavour_of_a_branch_past_the_card
 from rigup.diagnosis.guard.setting import Setting
 from rigup.steps import Step
 
@@ -15,6 +15,8 @@ def passed(steps: list[Step], setting: Setting) -> list[Step]:
     first = steps[0]
     if first.params.get("service") in setting.absent and first.kind in _OF_SERVICES:
         return []  # what is not installed cannot be started
+    if flavour_of_a_branch_past_the_card(first, setting):
+        return []
     if any(refuses(step, setting) for step in steps for refuses in REFUSALS):
         return []
     for change in CHANGES:

@@ -205,6 +205,15 @@ def spelt_out(steps: list[Step], setting: Setting) -> list[Step]:
     return list(chain.from_iterable(spelt(step, setting) for step in steps))
 
 
+def flavour_once(steps: list[Step], setting: Setting) -> list[Step]:
+    """The commands that install a branch for these cards choose the flavour that drives them: it is not changed once more."""
+    chosen = any(
+        step.kind in ("install-driver-branch", "build-driver-packages") and step.commands and setting.isas
+        for step in steps
+    )
+    return [step for step in steps if step.kind != "install-module-flavour"] if chosen else steps
+
+
 def with_last_branches(steps: list[Step], setting: Setting) -> list[Step]:
     """Where nobody names the card, a driver "or newer" is said with the branches at which older cards end."""
     if setting.isas:
@@ -245,5 +254,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

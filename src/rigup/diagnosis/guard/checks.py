@@ -7,7 +7,7 @@ from rigup.diagnosis.guard.changes import made_by, own_python
 from rigup.diagnosis.guard.projects import asked_in_the_project
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.states import TORCH_DEVICES
-from rigup.knowledge.checks import checks_of, code_that_asks
+from rigup.knowledge.checks import check_that_shows, checks_of, code_that_asks
 from rigup.steps import KINDS, Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
@@ -68,7 +68,7 @@ def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: 
     code = code_that_asks(setting.framework) if setting.framework else ""
     installs = kind == "see-run" and any(name.startswith(("install-", "get-", "rebuild-")) for name in kinds)
     asks = kind in ("see-torch", "see-import") or installs
-    return ("see-framework", {"code": code}) if code and asks else (kind, params)
+    return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:

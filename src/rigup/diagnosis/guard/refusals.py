@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from rigup.diagnosis.guard.setting import Setting
-from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.gpus import driver_branch_for, last_branches
 from rigup.knowledge.torch_builds import builds
 from rigup.steps import Step
 
@@ -59,6 +59,17 @@ def slot_that_such_a_board_has_not(step: Step, setting: Setting) -> bool:
 def newer_than_a_last_branch(step: Step, setting: Setting) -> bool:
     """A driver of a legacy branch was chosen for its card: no newer one drives that."""
     return step.kind == "newer-driver" and setting.branch in last_branches()[:-1]
+
+
+def flavour_of_a_branch_past_the_card(step: Step, setting: Setting) -> bool:
+    """No flavour of a branch that has dropped the card drives it, and none of it has a closed module for it."""
+    ends = [int(last) for isa in setting.isas if (last := driver_branch_for(isa))]
+    return (
+        step.kind == "install-module-flavour"
+        and bool(ends)
+        and setting.branch.isdigit()
+        and int(setting.branch) > min(ends)
+    )
 
 
 def modules_of_linux_on_windows(step: Step, setting: Setting) -> bool:

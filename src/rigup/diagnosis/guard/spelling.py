@@ -195,7 +195,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     if known and not setting.toolkit:
         return [step]
     first = make("get-container-toolkit", {}, KINDS, setting.world)
-    own = list(map(tuple, known.commands)) if known else []
+    there = container_toolkit(setting.family)  # what a message from inside is spelt for, too
+    own = list(map(tuple, there.commands)) if there else []
     rest = tuple(argv for argv in step.commands if argv and argv not in own)
     engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)

@@ -92,6 +92,8 @@ _FIELDS: dict[tuple[str, str], tuple[str, Convert]] = {
 _DRIVER = {
     "driver version": "version", "kmd version": "version", "cuda version": "cuda", "cuda umd version": "cuda",
 }  # fmt: skip
+_FAR = 3_000  # characters between a command and the first card of its report
+_ONE_CARD = lazy_regex(r"\bnvidia-smi (?:[^\n|]{0,80} )?(?:-i|--id)[ =](\d{1,3})(?![\d,:])")
 _HEAD = r"^[ \t]*GPU (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7]) *$"
 
 
@@ -109,10 +111,18 @@ def nvidia_report(text: Text) -> Statements:
         draft = Draft(text, Gpu, hit.start)
         draft.add("vendor", "nvidia")
         draft.add("pci_address", address(hit["address"]))
-        draft.add("nvml_index", order.index(hit["address"]) if all_there else None)
+        asked = _asked_for(text, hit.start) if len(order) == 1 else None
+        draft.add("nvml_index", order.index(hit["address"]) if all_there else asked)
         draft.add("seen_by", "nvidia-smi")
         _fill(draft, _sections(text, hit.match.end(), end))
         yield from draft.facts()
+
+
+def _asked_for(text: Text, at: int) -> int | None:
+    """The number of the one card that the command above the report asked for."""
+    above = [line for line in text.body[max(0, at - _FAR) : at].split("\n") if "nvidia-smi " in line]
+    hit = _ONE_CARD.search(above[-1]) if above else None
+    return int(hit[1]) if hit else None
 
 
 def _driver(text: Text, key: str, value: str, at: int) -> Iterator[Driver]:

@@ -33,6 +33,7 @@ _MIG_ROW = (
     r"\| +(?P<used>\d{1,9})MiB */ *(?P<total>\d{1,9})MiB"
 )
 _LISTED = r"^[> \t]{0,40}GPU (?P<nvml_index>\d{1,3}): (?P<name>[^\n(]{2,80}?) *\(UUID: (?P<uuid>[^)\n]{1,80})\)"
+_NO_HANDLE = r"Unable to determine the device handle for (?i:gpu) ?(?P<nvml_index>\d{1,3}): (?P<address>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7])"
 _MIG_LISTED = lazy_regex(r"^[> \t]{0,40}MIG (\S{2,30}) +Device +(\d{1,3}): \(UUID: ([^)\n]{1,80})\)", re.MULTILINE)
 # What it says where there is no card to tell of.
 _ANSWERS = r"NVIDIA-SMI|NVML|No devices (?:were )?found|Unable to determine|error while loading shared libraries"
@@ -144,6 +145,18 @@ def nvidia_list(text: Text) -> Statements:
             draft.add("partitions", parts, rank=1)  # here alone they have their profiles' names
         elif text.fresh:  # the answer itself, whole: a part would stand below its card
             draft.add("partitions", [], rank=-1)
+        yield from draft.facts()
+    if cards:
+        yield from _lost(text)
+
+
+def _lost(text: Text) -> Iterator[Gpu]:
+    """A card without a handle stands in the list by its number and its place on the bus, between those that answer."""
+    for hit in text.each(_NO_HANDLE):
+        draft = Draft(text, Gpu, hit.start)
+        draft.add("vendor", "nvidia")
+        draft.add("nvml_index", int(hit["nvml_index"]))
+        draft.add("pci_address", address(hit["address"]))
         yield from draft.facts()
 
 

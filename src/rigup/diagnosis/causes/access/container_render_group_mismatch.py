@@ -4,7 +4,7 @@ from rigup.diagnosis.causes.access.device_nodes import KFD, NOBODY, closed
 from rigup.diagnosis.causes.container_starters import asking, what_it_is_said_to_be_started_by, what_starts_it
 from rigup.diagnosis.causes.masks import MASKS
 from rigup.diagnosis.causes.places import inside
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.starters import asked
 from rigup.machine.kinds import Account, DeviceNode, Group, Symptom, Variable, World
 
@@ -91,14 +91,34 @@ def namespace_that_knows_no_such_group(
 
 
 @mends("container-render-group-mismatch")
-def the_number_to_add(knew: Params, group: Group | None = one(name="render"), node: DeviceNode | None = None, error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
+def what_a_listing_tells(nodes: Every[DeviceNode] = every(DeviceNode), error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
+    """The node that does not open, and the number of its group on the host, where a listing has it."""
+    path = _node_that_counts(nodes, by_itself=error is not None)
+    numbers = (str(node.group) for node in nodes if node.path in (KFD, path) and _tells_the_hosts_number(node))
+    return {"node": path, "number": next(numbers, None)}
+
+
+@mends("container-render-group-mismatch")
+def the_number_to_add(knew: Params, group: Group | None = one(name="render"), error: Symptom | None = seen("render-node-permission-denied")) -> Params:  # fmt: skip
     """podman can keep the person's own groups; others want the number that the node's group has on the host."""
-    path = _RENDER if error is not None else "/dev/kfd"
-    known = group.get("gid") if group is not None and not inside(group) else None
-    if known is None and node is not None and not inside(node) and str(node.get("group") or "").isdigit():
-        known = node.group if node.path in ("/dev/kfd", _RENDER) else None
+    path = str(knew.get("node") or (_RENDER if error is not None else KFD))
+    outer = group.get("gid") if group is not None and not inside(group) else None
+    known = outer if outer is not None else knew.get("number")
     holes = asking(knew, "group")
     hole, words = next(iter(holes.items()))
     number = str(known or ("NUMBER" if hole != "option" else f"$(stat -c %g {path})"))
     unknown = known is None and "{number}" in words and hole != "option"
     return {("any_" if unknown else "") + hole: words.replace("{number}", number), "node": path}
+
+
+def _node_that_counts(nodes: Every[DeviceNode], by_itself: bool) -> str:
+    """ROCm's own node, unless the message, or a listing without that, speaks of a render node alone."""
+    listed = [node.path for node in nodes]
+    render = next((path for path in listed if "/renderD" in path), "")
+    return (render or _RENDER) if by_itself or (render and KFD not in listed) else KFD
+
+
+def _tells_the_hosts_number(node: DeviceNode) -> bool:
+    """A listing by numbers shows those of the host, also inside, where no user namespace lies between."""
+    group = str(node.get("group") or "")
+    return group.isdigit() and group not in NOBODY and (not inside(node) or node.get("owner") == "0")

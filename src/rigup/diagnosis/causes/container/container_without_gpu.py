@@ -182,17 +182,24 @@ def nvidia_smi_was_tried_inside(
 
 
 @rule("container-without-gpu", "likely")
-def no_device_in_a_container(symptom: Symptom = seen(tag="intel-gpu-unseen", at="container")) -> Verdict:
-    """torch has code for Intel's GPUs, and the container shows it none."""
-    return {"option": "--device=/dev/dri", "said": symptom.id}
+def no_device_in_a_container(
+    symptom: Symptom = seen(tag="intel-gpu-unseen", at="container"), nodes: Every[DeviceNode] = every(DeviceNode, at="container"), given: Symptom | None = seen(tag="render-nodes-handed-on"),
+) -> Verdict:  # fmt: skip
+    """torch has code for Intel's GPUs, and the container shows it none, and no node of a card."""
+    return given is None and not _has_render_node(nodes) and {"option": "--device=/dev/dri", "said": symptom.id}
 
 
 @rule("container-without-gpu", "likely")
 def no_device_in_a_container_as_people_say(
-    symptom: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of")
-) -> Verdict:
+    symptom: Symptom = seen(tag="intel-gpu-unseen"), where: Symptom = seen(tag="container-spoken-of"), nodes: Every[DeviceNode] = every(DeviceNode, at="container"),
+    given: Symptom | None = seen(tag="render-nodes-handed-on"),
+) -> Verdict:  # fmt: skip
     """The same where only the words tell that it was in a container."""
-    return {"option": "--device=/dev/dri", "said": symptom.id, "where": where.id}
+    return (
+        given is None
+        and not _has_render_node(nodes)
+        and {"option": "--device=/dev/dri", "said": symptom.id, "where": where.id}
+    )
 
 
 @rule("container-without-gpu")
@@ -279,6 +286,10 @@ def how_gpus_are_asked_for(
     if (maker, knew.get("starter")) == ("nvidia", "lxc"):  # no runtime brings the driver's libraries in
         return {**holes, "guest": None, "bare_guest": holes["guest"]}
     return holes
+
+
+def _has_render_node(nodes: Every[DeviceNode]) -> bool:
+    return any(node.path.startswith("/dev/dri/renderD") for node in nodes)
 
 
 def recent(version: str) -> bool:

@@ -61,9 +61,14 @@ def the_cudnn_that_it_was_built_with(
     """torch brings its own, which is found again when the variable is gone; other programs live on the system's, or on a package's."""
     release = _dotted(str(knew.get("built") or ""))
     cuda = str(torch.get("cuda") or "").partition(".")[0] if torch else ""
+    extra = str(knew.get("jax") or "")
+    if torch is not None and extra:  # torch holds its own release at one, and takes a newer one of the same major
+        cuda = cuda or extra.partition("[cuda")[2].rstrip("]")
     package = f"nvidia-cudnn-cu{cuda}=={release}.*" if cuda and "." in release else None
-    stray = LIBRARY_PATH if own is not None or path is not None or torch is not None else None
+    pinned = torch is not None and bool(extra and package)
+    stray = LIBRARY_PATH if own is not None or path is not None or (torch is not None and not pinned) else None
     return {
+        **({"jax": None} if pinned else {}),
         "stray": stray,
         "package": package,
         "system": release if "." in release and not own and not knew.get("jax") else None,

@@ -1,5 +1,7 @@
 """The ranks use a network interface that the other nodes cannot reach."""
 
+from typing import Any
+
 from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule, wordings
 from rigup.machine.kinds import JobRequest, NetInterface, Symptom, Variable
 
@@ -13,10 +15,11 @@ _AT_HOME = wordings(tag="gloo-address")
 
 @rule("multinode-wrong-interface", "likely")
 def inner_interface_refused(
-    used: Symptom = seen("nccl-uses-loopback", "nccl-uses-bridge"), _refused: Symptom = seen("nccl-connection-refused")
+    used: Symptom = seen("nccl-uses-loopback", "nccl-uses-bridge", "nccl-uses-a-link-local-address"),
+    _refused: Symptom = seen("nccl-connection-refused"),
 ) -> Verdict:
-    """Loopback or a bridge is in use, and a peer turns us away."""
-    return {"address": used.get("address")}
+    """Loopback, a bridge, or a link that ends in the machine is in use, and a peer turns us away."""
+    return {"address": used.get("address"), "unfit": used.get("name")}
 
 
 @rule("multinode-wrong-interface")
@@ -68,21 +71,27 @@ def what_is_to_be_avoided_leaves_loopback(
     return ready is None and not any("lo".startswith(name) for name in avoided) and {"address": used.get("address")}
 
 
+def _is_outer_name(name: Any) -> bool:
+    return bool(name) and not str(name).startswith(_INSIDE_THE_MACHINE)
+
+
+def _leads_out(interface: NetInterface, knew: Params) -> bool:
+    """No loopback and no bridge, not down, and not the one that NCCL chose and that leads nowhere."""
+    inner = interface.name.startswith(_INSIDE_THE_MACHINE) or interface.name == knew.get("unfit")
+    return not inner and interface.get("up") is not False
+
+
 @mends("multinode-wrong-interface")
 def an_interface_that_is_there(knew: Params, interface: NetInterface) -> Params:
-    """The one that is no loopback and no bridge, where there is only one; what a message names is what does not serve."""
-    outer = "" if interface.name.startswith(_INSIDE_THE_MACHINE) else interface.name
+    """The one that leads out, where there is only one; what a message names is what does not serve."""
+    outer = interface.name if _leads_out(interface, knew) else ""
     return {"outer": outer} if outer and not knew.get("outer") else {}
 
 
 @mends("multinode-wrong-interface")
 def another_interface_that_is_there(knew: Params, interface: NetInterface) -> Params:
     """Of two nobody knows which leads to the others."""
-    return (
-        {"outer": None}
-        if not interface.name.startswith(_INSIDE_THE_MACHINE) and interface.name != knew.get("outer")
-        else {}
-    )
+    return {"outer": None} if _leads_out(interface, knew) and interface.name != knew.get("outer") else {}
 
 
 @mends("multinode-wrong-interface")
@@ -106,7 +115,8 @@ def whose_variable_it_is(
     if family is not None:
         return {**holes, "family": "AF_INET", "avoided": _AVOIDED}
     gone = wish if wish is not None and missing is not None else None
-    return {**holes, "avoided": _AVOIDED, "gone": gone.name if gone is not None else None}
+    avoided = f"{_AVOIDED},{knew['unfit']}" if _is_outer_name(knew.get("unfit")) else _AVOIDED
+    return {**holes, "avoided": avoided, "gone": gone.name if gone is not None else None}
 
 
 @mends("multinode-wrong-interface")
