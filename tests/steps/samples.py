@@ -11,6 +11,7 @@ _OF_FORMS = {
     "environment": "/opt/env",
     "index": "https://mirror.example/simple",
     "builder": "dkms autoinstall",
+    "keys": "/var/lib/keys/*.der",
     "assignments": "A=x",
     "address": "0000:01:00.0",
     **dict.fromkeys(("watts", "former", "microwatts", "job"), "300"),

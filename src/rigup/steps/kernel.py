@@ -227,7 +227,10 @@ KINDS: dict[str, Kind] = {
     "enlarge-bars": Kind(
         _("switch on Above 4G Decoding and Resizable BAR in the firmware set-up"), (), "by-hand", restart=True, undo=(),
     ),
-    "switch-secure-boot-off": Kind(_("switch Secure Boot off in the firmware set-up"), (), "by-hand", restart=True, undo=()),
+    "switch-secure-boot-off": Kind(
+        _("switch Secure Boot off in the firmware set-up; where Windows encrypts a disk with BitLocker, have its recovery key at hand first: Windows asks for it then"), (), "by-hand",
+        restart=True, tag="caution", undo_because=_("Secure Boot is switched on again in the same place"),
+    ),
     "graphics-mode": Kind(
         _("give the discrete GPU back with {tool}: choose hybrid (on-demand) or nvidia"), ("tool",), "by-hand",
         root=True, restart=True, commands=(("{switch|}",),), undo=(),
