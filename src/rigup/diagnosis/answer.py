@@ -80,7 +80,9 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     rest = _beside(texts, answers)
     undecided = is_undecided(facts)
     complains = quiet and (complaint if undecided else plea)(rest, facts)
-    guessed = with_guess(findings, texts, facts, unexplained(findings, facts)) if undecided else findings
+    left = unexplained(findings, facts)
+    known = _is_accounted_for(texts, answers, left, facts)
+    guessed = with_guess(findings, texts, facts, left) if undecided and not known else findings
     if texts and not complains and not answers and all(finding.severity == "note" for finding in guessed):
         from rigup.diagnosis.asked import assurances
 
@@ -96,6 +98,18 @@ def _answers(texts: tuple[Text, ...], findings: list[Finding], facts: Facts) -> 
 
     loud = frozenset(finding.cause for finding in findings if finding.severity != "note")
     return tuple(answers_to(texts, facts, loud))
+
+
+def _is_accounted_for(
+    texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...], left: list[str], facts: Facts
+) -> bool:
+    """Whether what people ask of is explained: an output by an answer, or the only warnings as harmless where no program fails."""
+    if not texts:
+        return False
+    from rigup.diagnosis.asked import are_of_outputs
+    from rigup.diagnosis.guesses import warns_of_nothing_else
+
+    return are_of_outputs(answers, texts, facts) or (not left and warns_of_nothing_else(texts, facts))
 
 
 def _beside(texts: tuple[Text, ...], answers: tuple[AnsweredQuestion, ...]) -> tuple[Text, ...]:

@@ -6,13 +6,15 @@ from collections.abc import Iterable
 from rigup.diagnosis.shown import Look, look, maker, shown_names, system, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.questions import Asked, Question, Told, asked_in
+from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_questions
+from rigup.knowledge.text_classifier import fails
 from rigup.language import _
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text
 from rigup.schemas.doctor import AnsweredQuestion
 
 _BLANK = lazy_regex(r"(?<=[。？！]) ")  # Chinese sentences follow each other without one
+_OUTPUT = 200  # characters of an output that is taken out of its text
 _LEAST = 3  # characters of a sentence that is taken out of its text
 
 
@@ -50,9 +52,26 @@ def assurances(texts: Iterable[Text], facts: Facts, explained: bool) -> list[Ans
     return _told((one for one in last if not (explained and one.row.unless_explained)), facts)[:1]
 
 
+def are_of_outputs(answers: Iterable[AnsweredQuestion], texts: Iterable[Text], facts: Facts) -> bool:
+    """Whether one of the answers explains an output that the text shows: then nobody has to guess what is behind it."""
+    ids = {one.row.id for one in _asked(texts, facts) if one.shown}
+    return any(answer.id in ids for answer in answers)
+
+
 def _asked(texts: Iterable[Text], facts: Facts) -> list[Asked]:
     names = shown_names(facts)
-    return list({one.row.id: one for text in texts for one in asked_in(text.body, names)}.values())
+    found = [
+        one for text in texts for one in asked_in(text.body, names) if not (one.shown and _fails_besides(one, text))
+    ]
+    return list({one.row.id: one for one in found}.values())
+
+
+def _fails_besides(one: Asked, text: Text) -> bool:
+    """Whether a program fails in a text, beside the outputs that the answer explains."""
+    body = without_questions(text.body)
+    for form in one.row.outputs:
+        body = re.sub(form, lambda found: found[0] if len(found[0]) > _OUTPUT else "", body, flags=re.MULTILINE)
+    return fails(body)
 
 
 def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:
@@ -61,7 +80,7 @@ def _told(asked: Iterable[Asked], facts: Facts) -> list[AnsweredQuestion]:
 
 def without(texts: Iterable[Text], answers: Iterable[AnsweredQuestion]) -> tuple[Text, ...]:
     """The texts without the sentences that ask what is answered: who asks them complains of nothing."""
-    sentences = [answer.asked for answer in answers if len(answer.asked) >= _LEAST]
+    sentences = [line for answer in answers for line in answer.asked.splitlines() if len(line) >= _LEAST]
     return tuple(_cut(text, sentences) for text in texts)
 
 

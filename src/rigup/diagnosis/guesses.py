@@ -16,6 +16,8 @@ from rigup.diagnosis.ruled_out import ruled_out
 from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import causes, signatures_of
 from rigup.knowledge.named import names
+from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.questions import without_questions
 from rigup.knowledge.text_classifier import (
     Likeness,
     among,
@@ -38,6 +40,10 @@ from rigup.schemas.shared import Evidence
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
 _OUTWEIGHS = 0.5  # share from which on words count more than what is only possible
 _UNASKED = 40.0  # times as much as for a sound machine, where nobody complains of anything
+_ENDED_WELL = lazy_regex(
+    r"^[^\n]{0,120}[$#%] ?echo \$\?[ \t]*\n0[ \t]*$|^exit(?: code| status)?[ :=]{1,2}0[ \t]*$", re.MULTILINE
+)
+_WARNS = lazy_regex(r"\b(?:error|warning|traceback|fatal|failed|failure|nan)\b", re.IGNORECASE)
 _MESSAGE = 12  # characters of a literal from which on it is a message, and not a name that is worth hearing
 
 
@@ -74,6 +80,19 @@ def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
         return 1.0
     answered = any(card.knows("uuid") or card.knows("driver_version") for card in facts.of(Gpu))
     return math.inf if answered or any(map(asks, own_texts)) else _UNASKED
+
+
+def warns_of_nothing_else(texts: tuple[Text, ...], facts: Facts) -> bool:
+    """Whether a program ended well, and warned of nothing but what is known to be without consequence.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    if not _idle_lines(facts):
+        return False
+    bodies = list(map(without_questions, _own_texts(texts, facts)))
+    return any(map(_ENDED_WELL.search, bodies)) and not any(fails(body) or _WARNS.search(body) for body in bodies)
 
 
 def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:

@@ -10,7 +10,7 @@ from rigup.knowledge.chips import runs_on
 from rigup.knowledge.torch_builds import index_url, newest_build
 from rigup.knowledge.torch_changes import ever_built, of_amds_index
 from rigup.language import _
-from rigup.machine.kinds import Driver, Platform, Symptom, Torch, Variable
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch, Variable
 from rigup.machine.store import Facts
 
 OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
@@ -135,7 +135,11 @@ def _by_build(device: Device, facts: Facts) -> State:
     fitting = [torch for torch in coded if isa and runs_on(isa, torch.code)]
     if doubt := _doubt_of_builds(device, builds, facts):
         return State("on-trial", doubt, _try_it(vendor))
-    if fitting or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts)):
+    if (
+        fitting
+        or _has_computed(facts)
+        or (any(torch.get("available") for torch in builds) and not _lacks_code(device, builds, facts))
+    ):
         return State("expected", _("the torch that is here has code for it"), _try_it(vendor))
     if builds and not coded:
         if _is_refused(device, facts):
@@ -144,6 +148,11 @@ def _by_build(device: Device, facts: Facts) -> State:
     if not coded or not isa:
         return _without_torch(device, facts)
     return State("no", _("no torch that is here has code for {isa}").format(isa=isa), _install(device, facts))
+
+
+def _has_computed(facts: Facts) -> bool:
+    """Whether a torch has printed what the only card computed, whatever is known of its build."""
+    return len(facts.of(Gpu)) == 1 and bool(facts.heard("torch-printed-a-result-of-the-gpu"))
 
 
 def _doubt_of_builds(device: Device, builds: list[Torch], facts: Facts) -> str:

@@ -17,6 +17,12 @@ _AFTER = 1  # and after it, where it refers to something
 _OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it does not refer to those before it
 _OF_WORDS = r"\A(?"  # how a pattern begins that looks at the words of the question alone: for something, or for nothing of a kind
 _SEAM = lazy_regex(r"(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u3040-\u9fff])")
+_TYPED = lazy_regex(
+    r"[^\n]{0,80}[$#] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. "
+)  # what was typed, and rows of tables
+_ERROR = lazy_regex(
+    r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE
+)
 _END = lazy_regex(r"(?<=[.?!…])\s+|(?<=[。？！])|\n")
 
 
@@ -57,6 +63,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         example: a paragraph in which it is asked.
         near_miss: one in which it is not.
         beside: causes beside which it is answered, too; else only where nothing is wrong.
+        outputs: patterns of what programs print, all of which match in the text: then it is also asked by who only names the thing.
+        about: patterns that then all match in a paragraph of people's words in which somebody asks or worries.
+        share: the least and the greatest share of {used} in {whole}, where the text shows both; outside it the row is silent.
         unless_explained: it is not answered where a message of the text is explained as harmless.
         last: it is answered only where no other is and something of `shows` can be told.
 
@@ -75,6 +84,9 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     example: str
     near_miss: str
     beside: list[str] = []
+    outputs: list[str] = []
+    about: list[str] = []
+    share: list[float] = []
     unless_explained: bool = False
     last: bool = False
 
@@ -84,9 +96,10 @@ class Asked(NamedTuple):
 
     Attributes:
         row: the question.
-        sentence: that asks it.
+        sentence: that asks it; of what is `shown` the lines of the paragraph.
         near: the sentence with those before it.
         said: what the text says of the row's holes.
+        shown: whether it is known by the outputs that the text shows.
 
     """
 
@@ -94,6 +107,7 @@ class Asked(NamedTuple):
     sentence: str
     near: str
     said: dict[str, str]
+    shown: bool = False
 
     @property
     def lines(self) -> list[str]:
@@ -129,15 +143,68 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
         KnowledgeError: the table is malformed.
 
     """
-    asking = [re.compile(row.regex, re.IGNORECASE) for row in tables.rows("questions", "asking", _Asking)]
+    asking = _forms("asking")
     rows = questions()
     asked: dict[str, _Window] = {}
     for window in _windows(text, asking):
         for row in _meant(rows, window, shown):
             asked.setdefault(row.id, window)
+    seen = _shown(rows, text)
     found = [Asked(row, *asked[row.id], _said(row, text)) for row in rows if row.id in asked]
-    known = [one for one in found if not one.row.last]
-    return (known or found)[:_MOST_ANSWERS]
+    others = [one for one in found if one.row.id not in {shown.row.id for shown in seen} and _lies_within(one)]
+    known = [*seen, *(one for one in others if not one.row.last)]
+    return (known or others)[:_MOST_ANSWERS]
+
+
+def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
+    """What is asked of outputs that the text itself shows, in whatever words."""
+    rows = tuple(
+        row for row in rows if row.outputs and all(re.search(form, text, re.MULTILINE) for form in row.outputs)
+    )
+    paragraphs = list(_worries(text)) if rows else []
+    found = []
+    for row in rows:
+        about = next(
+            (one for one in paragraphs if all(re.search(form, spaced(one), re.IGNORECASE) for form in row.about)), ""
+        )
+        one = Asked(row, about, about, _said(row, text), shown=True)
+        found += [one] if about and _lies_within(one) else []
+    return found
+
+
+def _worries(text: str) -> Iterator[str]:
+    """Paragraphs of people's own words in which somebody asks, or worries."""
+    forms = _forms("asking", "worrying")
+    for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
+        own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line))
+        if any(form.search(own) for form in forms):
+            yield own
+
+
+def without_questions(text: str) -> str:
+    """The text without the lines in which somebody asks or worries: what programs say of failures is left.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    forms = _forms("asking", "worrying")
+    lines = text.splitlines()
+    return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))  # fmt: skip
+
+
+def _forms(*arrays: str) -> list[re.Pattern[str]]:
+    rows = (row for array in arrays for row in tables.rows("questions", array, _Asking))
+    return [re.compile(row.regex, re.IGNORECASE) for row in rows]
+
+
+def _lies_within(asked: Asked) -> bool:
+    """Whether the share that the row is of is that which the text shows, or it shows none."""
+    used, whole = asked.said.get("used", ""), asked.said.get("whole", "")
+    if not (asked.row.share and used.isdecimal() and whole.isdecimal() and int(whole)):
+        return True
+    least, most = asked.row.share
+    return least <= int(used) / int(whole) <= most
 
 
 class _Window(NamedTuple):
