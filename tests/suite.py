@@ -182,6 +182,8 @@ def group_of(file: Path) -> str:
         return f"podman {file}" if own or "privileged" not in file.parts else "podman machines"
     if "pytest.mark.slurm" in text:  # a cluster for each half
         return "slurm for training" if "train" in file.parts else "slurm"
+    if "cli" in file.parts and "host-memory-exhausted" in text:  # real kills, in the one log of the kernel
+        return "kills for memory"
     return str(file) if own else ""
 
 

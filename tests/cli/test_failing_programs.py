@@ -10,13 +10,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
 import pytest
 from programs import DOCTOR, LIMIT, Terminal, run
 
-from rigup.machine.witness import witnessed
+from rigup.machine.witness import _SLACK, witnessed
 from rigup.workflows.supervision import supervised
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="limits and signals of POSIX systems")
@@ -208,9 +209,11 @@ def test_a_kill_for_memory_with_a_simulated_kernel_log(tmp_path):
 
 @POSIX
 def test_a_kill_by_somebody_else_is_no_want_of_memory():
+    time.sleep(_SLACK + 0.5)  # a real kill of another test may be told of what died beside it
     done, answer = diagnosed("sh", "-c", "kill -KILL $$")
     assert done.returncode == -signal.SIGKILL
-    assert "host-memory-exhausted" not in [finding["cause"] for finding in answer["findings"]]
+    loud = [finding for finding in answer["findings"] if finding["severity"] != "note"]
+    assert "host-memory-exhausted" not in [finding["cause"] for finding in loud]
 
 
 def _scope():
