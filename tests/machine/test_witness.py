@@ -48,6 +48,13 @@ def test_messages_of_the_start_and_of_its_own_time_count():
     assert within(LOG, 8999.0) == "[    1.000000] NVRM: loaded\n[ 9000.000000] NVRM: Xid of ours"
 
 
+def test_what_was_killed_soon_after_the_start_befell_another():
+    killed = "[  455.000000] Memory cgroup out of memory: Killed process 12474 (python) total-vm:193224kB"
+    loaded = "[  455.100000] NVRM: loaded"
+    assert within("\n".join((killed, loaded)), 8999.0) == loaded
+    assert within(killed, 454.0) == killed
+
+
 @given(st.text(max_size=500), st.floats(0, 1e9))
 def test_any_log_is_borne(log, began):
     assert set(within(log, began).splitlines()) <= set(log.splitlines())

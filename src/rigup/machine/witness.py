@@ -23,6 +23,7 @@ _SLACK = 2.0  # seconds between the two clocks
 _UNSPOKEN = lazy_regex(r"[\x00-\x08\x0e-\x1f\ufffd]+")  # all control characters but blanks
 _STAMP = lazy_regex(r"^(?:<\d{1,3}>)?\[ {0,8}(\d{1,10}\.\d{1,9})\]")
 _KILLED = re.compile(r"(?:ut of memory: Killed process |\boom-kill:[^\n]{0,400}\bpid=)(\d{1,10})\b")
+_OF_A_KILL = re.compile(r"ut of memory: Killed process |\boom-kill:|invoked oom-killer|\boom_reaper:")
 _SAID = {  # what a shell prints of a program that a signal ended
     signal.SIGABRT: "Aborted", signal.SIGFPE: "Floating point exception", signal.SIGILL: "Illegal instruction",
     signal.SIGKILL: "Killed", signal.SIGSEGV: "Segmentation fault", signal.SIGTERM: "Terminated",
@@ -79,12 +80,12 @@ class Witness(Local):
 
 
 def within(log: str, began: float) -> str:
-    """Lines of a kernel log from its start, or from `began` on; one without a stamp goes with the line before it."""
+    """Lines of a kernel log from its start, without what was killed then, or from `began` on; one without a stamp goes with the line before it."""
     lines, keep = [], True
     for line in log.splitlines():
         if stamp := _STAMP.match(line):
             at = float(stamp[1])
-            keep = at <= _START or at >= began - _SLACK
+            keep = at >= began - _SLACK or (at <= _START and not _OF_A_KILL.search(line))
         if keep:
             lines.append(line)
     return "\n".join(lines)
