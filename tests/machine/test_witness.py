@@ -51,7 +51,7 @@ def test_messages_of_the_start_and_of_its_own_time_count():
 def test_what_was_killed_soon_after_the_start_befell_another():
     killed = "[  455.000000] Memory cgroup out of memory: Killed process 12474 (python) total-vm:193224kB"
     loaded = "[  455.100000] NVRM: loaded"
-    assert within("\n".join((killed, loaded)), 8999.0) == loaded
+    assert within(f"{killed}\n{loaded}", 8999.0) == loaded
     assert within(killed, 454.0) == killed
 
 

@@ -60,7 +60,7 @@ PCI_LISTS = ("pci_nvidia", "pci_amd", "pci_intel")
 _SIGNATURES = "signatures/"
 _AT_LINE = lazy_regex(r"at line (\d+)")
 _HOLE = lazy_regex(r"<<([a-z][a-z0-9-]*)>>")  # in a regex of a table that has parts
-_REGEXES = ("regex", "asks", "fills", "outputs", "about")  # keys of a row whose values are regular expressions, one or several
+_REGEXES = ("regex", "asks", "fills", "outputs", "about")  # keys of a row whose values are regular expressions
 _DEEPEST = 6  # parts within parts
 
 
