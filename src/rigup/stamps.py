@@ -1,7 +1,9 @@
-"""Whether files are still those that something was made of: their sizes and times."""
+"""What is made of files and kept: whether they are still the same by their sizes and times, and how it is put in its place."""
 
+import contextlib
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 Stamp = tuple[int, int]
 """Size in bytes and time of the last change in nanoseconds; zeros where there is no such file."""
@@ -25,3 +27,11 @@ def python_files(folder: str) -> Iterator[str]:
                 yield entry.path
             elif entry.is_dir() and entry.name != "__pycache__":
                 yield from python_files(entry.path)
+
+
+def keep(path: Path, made: bytes) -> None:
+    """Put what was made of files in its place, whole; an installation that nobody may write works as well, only slower."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    with contextlib.suppress(OSError):
+        part.write_bytes(made)
+        part.replace(path)

@@ -4,8 +4,6 @@ To read all takes a third of what the doctor takes. An index tells of each file 
 rules wait for. It comes with the package; in a checkout it is made anew when one of the files has changed.
 """
 
-import contextlib
-import os
 from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from importlib import import_module
@@ -20,7 +18,7 @@ from rigup.knowledge.compile import COMPILED
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
 from rigup.machine.kinds import Symptom
-from rigup.stamps import Stamps, python_files
+from rigup.stamps import Stamps, keep, python_files
 from rigup.stamps import stamp as _stamp
 from rigup.version import __version__
 
@@ -117,10 +115,7 @@ def build(path: Path, shipped: bool = False) -> Index:
     named = {rule.cause for rule in own} | set(MENDS)
     modules = {cause: module for module in _modules() if (cause := _cause_of(module)) in named}
     index = Index(__version__, {} if shipped else _stamps(), modules, _waits(own, False), _waits(own, True))
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        part.write_bytes(msgspec.msgpack.encode(index))
-        part.replace(path)
+    keep(path, msgspec.msgpack.encode(index))
     return index
 
 

@@ -217,22 +217,10 @@ def enrolment(at: Provider) -> Commands:
     return next((row.enroll for row in rows if at.key_row and row.distro == at.key_row), [])
 
 
-def module_key(distribution: str) -> str:
+def module_key(distribution: str) -> tuple[str, str]:
     """The public half of the key by which a distribution's tools sign modules built on the machine; "" where nobody knows.
 
-    Args:
-        distribution: the ID of its os-release.
-
-    Raises:
-        KnowledgeError: the table is malformed.
-
-    """
-    rows = tables.rows("distro_drivers", "secure_boot", _Key)
-    return next((row.key for row in rows if distribution and distribution in row.ids), "")
-
-
-def newest_module_key(distribution: str) -> str:
-    """Patterns of files, of which the newest is the key, where each build of the module has one of its own; "" elsewhere.
+    Where each build has a key of its own the second value holds patterns of their files, of which the newest is the key.
 
     Args:
         distribution: the ID of its os-release.
@@ -242,7 +230,8 @@ def newest_module_key(distribution: str) -> str:
 
     """
     rows = tables.rows("distro_drivers", "secure_boot", _Key)
-    return next((row.newest for row in rows if distribution and distribution in row.ids), "")
+    row = next((row for row in rows if distribution and distribution in row.ids), None)
+    return (row.key, row.newest) if row is not None else ("", "")
 
 
 def _is_listed(release: str, releases: list[str]) -> bool:

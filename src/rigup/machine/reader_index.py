@@ -4,8 +4,6 @@ An index holds what each reader and derivation declares; its function is importe
 with the package; in a checkout it is made anew when one of the files has changed.
 """
 
-import contextlib
-import os
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -20,7 +18,7 @@ from rigup.machine.literals import wait_for
 from rigup.machine.order import ordered
 from rigup.machine.reader import DERIVED, READERS, Derivation, Input, Late, Reader, Run, line_of
 from rigup.machine.reader_files import MODULES, OF_TEXTS, PACKAGE, SHARED
-from rigup.stamps import Stamps, python_files, stamp
+from rigup.stamps import Stamps, keep, python_files, stamp
 from rigup.version import __version__
 
 INDEX = Path(__file__).with_name("readers.msgpack")
@@ -135,10 +133,7 @@ def build(path: Path, shipped: bool = False) -> Index:
     for declared in (READERS, DERIVED):  # who is known is the same, however the index came to be
         for name in declared.keys() - known:
             del declared[name]
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    with contextlib.suppress(OSError):
-        part.write_bytes(msgspec.msgpack.encode(index))
-        part.replace(path)
+    keep(path, msgspec.msgpack.encode(index))
     return index
 
 

@@ -4,7 +4,7 @@ from rigup.diagnosis.causes.driver.modules import NOVA
 from rigup.diagnosis.causes.pci import NVIDIA
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen
-from rigup.knowledge.driver_recipes import module_key, newest_module_key
+from rigup.knowledge.driver_recipes import module_key
 from rigup.machine.kinds import (
     Distribution,
     DkmsTree,
@@ -64,7 +64,8 @@ def unsigned_as_people_say(
 @mends("secure-boot-module-unsigned")
 def key_of_the_distribution(system: Distribution) -> Params:
     """Where its tools keep the key that signs what is built on the machine."""
-    return {"key": module_key(str(system.id)) or None, "keys": newest_module_key(str(system.id)) or None}
+    key, newest = module_key(str(system.id))
+    return {"key": key or None, "keys": newest or None}
 
 
 @mends("secure-boot-module-unsigned")

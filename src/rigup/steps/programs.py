@@ -1,0 +1,131 @@
+"""Steps in a program, and in the options that it is started with."""
+
+from rigup.language import N_
+from rigup.steps.step import Kind
+
+_ = N_  # what it marks is translated when a step is made
+
+
+KINDS: dict[str, Kind] = {
+    "list-shown-gpus": Kind(
+        _("see which GPUs are there, and which of them {name} shows to the program"),
+        ("name",),
+        commands=(("printenv", "{name}"), ("nvidia-smi", "-L")),
+        undo=(),
+    ),
+    "change-mask-in-program": Kind(
+        _("in the program: take the line away that sets {name}, or set it to {value}"),
+        ("name", "value"),
+        "by-hand",
+        undo=(),
+    ),
+    "pass-argument": Kind(
+        _("in the program: give {call} the argument {argument}"), ("call", "argument"), "by-hand", undo=()
+    ),
+    "load-in-float32": Kind(
+        _(
+            'in the program: load the model in float32, without torch_dtype (dtype=) of half precision or "auto" and without .half(), and leave float16 to {mixed}'
+        ),
+        ("mixed",),
+        "by-hand",
+        undo=(),
+    ),
+    "keep-trained-in-float32": Kind(
+        _(
+            "in the program, before the optimiser is made: leave the base as it is and put what is trained into float32: for p in model.parameters(): p.data = p.data.float() if p.requires_grad else p.data; peft does it by itself unless autocast_adapter_dtype is False, diffusers by cast_training_params(model, dtype=torch.float32)"
+        ),
+        ("part",),
+        "by-hand",
+        undo=(),
+    ),
+    "train-in-bfloat16": Kind(
+        _(
+            "train in bfloat16, which needs no scaler and which this GPU computes: {option} in place of float16, and the model loaded with torch_dtype=torch.bfloat16"
+        ),
+        ("option",),
+        "by-hand",
+        undo=(),
+    ),
+    "load-onto-card": Kind(
+        _(
+            'in the program: give {call} device_map="cuda" (accelerate has to be installed), and leave the later move to the card out: the weights then go to the card as they are read'
+        ),
+        ("call",),
+        "by-hand",
+        undo=(),
+    ),
+    "fit-labels": Kind(
+        _(
+            "in the program: let labels run from {first} to the number of classes less 1, as print(int(y.min()), int(y.max())) before the loss shows them; subtract 1 where they begin at 1, or give the last layer one output more"
+        ),
+        ("first",),
+        "by-hand",
+        undo=(),
+    ),
+    "fit-indices": Kind(
+        _(
+            "in the program: compare the largest index with the size of the {table} that it goes into, before that call; a model whose tokenizer got new tokens is widened by model.resize_token_embeddings(len(tokenizer)), and a text longer than the model's positions is cut"
+        ),
+        ("table",),
+        "by-hand",
+        undo=(),
+    ),
+    "fit-probabilities": Kind(
+        _(
+            "in the program: keep what goes in there within [{bounds}]: a sigmoid before BCELoss, or BCEWithLogitsLoss without one; for sampling look for NaN and infinite logits, as under float16"
+        ),
+        ("bounds",),
+        "by-hand",
+        undo=(),
+    ),
+    "find-failing-line": Kind(
+        _(
+            "to find the line: run it once with {name}=1, or that step on the CPU, where the error names the index; then start the process anew without it"
+        ),
+        ("name",),
+        "by-hand",
+        undo=(),
+    ),
+    "use-all-outputs": Kind(
+        _("let all that {part} returns take part in the loss, so that every parameter gets a gradient in each step"),
+        ("part",),
+        "by-hand",
+        undo=(),
+    ),
+    "leave-module": Kind(
+        _("start without the environment module {module} (module unload {module})"), ("module",), "by-hand", undo=()
+    ),
+    "import-first": Kind(
+        _("import {package} before all other libraries of the program"), ("package",), "by-hand", undo=()
+    ),
+    "call-first": Kind(_("let the program call {call} before it uses the GPU"), ("call",), "by-hand", undo=()),
+    "use-fewer-workers": Kind(_("start fewer worker processes"), (), "by-hand", undo=()),
+    "fewer-workers": Kind(_("start fewer worker processes"), ("part",), "by-hand", undo=()),
+    "smaller-ollama-model": Kind(
+        _(
+            "take a smaller or more quantised model than {model}, or a shorter context (num_ctx); for ollama's server OLLAMA_FLASH_ATTENTION=1 with OLLAMA_KV_CACHE_TYPE=q8_0 halves what the context takes"
+        ),
+        ("model",),
+        "by-hand",
+        undo=(),
+    ),
+    "smaller-model": Kind(
+        _("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()
+    ),
+    "program-option": Kind(_("start the program with {option}"), ("option",), "by-hand", undo=()),
+    "switch-setting": Kind(_("in the program's settings: switch on {setting}"), ("setting",), "by-hand", undo=()),
+    "use-another-vae": Kind(
+        _("choose the VAE {vae}, which was made to stay within float16"),
+        ("vae",),
+        "by-hand",
+        network=True,
+        undo=(),
+    ),
+    "raise-option": Kind(
+        _("start the program with a higher {option} than now, or with a shorter context"),
+        ("option",),
+        "by-hand",
+        undo=(),
+    ),
+    "lower-option": Kind(_("start the program with a lower {option} than now"), ("option",), "by-hand", undo=()),
+}
