@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rigup.diagnosis.findings import Finding
+from rigup.diagnosis.guard.interpreter import interpreter
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.cuda import cuda_of_driver
 from rigup.knowledge.distributions import family_of_kernel
@@ -46,21 +47,11 @@ _OF_INTELS, _OTHERS_CARDS = wordings(tag="intel-asked-of-torch"), wordings(tag="
 _OF_ANY_MAKER = lazy_regex(
     r"(?i)\bggml_vulkan\b|\bVulkan\d|\bvk::|\bprivateuseone\b|\bDirectML\b"
 )  # what runs on every maker's cards
-_EMBEDDED, _TYPED = "embedded-python-typed", "program-of-an-environment-typed"
 _SHELL = wordings(tag="unix-shell-shown")
 _GOES_ON = wordings(tag="work-goes-on")
-_SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 _STARTS = wordings(tag="start-command-typed")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
-_IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
-_IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
-_OF_A_BUILD = lazy_regex(
-    r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env"
-)
-_VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
-_OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
-_SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _FAMILIES = {
     "debian": wordings(tag="family-of-debian"), "fedora": wordings(tag="family-of-fedora"), "suse": wordings(tag="family-of-suse"),
     "arch": wordings(tag="family-of-arch"),
@@ -170,7 +161,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         isas=_isas(facts, "nvidia"),
         chips=_isas(facts, "amd"),
         branch=_branch(finding, facts),
-        python=_python(finding, facts),
+        python=interpreter(finding, facts),
         shell=bool(facts.heard(*_SHELL)) and not facts.heard(*_WINDOWS),
         shared=_is_shared(facts),
         busy=_is_busy(facts),
@@ -233,49 +224,6 @@ def _release(system: Distribution | None) -> str:
     version = str(system.get("version") or "") if system is not None else ""
     others = [str(other.value) for other in system.others.get("version", ())] if system is not None else []
     return version if all(f"{other}.".startswith(f"{version}.") for other in others) else ""
-
-
-def _python(finding: Finding, facts: Facts) -> str:
-    """By the one folder of packages from which the finding's own lines, else all messages, come; the system's has a name of its own."""
-    embedded = {str(symptom.get("python")) for symptom in facts.heard(_EMBEDDED)}
-    whole = {path for path in embedded if path[1:2] == ":"} or embedded  # the whole path is meant by `.\…`, too
-    if len(whole) == 1:
-        return whole.pop()
-    own = [str(line.value) for line in finding.evidence]
-    every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
-    for lines in (own, every_line):
-        prefixes = {
-            found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text) if not _OF_A_BUILD.search(found)
-        }
-        if len(prefixes) == 1 and not _SYSTEMS.fullmatch(prefix := prefixes.pop()):
-            return f"{prefix}/bin/python"
-        windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}
-        if len(windows) == 1 and (python := windows.pop()):
-            return python
-        if prefixes:
-            break
-    typed = {typed for symptom in facts.heard(_TYPED) if (typed := _python_typed(str(symptom.get("program"))))}
-    if len(typed) == 1:
-        return typed.pop()
-    return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
-
-
-def _python_typed(program: str) -> str:
-    """The interpreter beside a program of an environment that is called by its path; "" for one of the system's."""
-    folder, slash, _name = program.rpartition("\\" if "\\" in program else "/")
-    if _SYSTEMS.fullmatch(folder.removesuffix("/bin")):
-        return ""
-    return f"{folder}{slash}python" + (".exe" if slash == "\\" else "")
-
-
-def _python_of_windows(prefix: str) -> str:
-    """A virtual environment has it in Scripts, conda's and an installation in their folder; "" where the name does not tell which it is."""
-    prefix = prefix.replace("\\\\", "\\")
-    folder = prefix.lower().rpartition("\\")[2]
-    if _VENV_FOLDER.fullmatch(folder):
-        return prefix + "\\Scripts\\python.exe"
-    own = _OWN_FOLDER.search(prefix) or folder.startswith("python3")
-    return prefix + "\\python.exe" if own else ""
 
 
 def _only_world(facts: Facts) -> str:

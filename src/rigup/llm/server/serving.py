@@ -15,9 +15,10 @@ from rigup.language import _
 from rigup.llm.engines.here import Here
 from rigup.llm.engines.running import RunningEngine
 from rigup.llm.engines.wish import StartRequest
-from rigup.llm.server import held, ollama_api, ollama_models, pictures
+from rigup.llm.server import held, ollama_api, ollama_models
 from rigup.llm.server.asking import broken_off, events, whole
 from rigup.llm.server.connection import Asked, Connection, Rules
+from rigup.llm.server.engine_limits import check_path, check_request
 from rigup.llm.server.errors import Refused
 from rigup.llm.server.metrics import Metrics
 from rigup.llm.server.models import Models, Served
@@ -207,7 +208,7 @@ class Server:
             return False
         passed = False
         try:
-            _is_for(engine, asked.path, body)
+            check_request(engine, asked.path, body)
             relay = Relay(
                 client, request_for(engine, "POST", asked.path, _body_for(engine, asked, body, model)),
                 functools.partial(self._passed, client, asked, model, engine),
@@ -262,7 +263,7 @@ class Server:
     async def _as_openai(
         self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
     ) -> None:
-        _is_for(engine, asked.path, body)
+        check_request(engine, asked.path, body)
         wanted = held.held(asked.path, body, engine) if any(word in asked.body for word in _HELD) else None
         if wanted is not None:
             await held.answer(client, engine, completed(engine, model.wish.usual, asked.path, body), wanted)
@@ -273,7 +274,7 @@ class Server:
         self, client: Connection, asked: Asked, body: dict[str, Any], engine: RunningEngine, model: Served
     ) -> None:
         if asked.path in (ollama_api.EMBED, ollama_api.EMBED_ONE):
-            _is_able(engine, "/v1/embeddings")
+            check_path(engine, "/v1/embeddings")
             await ollama_api.embed(client, asked.path, body, engine)
             return
         path, request = ollama_api.as_openai(asked.path, body)
@@ -386,27 +387,6 @@ def _body_for(engine: RunningEngine, asked: Asked, request: dict[str, Any], mode
     return msgspec.json.encode({**whole, "model": theirs} if theirs else whole)
 
 
-def _is_for(engine: RunningEngine, path: str, body: dict[str, Any]) -> None:
-    """Refuse what an engine does not do, or must not. Raises Refused."""
-    _is_able(engine, path)
-    if engine.pid:
-        pictures.check(body)
-        _has_text(path, body)
-
-
-def _is_able(engine: RunningEngine, path: str) -> None:
-    """Refuse what an engine that rigup started was not started for. Raises Refused."""
-    if engine.settings is None:
-        return
-    ranks = engine.settings.ranks
-    if path == "/v1/rerank" and not ranks:
-        text = "This model does not rank texts: serve one that is made for it, with --rerank where its file does not say so."
-        raise Refused(400, "unsupported", text)
-    if path == "/v1/embeddings" and (ranks or not engine.embeds):
-        text = "This model ranks texts, and embeds none." if ranks else "The server was started with --no-embeddings."
-        raise Refused(400, "unsupported", text)
-
-
 def _is_here(path: str) -> None:
     """Refuse a path that nobody answers. Raises Refused."""
     if path in _OWN or path.startswith(_OF_ONE):
@@ -415,12 +395,3 @@ def _is_here(path: str) -> None:
         text = "Models are fetched and removed by `rigup pull` and `rigup models`, not by clients."
         raise Refused(501, "unsupported", text)
     raise Refused(404, "not_found", f"There is no {path[:200]} here.")
-
-
-def _has_text(path: str, body: dict[str, Any]) -> None:
-    """Refuse numbers of tokens to embed: clients take them from another vocabulary, and other words would be embedded. Raises Refused."""
-    given = body.get("input")
-    first = given[0] if isinstance(given, list) and given else None
-    if path == "/v1/embeddings" and isinstance(first, int | list):
-        text = "Send texts and no numbers of tokens, which are another model's (in LangChain: check_embedding_ctx_length=False)."
-        raise Refused(400, "unsupported", text)
