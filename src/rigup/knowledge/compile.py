@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rigup.knowledge.columns import by_columns, by_rows
-from rigup.knowledge.names import key_of
 from rigup.knowledge.needs import with_needs
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.pci_names import names_of_pci
 
 if TYPE_CHECKING:
     import tomllib
@@ -54,7 +54,6 @@ the number of the table among those of signatures, the first byte, the one after
 Stamp = tuple[int, int]
 """Size in bytes and CRC-32 of one source file."""
 
-PCI_LISTS = ("pci_nvidia", "pci_amd", "pci_intel")
 """The tables that tell what a PCI id is; in this order their names are looked for."""
 
 _SIGNATURES = "signatures/"
@@ -336,27 +335,8 @@ def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
         known: list[Wording] | None = wordings(parsed, packed)
     except (KeyError, TypeError, AttributeError):
         known = None
-    packed_index = {"wordings": known, "names_of_pci": _names_of_pci(parsed)}
+    packed_index = {"wordings": known, "names_of_pci": names_of_pci(parsed)}
     return {"tags": tagged, **{name: msgspec.msgpack.encode(content) for name, content in packed_index.items()}}
-
-
-def _names_of_pci(parsed: dict[str, Table]) -> list[str] | None:
-    """The comparable forms of all names in the lists of PCI ids, device by device; None where a row is malformed.
-
-    By them one tells that a name is none of these without reading thousands of rows.
-    """
-    devices: dict[tuple[str, str], list[Table]] = {}
-    try:
-        for name in PCI_LISTS:
-            for row in parsed.get(name, {}).get("device", ()):
-                devices.setdefault((name, row["id"]), []).append(row)
-        rows = [row for alike in devices.values() for row in alike]
-        names = (
-            name for row in rows for name in (*row.get("revisions", {}).values(), row.get("name"), row.get("pci_name"))
-        )
-        return list(dict.fromkeys(" ".join(key_of(name)) for name in names if name))
-    except (KeyError, TypeError, AttributeError):
-        return None
 
 
 def write(content: bytes, target: Path) -> None:
