@@ -1,12 +1,14 @@
 """Attributes and items: of options, configurations, objects of the program's own classes, and what frameworks tell of ranks."""
 
 import ast
-from typing import TYPE_CHECKING
 
 import msgspec
 
+from rigup.train.check.python.evaluation import Evaluation, Frame
 from rigup.train.check.python.guards import MAIN, ONE
+from rigup.train.check.python.known_calls import VARIABLES
 from rigup.train.check.python.modules import Module
+from rigup.train.check.python.parameters import bound_arguments
 from rigup.train.check.python.settings import as_type, is_flag
 from rigup.train.check.python.values import (
     COUNT,
@@ -20,9 +22,6 @@ from rigup.train.check.python.values import (
     either,
 )  # fmt: skip
 
-if TYPE_CHECKING:
-    from rigup.train.check.python.evaluate import Evaluator, Frame
-
 _RANKED = {
     "process_index": GLOBAL, "local_process_index": LOCAL, "global_rank": GLOBAL, "local_rank": LOCAL, "node_rank": NODE,
     "num_processes": WORLD, "world_size": WORLD, "global_world_size": WORLD, "rank": GLOBAL,
@@ -30,7 +29,7 @@ _RANKED = {
 _DEEPEST = 6
 
 
-def attribute_value(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame") -> Value:
+def attribute_value(evaluator: Evaluation, node: ast.Attribute, frame: Frame) -> Value:
     """`object.name`."""
     dotted = evaluator.dotted(node, frame.module)
     if dotted in ("os.environ", "sys.argv"):
@@ -39,7 +38,7 @@ def attribute_value(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame")
         _local, name, attribute = dotted.split(":", 2)
         other = evaluator.by_name.get(name)
         if other is not None and other.bindings.get(other.tree, {}).get(attribute):
-            return evaluator._elsewhere(other, attribute)
+            return evaluator.global_value(other, attribute)
     if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
         return _of_self(evaluator, node, frame)
     base = evaluator.value(node.value, frame)
@@ -53,14 +52,14 @@ def attribute_value(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame")
     return found
 
 
-def _with_assigned(evaluator: "Evaluator", found: Value, assigned: list[tuple[ast.expr, Module]]) -> Value:
+def _with_assigned(evaluator: Evaluation, found: Value, assigned: list[tuple[ast.expr, Module]]) -> Value:
     values = [evaluator.at(expression, module) for expression, module in assigned[:8]]
     if found.known or found.marks or found.alternatives:
         values.append(found)
     return either(values)
 
 
-def member(evaluator: "Evaluator", base: Value, name: str, frame: "Frame") -> Value:  # noqa: PLR0911
+def member(evaluator: Evaluation, base: Value, name: str, frame: Frame) -> Value:  # noqa: PLR0911
     """A member of a value by its name."""
     if base.fields is not None and name in base.fields:
         return base.fields[name]
@@ -79,7 +78,7 @@ def member(evaluator: "Evaluator", base: Value, name: str, frame: "Frame") -> Va
     return Value(marks=base.marks & {COUNT})
 
 
-def option_value(evaluator: "Evaluator", name: str) -> Value:  # noqa: PLR0911
+def option_value(evaluator: Evaluation, name: str) -> Value:  # noqa: PLR0911
     """An option of the script, by any of the ways in which scripts declare them."""
     option = evaluator.declared.get(name)
     if name in evaluator.given.named:
@@ -101,7 +100,7 @@ def option_value(evaluator: "Evaluator", name: str) -> Value:  # noqa: PLR0911
     return as_type(value, option.type) if isinstance(value.const, str) else value
 
 
-def _positional(evaluator: "Evaluator", name: str) -> Value:
+def _positional(evaluator: Evaluation, name: str) -> Value:
     order = [option.dest for option in evaluator.declared.values() if option.positional]
     option, words = evaluator.declared[name], evaluator.given.positional
     at = order.index(name)
@@ -112,7 +111,7 @@ def _positional(evaluator: "Evaluator", name: str) -> Value:
     return evaluator.at(option.default, option.module) if option.default is not None else UNKNOWN_VALUE
 
 
-def _arguments(evaluator: "Evaluator") -> Value:
+def _arguments(evaluator: Evaluation) -> Value:
     words = (constant("script.py"), *evaluator.given.words)
     known = evaluator.given.seen and all(word.known for word in words)
     return Value(
@@ -120,7 +119,7 @@ def _arguments(evaluator: "Evaluator") -> Value:
     )
 
 
-def _of_self(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame") -> Value:
+def _of_self(evaluator: Evaluation, node: ast.Attribute, frame: Frame) -> Value:
     """`self.name` within a class: what its methods assign, or the class itself."""
     module = frame.module
     owner = module.enclosing_class(node)
@@ -138,7 +137,7 @@ def _of_self(evaluator: "Evaluator", node: ast.Attribute, frame: "Frame") -> Val
     return Value(marks=frozenset((_RANKED[node.attr],))) if node.attr in _RANKED else UNKNOWN_VALUE
 
 
-def _base_class(evaluator: "Evaluator", owner: ast.ClassDef, module: Module) -> ast.ClassDef | None:
+def _base_class(evaluator: Evaluation, owner: ast.ClassDef, module: Module) -> ast.ClassDef | None:
     for base in owner.bases:
         found = evaluator.function_named(evaluator.dotted(base, module))
         if found is not None and isinstance(found[0], ast.ClassDef) and found[1] is module:
@@ -179,11 +178,8 @@ def dataclass_fields(owner: ast.ClassDef) -> dict[str, ast.expr | None]:
     }
 
 
-def _of_object(evaluator: "Evaluator", base: Value, name: str) -> Value | None:
+def _of_object(evaluator: Evaluation, base: Value, name: str) -> Value | None:
     """An attribute of an object of the program's own classes; None where it is another's."""
-    from rigup.train.check.python.evaluate import Frame as Frames
-    from rigup.train.check.python.parameters import bound_arguments
-
     instance = base.instance
     found = evaluator.function_named(instance.name) if instance is not None else None
     if instance is None or found is None or not isinstance(found[0], ast.ClassDef) or evaluator.depth > 40:
@@ -191,33 +187,33 @@ def _of_object(evaluator: "Evaluator", base: Value, name: str) -> Value | None:
     owner, module = found[0], found[1]
     start = next((each for each in owner.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"), None)
     bound = (
-        bound_arguments(evaluator, instance.call, start, instance.frame or Frames(instance.module))
+        bound_arguments(evaluator, instance.call, start, instance.frame or Frame(instance.module))
         if start is not None and instance.call is not None else {}
     )  # fmt: skip
     assigned = module.attributes.get(owner, {}).get(name, ())
     if assigned:
         return either([
-            evaluator.value(expression, Frames(module, bound if start is not None and module.function(where) is start else {}))
+            evaluator.value(expression, Frame(module, bound if start is not None and module.function(where) is start else {}))
             for expression, where in assigned[:6]
         ])  # fmt: skip
     if instance.call is not None and start is None:
         for keyword in instance.call.keywords:
             if keyword.arg == name:
-                return evaluator.value(keyword.value, instance.frame or Frames(instance.module))
+                return evaluator.value(keyword.value, instance.frame or Frame(instance.module))
         fields = list(dataclass_fields(owner))
         if name in fields and fields.index(name) < len(instance.call.args):
-            return evaluator.value(instance.call.args[fields.index(name)], instance.frame or Frames(instance.module))
+            return evaluator.value(instance.call.args[fields.index(name)], instance.frame or Frame(instance.module))
     field = _class_field(owner, name)
-    return evaluator.value(field, Frames(module)) if field is not None else None
+    return evaluator.value(field, Frame(module)) if field is not None else None
 
 
-def item_value(evaluator: "Evaluator", node: ast.Subscript, frame: "Frame") -> Value:
+def item_value(evaluator: Evaluation, node: ast.Subscript, frame: Frame) -> Value:
     """`object[key]`."""
     if evaluator.dotted(node.value, frame.module) == "os.environ":
         return variable(evaluator, evaluator.value(node.slice, frame), None)
     base = evaluator.value(node.value, frame)
     if isinstance(node.slice, ast.Slice):
-        marks = evaluator._parts(node.slice, frame).marks
+        marks = evaluator.parts(node.slice, frame).marks
         items = _sliced(base, node.slice)
         return Value(
             marks=base.marks | marks,
@@ -246,10 +242,8 @@ def _sliced(base: Value, part: ast.Slice) -> tuple[Value, ...] | None:
     return base.items[slice(*ends)]
 
 
-def variable(evaluator: "Evaluator", name: Value, default: Value | None) -> Value:
+def variable(evaluator: Evaluation, name: Value, default: Value | None) -> Value:
     """A variable of the environment. One that nobody is known to set may still be set where the job is submitted."""
-    from rigup.train.check.python.known_calls import VARIABLES
-
     if name.text is None:
         return Value(alternatives=(default,) if default is not None else ())
     found = evaluator.outside(name.text)

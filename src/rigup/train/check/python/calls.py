@@ -1,10 +1,10 @@
 """What calls give: of the environment, of parsers of options, of files beside, of the program's own functions."""
 
 import ast
-from typing import TYPE_CHECKING
 
 from rigup.train.check.python import known_calls
 from rigup.train.check.python.attributes import member, variable
+from rigup.train.check.python.evaluation import Evaluation, Frame
 from rigup.train.check.python.files import file_value, merged
 from rigup.train.check.python.guards import MAIN, ONE
 from rigup.train.check.python.modules import FUNCTIONS, Function, Module
@@ -20,9 +20,6 @@ from rigup.train.check.python.values import (
     either,
     mixed,
 )
-
-if TYPE_CHECKING:
-    from rigup.train.check.python.evaluate import Evaluator, Frame
 
 _OPTIONS = (
     ".parse_args",
@@ -67,7 +64,7 @@ _BY_NAME = {
 _DEEPEST = 30
 
 
-def call_value(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value:
+def call_value(evaluator: Evaluation, node: ast.Call, frame: Frame) -> Value:
     """The value of a call."""
     name = evaluator.dotted(node.func, frame.module)
     if (found := _of_environment(evaluator, name, node, frame)) is not None:
@@ -86,7 +83,7 @@ def call_value(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value:
     return known if known is not None else _object(evaluator, name, node, frame, arguments)
 
 
-def _of_environment(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") -> Value | None:
+def _of_environment(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame) -> Value | None:
     if name in ("os.environ.get", "os.getenv", "os.environ.setdefault", "os.environ.pop") and node.args:
         default = (
             node.args[1]
@@ -98,7 +95,7 @@ def _of_environment(evaluator: "Evaluator", name: str, node: ast.Call, frame: "F
     return None
 
 
-def _of_file(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") -> Value | None:
+def _of_file(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame) -> Value | None:
     """A configuration that is read: the path, wherever in the call or in front of it it stands."""
     receiver = node.func.value if isinstance(node.func, ast.Attribute) else None
     if name.startswith(".") and receiver is not None:
@@ -115,7 +112,7 @@ def _of_file(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") 
     return found if found is not None else Value(const=path.const, open=True)
 
 
-def _own(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") -> Value | None:
+def _own(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame) -> Value | None:
     """A function of the program's own: what its returns give, with the arguments of this call."""
     if name.startswith(".") and isinstance(node.func, ast.Attribute):
         return _method(evaluator, node, frame)
@@ -128,7 +125,7 @@ def _own(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame") -> V
     return returned(evaluator, function, module, node, frame) if isinstance(function, FUNCTIONS) else None
 
 
-def _method(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value | None:
+def _method(evaluator: Evaluation, node: ast.Call, frame: Frame) -> Value | None:
     """A method of the class around, or of an object of the program's own classes."""
     assert isinstance(node.func, ast.Attribute)  # noqa: S101  (who calls it has looked)
     receiver = node.func.value
@@ -147,14 +144,12 @@ def _method(evaluator: "Evaluator", node: ast.Call, frame: "Frame") -> Value | N
     return None
 
 
-def returned(evaluator: "Evaluator", function: Function, module: Module, node: ast.Call, frame: "Frame") -> Value:
+def returned(evaluator: Evaluation, function: Function, module: Module, node: ast.Call, frame: Frame) -> Value:
     """What a function returns in one call."""
-    from rigup.train.check.python.evaluate import Frame as Frames
-
     if evaluator.depth > _DEEPEST:
         return UNKNOWN_VALUE
     bound = bound_arguments(evaluator, node, function, frame)
-    inner = Frames(module, bound or {"": UNKNOWN_VALUE}, function)
+    inner = Frame(module, bound or {"": UNKNOWN_VALUE}, function)
     if isinstance(function, ast.Lambda):
         return evaluator.value(function.body, inner)
     values = [evaluator.value(each.value, inner) for each in _returns(function, module) if each.value is not None][:8]
@@ -165,7 +160,7 @@ def _returns(function: Function, module: Module) -> list[ast.Return | ast.Yield]
     return [each for each in ast.walk(function) if isinstance(each, ast.Return) and module.function(each) is function]
 
 
-def _object(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame", arguments: list[Value]) -> Value:  # noqa: PLR0911
+def _object(evaluator: Evaluation, name: str, node: ast.Call, frame: Frame, arguments: list[Value]) -> Value:  # noqa: PLR0911
     """A call of something that is not the program's own."""
     last = name.rsplit(".", 1)[-1]
     receiver = (
@@ -215,7 +210,7 @@ def _object(evaluator: "Evaluator", name: str, node: ast.Call, frame: "Frame", a
     )
 
 
-def _got(evaluator: "Evaluator", receiver: Value, arguments: list[Value], frame: "Frame") -> Value:
+def _got(evaluator: Evaluation, receiver: Value, arguments: list[Value], frame: Frame) -> Value:
     key = arguments[0].text
     if key is None:
         return UNKNOWN_VALUE

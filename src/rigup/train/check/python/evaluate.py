@@ -1,23 +1,25 @@
 """Follows expressions to what they are: through names, attributes, calls of the program's own functions, files beside."""
 
 import ast
-from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from rigup.train.check.python import known_calls
+from rigup.train.check.python.attributes import attribute_value, item_value
+from rigup.train.check.python.calls import call_value
+from rigup.train.check.python.evaluation import Evaluation, Frame
 from rigup.train.check.python.guards import MAIN, ONE, compared, joined, negated
 from rigup.train.check.python.modules import FUNCTIONS, Binding, Function, Module, Scope
+from rigup.train.check.python.names import absolute
+from rigup.train.check.python.parameters import parameter_value
 from rigup.train.check.python.reaching import has_parameter, rank_arithmetic, reaching
-from rigup.train.check.python.settings import Declared, Given
 from rigup.train.check.python.values import (
     COUNT,
     NAMED,
     NODE,
     NOTHING,
     UNKNOWN_VALUE,
-    Place,
     Value,
     constant,
     either,
@@ -25,52 +27,13 @@ from rigup.train.check.python.values import (
 )  # fmt: skip
 
 _DEEPEST = 60
-_MOST_STEPS = 60_000  # two seconds; the most that 124 programs of public repositories took was 31_000
 _MOST_SITES = 12
 _NAMED_RANKS = ("rank", "global_rank", "local_rank", "proc_id", "process_index", "gpu_id", "local_process_index")
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """Where an expression stands: its module, and what parameters are known of the call."""
+class Evaluator(Evaluation):
+    """Evaluates expressions of a program."""
 
-    module: Module
-    bound: Mapping[str, Value] = {}
-    function: Function | None = None
-
-
-class Evaluator:
-    """Evaluates expressions of a program.
-
-    Args:
-        modules: the script first.
-        outside: a variable of the environment; UNKNOWN_VALUE for what nobody sets.
-        read: the text of a file beside the script.
-
-    """
-
-    def __init__(
-        self, modules: list[Module], outside: Callable[[str], Value], read: Callable[[str], str | None]
-    ) -> None:
-        self.modules = modules
-        self.by_name = {module.name: module for module in modules}
-        self.outside, self.read = outside, read
-        self.given = Given()
-        self.declared: dict[str, Declared] = {}
-        self.callers: dict[Function, list[tuple[ast.Call, Module]]] = {}
-        self.guards: dict[Function, str] = {}
-        self.hydra: dict[Function, Value] = {}
-        self.command_line: set[Function] = set()
-        self.steps = 0
-        self.depth = 0
-        self.busy: set[int] = set()
-        self.memory: dict[int, Value] = {}
-
-    @property
-    def spent(self) -> bool:
-        """Values were left unknown because following them took too long."""
-        return self.steps > _MOST_STEPS
-
-    # -- entry
     def value(self, node: ast.expr | None, frame: Frame) -> Value:
         """What an expression is, as far as it can be told."""
         if node is None:
@@ -80,7 +43,7 @@ class Evaluator:
         if plain and key in self.memory:
             return self.memory[key]
         self.steps += 1
-        if self.depth > _DEEPEST or self.steps > _MOST_STEPS or (plain and key in self.busy):
+        if self.depth > _DEEPEST or self.spent or (plain and key in self.busy):
             return UNKNOWN_VALUE
         self.depth += 1
         self.busy.add(key)
@@ -93,21 +56,10 @@ class Evaluator:
             self.memory[key] = found
         return found
 
-    def at(self, node: ast.expr | None, module: Module) -> Value:
-        """The same for an expression where it stands, with no particular call in mind."""
-        return self.value(node, Frame(module))
-
     def _evaluate(self, node: ast.expr, frame: Frame) -> Value:
         method = getattr(self, "_" + type(node).__name__.lower(), None)
-        found: Value = method(node, frame) if method is not None else self._parts(node, frame)
+        found: Value = method(node, frame) if method is not None else self.parts(node, frame)
         return found
-
-    def _parts(self, node: ast.expr, frame: Frame) -> Value:
-        return mixed(self.value(part, frame) for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr))
-
-    def place(self, node: ast.AST, frame: Frame) -> Place:
-        """The line of a node."""
-        return Place(file=frame.module.file, line=getattr(node, "lineno", 0))
 
     # -- literals
     def _constant(self, node: ast.Constant, frame: Frame) -> Value:
@@ -187,8 +139,6 @@ class Evaluator:
             return msgspec.structs.replace(result, marks=rank_arithmetic(node.op, left, right))
         if left.known and right.known:
             return known_calls.operated(node.op, left, right, self.place(node, frame))
-        if isinstance(node.op, ast.Div) and (left.instance or left.text):
-            return result
         return result
 
     # -- names
@@ -248,24 +198,22 @@ class Evaluator:
 
     def parameter(self, function: Function, name: str, frame: Frame) -> Value:
         """A parameter: what the calls of its function hand over, else its default."""
-        from rigup.train.check.python.parameters import parameter_value
-
         return parameter_value(self, function, name, frame)
 
     def _imported(self, dotted: str, module: Module, name: str) -> Value:
         """A name of a module beside, or one of which only its name is known."""
         base, _dot, attribute = absolute(dotted, module).rpartition(".")
         if base and base in self.by_name:
-            return self._elsewhere(self.by_name[base], attribute)
+            return self.global_value(self.by_name[base], attribute)
         for star in module.stars:
             other = self.by_name.get(absolute(star, module))
             if other is not None and other is not module and name in other.bindings.get(other.tree, {}):
-                return self._elsewhere(other, name)
+                return self.global_value(other, name)
         if MAIN.fullmatch(name):
             return Value(marks=frozenset((NAMED,)), guard=ONE)
         return Value(marks=frozenset((NAMED,))) if name in _NAMED_RANKS else UNKNOWN_VALUE
 
-    def _elsewhere(self, module: Module, name: str) -> Value:
+    def global_value(self, module: Module, name: str) -> Value:
         """A name of another module, through no more modules than programs have: imports may go in a circle."""
         if self.depth > _DEEPEST:
             return UNKNOWN_VALUE
@@ -282,18 +230,12 @@ class Evaluator:
 
     # -- attributes, items, calls
     def _attribute(self, node: ast.Attribute, frame: Frame) -> Value:
-        from rigup.train.check.python.attributes import attribute_value
-
         return attribute_value(self, node, frame)
 
     def _subscript(self, node: ast.Subscript, frame: Frame) -> Value:
-        from rigup.train.check.python.attributes import item_value
-
         return item_value(self, node, frame)
 
     def _call(self, node: ast.Call, frame: Frame) -> Value:
-        from rigup.train.check.python.calls import call_value
-
         return call_value(self, node, frame)
 
     def _await(self, node: ast.Await, frame: Frame) -> Value:
@@ -310,74 +252,3 @@ class Evaluator:
 
     def _generatorexp(self, node: ast.GeneratorExp, frame: Frame) -> Value:  # noqa: ARG002
         return UNKNOWN_VALUE
-
-    # -- what a name is called in full
-    def dotted(self, node: ast.expr, module: Module) -> str:
-        """The dotted name of what is called: of an import in full, of a function of the program `local:…`, of a method `.name`."""
-        if isinstance(node, ast.Name):
-            if (target := module.imports.get(node.id)) is not None:
-                full = absolute(target, module)
-                base, _dot, last = full.rpartition(".")
-                return f"local:{base}:{last}" if base in self.by_name and base else full
-            for scope_names in (module.bindings.get(module.tree, {}), *_functions_around(node, module)):
-                if any(binding.kind == "def" for binding in scope_names.get(node.id, [])):
-                    return f"local:{module.name}:{node.id}"
-            star = next(
-                (absolute(star, module) for star in module.stars if node.id in self._globals(absolute(star, module))),
-                None,
-            )
-            return f"local:{star}:{node.id}" if star is not None else node.id
-        if isinstance(node, ast.Attribute):
-            base = self._dotted_base(node.value, module)
-            if base:
-                full = f"{base}.{node.attr}"
-                head, _dot, last = full.rpartition(".")
-                return f"local:{head}:{last}" if head in self.by_name and head else full
-            return "." + node.attr
-        return ""
-
-    def _globals(self, name: str) -> Mapping[str, Any]:
-        other = self.by_name.get(name)
-        return other.bindings.get(other.tree, {}) if other else {}
-
-    def _dotted_base(self, node: ast.expr, module: Module) -> str:
-        if isinstance(node, ast.Name):
-            target = module.imports.get(node.id, "")
-            return absolute(target, module) if target else ""
-        if isinstance(node, ast.Attribute):
-            base = self._dotted_base(node.value, module)
-            return f"{base}.{node.attr}" if base else ""
-        return ""
-
-    def function_named(self, dotted: str) -> tuple[ast.AST, Module] | None:
-        """The function or class of the program behind a dotted name."""
-        if not dotted.startswith("local:"):
-            return None
-        _local, name, attribute = dotted.split(":", 2)
-        module = self.by_name.get(name)
-        for _hop in range(5):
-            if module is None:
-                return None
-            for scope in (module.tree, *(scope for scope in module.bindings if scope is not module.tree)):
-                for binding in module.bindings.get(scope, {}).get(attribute, []):
-                    if binding.kind == "def":
-                        return binding.node, module
-            base, _dot, attribute = absolute(module.imports.get(attribute, ""), module).rpartition(".")
-            module = self.by_name.get(base) if base else None
-        return None
-
-
-def absolute(name: str, module: Module) -> str:
-    """A dotted name without leading dots."""
-    if not name.startswith("."):
-        return name
-    level = len(name) - len(name.lstrip("."))
-    package = module.name.split(".")[:-level] if module.name else []
-    return ".".join([*package, name.lstrip(".")]).strip(".")
-
-
-def _functions_around(node: ast.AST, module: Module) -> Iterable[Mapping[str, list[Binding]]]:
-    here = module.function(node)
-    while here is not None:
-        yield module.bindings.get(here, {})
-        here = module.function(here)

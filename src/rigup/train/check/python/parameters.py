@@ -1,24 +1,19 @@
 """Parameters of functions: by the calls of the function, by the command line, by their defaults."""
 
 import ast
-from typing import TYPE_CHECKING
 
+from rigup.train.check.python.evaluation import Evaluation, Frame
 from rigup.train.check.python.guards import MAIN, ONE
 from rigup.train.check.python.modules import Function, Module
 from rigup.train.check.python.settings import as_type
 from rigup.train.check.python.values import NAMED, SPAWNED, UNKNOWN_VALUE, Value, either
 
-if TYPE_CHECKING:
-    from rigup.train.check.python.evaluate import Evaluator, Frame
-
 _MOST_CALLERS = 8
 _RANK_NAMES = ("rank", "global_rank", "local_rank", "gpu", "gpu_id", "proc_id", "process_index")
 
 
-def parameter_value(evaluator: "Evaluator", function: Function, name: str, frame: "Frame") -> Value:
+def parameter_value(evaluator: Evaluation, function: Function, name: str, frame: Frame) -> Value:
     """What a parameter may be. A parameter that is named as a rank and of which nothing else is known counts as one."""
-    from rigup.train.check.python.evaluate import Frame as Frames
-
     module = frame.module
     if function in evaluator.hydra:
         return evaluator.hydra[function]
@@ -28,10 +23,10 @@ def parameter_value(evaluator: "Evaluator", function: Function, name: str, frame
     values = [
         handed
         for call, caller in evaluator.callers.get(function, ())[:_MOST_CALLERS]
-        if (handed := _handed(evaluator, call, function, name, Frames(caller))) is not None
+        if (handed := _handed(evaluator, call, function, name, Frame(caller))) is not None
     ]
     if default is not None and (not values or len(values) < len(evaluator.callers.get(function, ()))):
-        values.append(evaluator.value(default, Frames(module)))
+        values.append(evaluator.value(default, Frame(module)))
     found = either(values) if values else UNKNOWN_VALUE
     if found.known or found.marks or found.alternatives:
         return found
@@ -53,7 +48,7 @@ def default_of(function: Function, name: str) -> ast.expr | None:
     return None
 
 
-def bound_arguments(evaluator: "Evaluator", call: ast.Call, function: Function, frame: "Frame") -> dict[str, Value]:
+def bound_arguments(evaluator: Evaluation, call: ast.Call, function: Function, frame: Frame) -> dict[str, Value]:
     """The parameters of a function in one call."""
     names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
     bound: dict[str, Value] = {}
@@ -62,15 +57,15 @@ def bound_arguments(evaluator: "Evaluator", call: ast.Call, function: Function, 
         if handed is not None:
             bound[name] = handed
         elif (default := default_of(function, name)) is not None:
-            bound[name] = evaluator.value(default, frame.__class__(_module_of(evaluator, function) or frame.module))
+            bound[name] = evaluator.value(default, Frame(_module_of(evaluator, function) or frame.module))
     return bound
 
 
-def _module_of(evaluator: "Evaluator", function: Function) -> Module | None:
+def _module_of(evaluator: Evaluation, function: Function) -> Module | None:
     return next((module for module in evaluator.modules if function in module.parents), None)
 
 
-def _handed(evaluator: "Evaluator", call: ast.Call, function: Function, name: str, frame: "Frame") -> Value | None:  # noqa: C901
+def _handed(evaluator: Evaluation, call: ast.Call, function: Function, name: str, frame: Frame) -> Value | None:  # noqa: C901
     """What one call hands over for a parameter; None for nothing."""
     positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     if positional[:1] in (["self"], ["cls"]):
@@ -95,7 +90,7 @@ def _handed(evaluator: "Evaluator", call: ast.Call, function: Function, name: st
     return None
 
 
-def _spawned(evaluator: "Evaluator", call: ast.Call, positional: list[str], name: str, frame: "Frame") -> Value | None:
+def _spawned(evaluator: Evaluation, call: ast.Call, positional: list[str], name: str, frame: Frame) -> Value | None:
     """`mp.spawn(f, args=(a, b), nprocs=n)` calls f(i, a, b)."""
     if positional[:1] == [name]:
         return Value(marks=frozenset((SPAWNED,)))
@@ -109,7 +104,7 @@ def _spawned(evaluator: "Evaluator", call: ast.Call, positional: list[str], name
 
 
 def _of_command_line(
-    evaluator: "Evaluator", function: "ast.FunctionDef | ast.AsyncFunctionDef", name: str, frame: "Frame", default: ast.expr | None
+    evaluator: Evaluation, function: "ast.FunctionDef | ast.AsyncFunctionDef", name: str, frame: Frame, default: ast.expr | None
 ) -> Value:  # fmt: skip
     """A parameter that click, typer or fire fills."""
     option = evaluator.declared.get(name)

@@ -8,7 +8,8 @@ import msgspec
 
 from rigup.train.check.python.attributes import dataclass_fields
 from rigup.train.check.python.conditions import Conditions, is_main_guard
-from rigup.train.check.python.evaluate import Evaluator, Frame
+from rigup.train.check.python.evaluate import Evaluator
+from rigup.train.check.python.evaluation import Frame
 from rigup.train.check.python.files import hydra_value
 from rigup.train.check.python.modules import FUNCTIONS, Function, Module
 from rigup.train.check.python.settings import Declared, Given, declared, given, is_flag
