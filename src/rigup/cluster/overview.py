@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from rigup.cluster.access import barred
 from rigup.cluster.reasons import because
 from rigup.cluster.states import UP, reserved_nodes, state_of
 from rigup.cluster.worth import worths
@@ -136,7 +137,7 @@ def _partition(
         name=partition.name, default=partition.default, state=partition.state, max_time=partition.max_time, max_nodes=partition.max_nodes,
         tier=partition.tier, preemptible=_preemptible(partition, others), grace=partition.grace, nodes=len(rows) or partition.node_count or 0,
         nodes_up=sum(row.state in UP for row in rows), accounts=list(partition.allow_accounts), gpus=_counts(rows),
-        barred=_known(_barred(partition, you, accounts)),
+        barred=_known(barred(partition, you.groups, accounts)),
     )  # fmt: skip
 
 
@@ -148,19 +149,6 @@ def _preemptible(partition: Partition, others: list[Partition]) -> "bool | Unset
         return False
     nodes = set(partition.nodes)
     return any(other.tier > partition.tier and not nodes.isdisjoint(other.nodes) for other in others)
-
-
-def _barred(partition: Partition, you: You, accounts: set[str]) -> str:
-    """Why you may not use it; "" where nothing is known against it."""
-    if partition.root_only:
-        return _("Only root may use it.")
-    if partition.allow_groups and you.groups and not you.groups & set(partition.allow_groups):
-        return _("You are in none of its groups: {groups}.").format(groups=", ".join(partition.allow_groups))
-    if partition.allow_accounts and accounts and not accounts & set(partition.allow_accounts):
-        return _("None of your accounts may use it: {accounts}.").format(accounts=", ".join(partition.allow_accounts))
-    if accounts and accounts <= set(partition.deny_accounts):
-        return _("Your accounts are shut out.")
-    return ""
 
 
 def _counts(rows: list[_Seen]) -> dict[str, GpuCount]:

@@ -19,8 +19,8 @@ from rigup.train.check.pinned import FILES
 from rigup.train.check.python.modules import UnreadableError
 from rigup.train.check.shell.reading import NoShellParserError
 from rigup.workflows.errors import CannotBeDoneError, RequestError
+from rigup.workflows.scripts import MOST_BYTES, script_bytes
 
-_MOST_BYTES = 2_000_000
 _MOST_FOLDERS = 2000
 _MOST_PINNING = 40  # files that fix releases
 _HIGHEST = 3  # folders above the batch script's from which it may have been submitted
@@ -142,18 +142,7 @@ def _pins(script: Path) -> str:
 
 def _text(path: Path) -> str:
     """A file whose bytes are text. Raises RequestError."""
-    try:
-        if not path.is_file():
-            raise RequestError(_("{path}: there is no such file.").format(path=path))
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise RequestError(
-            _("{path}: {why}.").format(path=path, why=getattr(error, "strerror", None) or error)
-        ) from error
-    if len(data) > _MOST_BYTES:
-        raise RequestError(_("{path}: it is too large for a script.").format(path=path))
-    return data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+    return script_bytes(path).decode("utf-8", errors="replace").removeprefix("\ufeff")
 
 
 def _is_plain(path: Path, text: str) -> bool:
@@ -174,7 +163,7 @@ def _reader(folder: Path) -> Callable[[str], str | None]:
             if (
                 not Path(os.path.realpath(path)).is_relative_to(root)
                 or not path.is_file()
-                or path.stat().st_size > _MOST_BYTES
+                or path.stat().st_size > MOST_BYTES
             ):
                 return None
             return path.read_text(encoding="utf-8", errors="replace")

@@ -15,8 +15,8 @@ from rigup.train.check.python.modules import UnreadableError
 from rigup.train.port.port import Ported, ported
 from rigup.train.port.texts import CHANGES, CUDAS, REMARKS
 from rigup.workflows.errors import RequestError, as_workflow_errors
+from rigup.workflows.scripts import MOST_BYTES, script_bytes
 
-_MOST_BYTES = 2_000_000
 _CUDA = re.compile(r"\.cuda\(|[\"']cuda[:\"']|torch\.cuda\.")
 
 
@@ -110,17 +110,7 @@ def porting(script: str) -> Porting:
 
 def _text(path: Path) -> tuple[str, str]:
     """A script with line feeds, and what its lines ended in. Raises RequestError."""
-    try:
-        if not path.is_file():
-            raise RequestError(_("{path}: there is no such file.").format(path=path))
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except (OSError, ValueError) as error:
-        raise RequestError(
-            _("{path}: {why}.").format(path=path, why=getattr(error, "strerror", None) or error)
-        ) from error
-    if len(data) > _MOST_BYTES:
-        raise RequestError(_("{path}: it is too large for a script.").format(path=path))
+    data = script_bytes(path)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -143,7 +133,7 @@ def _helpers(folder: Path, text: str) -> list[tuple[str, int]]:
             if (
                 path is not None
                 and path.is_file()
-                and path.stat().st_size < _MOST_BYTES
+                and path.stat().st_size < MOST_BYTES
                 and _CUDA.search(path.read_text("utf-8", "replace"))
             ):
                 found.append((path.name, number))

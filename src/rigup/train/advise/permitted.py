@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from rigup.language import _
+from rigup.cluster.access import barred
 from rigup.machine.slurm import values
 from rigup.machine.slurm.words import tres, tres_gpus, whole
 from rigup.train.advise.inputs import Cluster, Partition
@@ -54,8 +54,8 @@ def permitted(cluster: Cluster, dump: values.Dump, you: You) -> Cluster:
 def _narrowed(known: Partition, partition: values.Partition, limits: list[values.Limit], you: You) -> Partition:
     mine = [limit for limit in limits if limit.kind == "association" and limit.partition in ("", partition.name)]
     accounts = {limit.name for limit in mine}
-    if barred := _barred(partition, you, accounts):
-        return known._replace(barred=barred)
+    if refusal := barred(partition, you.groups, accounts):
+        return known._replace(barred=refusal)
     qos = {limit.name: limit for limit in limits if limit.kind == "qos"}
     open_to = [limit for limit in mine if _account_fits(partition, limit.name)] or mine
     bounds = _Bounds()
@@ -96,16 +96,3 @@ def _bounds(limit: values.Limit | None) -> _Bounds:
     gpus = [sum(request.count for request in tres_gpus(text)) for text in texts if "gres/gpu" in text]
     wall = math.inf if limit.max_wall is None else float(limit.max_wall)
     return _Bounds(wall, min(nodes, default=math.inf), min(gpus, default=math.inf))
-
-
-def _barred(partition: values.Partition, you: You, accounts: set[str]) -> str:
-    """Why you may not use a partition; empty where you may, or it is not known."""
-    if partition.root_only:
-        return _("Only root may use it.")
-    if partition.allow_groups and you.groups and not you.groups & set(partition.allow_groups):
-        return _("You are in none of its groups: {groups}.").format(groups=", ".join(partition.allow_groups))
-    if partition.allow_accounts and accounts and not accounts & set(partition.allow_accounts):
-        return _("None of your accounts may use it: {accounts}.").format(accounts=", ".join(partition.allow_accounts))
-    if accounts and accounts <= set(partition.deny_accounts):
-        return _("Your accounts are shut out.")
-    return ""
