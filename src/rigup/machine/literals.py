@@ -63,10 +63,8 @@ def _automaton(speaker: str, marks: int) -> tuple[list[str], Any]:
 
 
 def literals_in(body: str, speaker: str = _ANYBODY) -> dict[str, list[int]]:
-    """Where each literal occurs, in order: those of messages that `speaker` may say; where that is anybody, those of speakers and the readers' marks too."""
-    if speaker == _ANYBODY:
-        from rigup.machine.readers import of_texts  # noqa: F401  (their marks are looked for where people speak)
-    elif not (speaker and body):
+    """Where each literal occurs, in order: those of messages that `speaker` may say; where that is anybody, those of speakers and the marks of all readers that are registered, too."""
+    if speaker != _ANYBODY and not (speaker and body):
         return {}
     _searched[speaker] += len(body)
     if _searched[speaker] < _FEW:
