@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 
 from answer_data import diagnose
+from rigup.diagnosis.guard import is_the_same_anywhere
+from rigup.diagnosis.guard.changes import CHANGES
+from rigup.diagnosis.guard.refusals import REFUSALS
+from rigup.diagnosis.guard.setting import Setting
+from rigup.steps import KINDS, StepError, make
 from ways_held import HELD, Way, broken
 
 SHARED = Path(__file__).parents[3] / "shared"
@@ -393,3 +398,30 @@ def test_comfyuis_own_python_gets_its_packages(first):
         "Cannot import D:\\ComfyUI_windows_portable\\ComfyUI\\custom_nodes\\ComfyUI-GGUF module for custom nodes: No module named 'gguf'\n"
     )
     assert ".\\python_embeded\\python.exe -m pip install gguf" in commands(first(said))
+
+
+def _of_kind(name):
+    """A step of a kind, with some word for each parameter; None where that is none for it."""
+    try:
+        return make(name, dict.fromkeys(KINDS[name].params, "x"), KINDS)
+    except StepError:
+        return None
+
+
+def test_words_that_are_the_same_anywhere_are_what_nothing_changes():
+    """What is passed by without a look at the surroundings: a kind that one of them would change must not be among it."""
+    settings = [
+        Setting(system=system, wsl=wsl, world=world, engine=engine, owner=owner, project=project, shared=shared, busy=shared,
+                isas=("sm_61",), vendor="nvidia", family="ubuntu", distribution="ubuntu", toolkit=True, persistenced=True)
+        for system, wsl in (("linux", False), ("linux", True), ("windows", False), ("macos", False), ("", False))
+        for world, engine in (("host", ""), ("container", "docker"), ("container", "kubernetes"))
+        for owner, project in (("", ""), ("conda", ""), ("venv", "uv"))
+        for shared in (False, True)
+    ]  # fmt: skip
+    by_hand = [_of_kind(name) for name, kind in KINDS.items() if kind.where == "by-hand"]
+    same = [step for step in by_hand if step is not None and is_the_same_anywhere(step)]
+    assert len(same) > 50
+    for step in same:
+        for setting in settings:
+            assert all(change([step], setting) == [step] for change in CHANGES), step.kind
+            assert not any(refuses(step, setting) for refuses in REFUSALS), step.kind

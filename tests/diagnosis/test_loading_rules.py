@@ -69,7 +69,7 @@ def test_a_text_rule_is_never_tried_on_a_machine_that_is_asked_itself():
     tried = {from_text: loading.rules_for(lambda _kind: [], set(), from_text) for from_text in (True, False)}
     assert any(rule.of_text for rule in tried[True])
     assert tried[False] == [rule for rule in tried[True] if not rule.of_text]
-    assert loading._index().text_waits.keys() - loading._index().waits.keys()
+    assert loading._index().waits_of_texts().keys() - loading._index().waits.keys()
 
 
 def test_rules_are_tried_cause_by_cause_and_those_of_texts_last():
@@ -98,9 +98,10 @@ def test_what_is_known_of_a_cause_stands_in_one_file_of_its_family():
 
 def test_the_index_tells_of_every_rule_and_of_every_fix(tmp_path):
     index = loading.build(tmp_path / "files.msgpack")
+    of_texts = index.waits_of_texts()
     for rule in RULES:
         if loading._is_own(rule):
-            assert loading._parts(rule) in (index.text_waits if rule.of_text else index.waits)[rule.cause]
+            assert loading._parts(rule) in (of_texts if rule.of_text else index.waits)[rule.cause]
     own = {cause for cause, functions in MENDS.items() if any(map(loading._is_own, functions))}
     assert own <= set(index.modules)
 
@@ -111,6 +112,8 @@ def test_a_rule_that_the_index_rules_out_lacks_what_it_waits_for():
     by_name = loading.kinds()
     for rule in RULES:
         parts = loading._parts(rule)
+        if any(part.forms for part in parts):
+            continue  # of which a fact made of its values tells nothing
         ids = {word for part in parts for name, words in part.fields if name == "id" for word in words}
         facts = {by_name[part.kind]: [] for part in parts}
         for part in parts:
@@ -122,6 +125,14 @@ def test_a_rule_that_the_index_rules_out_lacks_what_it_waits_for():
                 assert not loading._may_hold(parts, {**facts, kind: [Held({})]}.__getitem__, ids, by_name)
         if ids:
             assert not loading._may_hold(parts, facts.__getitem__, set(), by_name)
+
+
+def test_a_rule_that_waits_for_a_form_is_read_for_what_has_it_alone():
+    by_name = loading.kinds()
+    parts = [loading.Part("Package", (), (("name", r"nvidia-[a-z]{3,9}-cu\d{2}"),))]
+    told = {name: {by_name["Package"]: [Held({"name": Reading(name)})]} for name in ("nvidia-cublas-cu12", "numpy")}
+    assert loading._may_hold(parts, told["nvidia-cublas-cu12"].__getitem__, set(), by_name)
+    assert not loading._may_hold(parts, told["numpy"].__getitem__, set(), by_name)
 
 
 def test_a_file_that_changed_makes_the_index_anew(tmp_path, monkeypatch):

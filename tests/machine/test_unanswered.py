@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -72,6 +73,8 @@ def bare(root, makers):
     for folder in ("sys/bus/pci/devices", "dev", "proc", "var/run"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     (root / "var/run/docker.sock").touch()
+    (root / "var/log/journal/5ac0ffee").mkdir(parents=True)
+    (root / "var/log/journal/5ac0ffee/system.journal").touch()
 
 
 def stand_ins(folder, monkeypatch, programs):
@@ -84,6 +87,13 @@ def stand_ins(folder, monkeypatch, programs):
 
 def told_of(answer, tool):
     return [one for one in answer["unanswered"] if one["command"].split()[0] == tool]
+
+
+def test_a_journal_without_files_is_not_asked_for(tmp_path, monkeypatch):
+    bare(tmp_path / "root", [])
+    shutil.rmtree(tmp_path / "root/var/log/journal")
+    stand_ins(tmp_path / "bin", monkeypatch, {"journalctl": "exec sleep 60"})
+    assert not told_of(diagnosed([Source(Place(), Hasty(str(tmp_path / "root")))]), "journalctl")
 
 
 @pytest.mark.parametrize("tool", sorted(TOOLS))

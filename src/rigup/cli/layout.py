@@ -3,7 +3,6 @@
 import functools
 import os
 import sys
-import unicodedata
 
 from rigup.knowledge.patterns import lazy_regex
 from rigup.visible import visible
@@ -62,6 +61,8 @@ def columns(text: str) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def _columns_of(letter: str) -> int:
+    import unicodedata  # most texts are of letters that take one column each
+
     if unicodedata.combining(letter) or unicodedata.category(letter) in ("Cf", "Mn"):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

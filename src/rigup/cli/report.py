@@ -289,13 +289,15 @@ def _writes(text: str) -> bool:
 
 def _failed_verifications(answer: Doctor) -> list[str]:
     """What `rigup verify` found wrong and has not found right since."""
+    if not answer.failed_verifications:
+        return []
     from rigup.diagnosis.verifications import failure_text
 
     lines = []
     for failure in answer.failed_verifications:
         again = _("When it was mended: {command}").format(command=failure.next)
         lines += wrapped(_("{first} {second}").format(first=failure_text(failure) + ".", second=again), "  - ", "    ")
-    return [style(_("Failed verifications"), bold=True), *lines] if lines else []
+    return [style(_("Failed verifications"), bold=True), *lines]
 
 
 def device_line(device: Device, room: int = 0) -> list[str]:

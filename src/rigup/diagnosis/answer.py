@@ -10,26 +10,21 @@ from rigup import plugins
 from rigup.diagnosis.at_work import AT_WORK, is_at_work, is_undecided
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
-from rigup.diagnosis.ruled_out import ruled_out
-from rigup.diagnosis.silence import unanswered
-from rigup.diagnosis.states import device_states, finds_none
-from rigup.diagnosis.telling import would_tell
-from rigup.diagnosis.verifications import failures
 from rigup.diagnosis.wording import answered, filled, fullest
 from rigup.knowledge.compile import PEOPLE
-from rigup.knowledge.doctor_tables import Signature, signatures_of, texts
+from rigup.knowledge.doctor_tables import Signature, signatures_of, text_of
 from rigup.language import _, current
 from rigup.machine import readers  # noqa: F401  (registers them)
 from rigup.machine.facts import Where
 from rigup.machine.inventory import inventory
-from rigup.machine.kinds import Gpu, Symptom, Torch
+from rigup.machine.kinds import Gpu, Proof, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.sources import Source, close_sources, open_source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text, pattern
 from rigup.machine.unanswered import unheard
 from rigup.schemas import shared
-from rigup.schemas.doctor import AnsweredQuestion, Doctor, HarmlessMessage, Verdict
+from rigup.schemas.doctor import AnsweredQuestion, Doctor, FailedVerification, HarmlessMessage, Unanswered, Verdict
 from rigup.schemas.machine import Machine
 from rigup.schemas.shared import Evidence
 
@@ -136,8 +131,12 @@ def answer(diagnosis: Diagnosis) -> Doctor:
     shown = [show(finding, facts, symptom_ids) for finding in findings]
     left = unexplained(findings, facts)
     machine = inventory(facts)
-    device_states(machine.get("accelerators", []), findings, [finding.title for finding in shown], facts)
-    failed = failures(machine.get("accelerators", []), facts)
+    devices = machine.get("accelerators", [])
+    if devices:
+        from rigup.diagnosis.states import device_states
+
+        device_states(devices, findings, [finding.title for finding in shown], facts)
+    failed = _failed(devices, facts)
     unsettled = complained and not (answers and is_at_work(facts))  # who asks what is known of something that works
     judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted))
     if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
@@ -154,8 +153,26 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         harmless=_harmless(findings, facts),
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
-        unanswered=unanswered(facts.unanswered),
+        unanswered=_unanswered(facts),
     )
+
+
+def _failed(devices: list[dict[str, Any]], facts: Facts) -> list[FailedVerification]:
+    """What was computed wrong on these devices, where records tell of that."""
+    if not facts.of(Proof):
+        return []
+    from rigup.diagnosis.verifications import failures
+
+    return failures(devices, facts)
+
+
+def _unanswered(facts: Facts) -> list[Unanswered]:
+    """The programs that did not answer, in sentences."""
+    if not facts.unanswered:
+        return []
+    from rigup.diagnosis.silence import unanswered
+
+    return unanswered(facts.unanswered)
 
 
 def _wordings(left: list[str], facts: Facts) -> list[str]:
@@ -227,13 +244,17 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
 
 def _finds_no_card(facts: Facts) -> bool:
     """Whether a torch that is built for cards answers that there is none, though one of its maker's is shown."""
+    if not facts.of(Torch) or not facts.of(Gpu):
+        return False
+    from rigup.diagnosis.states import finds_none
+
     return any(finds_none(torch, str(card.get("vendor"))) for torch in facts.of(Torch) for card in facts.of(Gpu))
 
 
 def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Finding:
     """One finding as answers have it; `symptom_ids` are the ids of all symptoms."""
     params = finding.params if finding.past else {**finding.params, **remedy(finding, facts)}
-    text = texts(current()).get(finding.cause)
+    text = text_of(finding.row, current())
     title = fullest(text.title if text else (), params) or finding.cause
     ways = (
         [] if is_guess(finding) or finding.past else _ways(finding, params, facts)
@@ -276,11 +297,17 @@ def _ways(finding: Finding, params: dict[str, Any], facts: Facts) -> list[shared
 
 def _may_be(skipped: Mapping[str, set[str]], left: list[str], facts: Facts) -> list[shared.Skipped]:
     """What nobody has seen, where it might decide a cause that this system and these cards can have."""
-    out = ruled_out(facts) if skipped else frozenset()
+    if not skipped:
+        return []
+    from rigup.diagnosis.ruled_out import ruled_out
+
+    out = ruled_out(facts)
     return [_skipped(unknown, causes - out, left, facts) for unknown, causes in sorted(skipped.items()) if causes - out]
 
 
 def _skipped(unknown: str, causes: set[str], left: list[str], facts: Facts) -> shared.Skipped:
+    from rigup.diagnosis.telling import would_tell
+
     kind = unknown.partition(".")[0]
     no_message = not facts.of(Symptom)
     return shared.Skipped(

@@ -9,7 +9,6 @@ from rigup.diagnosis.findings import OWN_FAILURE, Finding, folded, merged, row_o
 from rigup.diagnosis.join import bindings
 from rigup.diagnosis.loading import fixes_for, rules_for
 from rigup.diagnosis.rule import KNEW, MAYBE, Every, Rule, rules_of_table, rules_of_what_is_usual
-from rigup.diagnosis.ruled_out import gainsaid
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject, Unknown
 from rigup.machine.kinds import Distribution, Package, Platform, Symptom, Torch
 from rigup.machine.store import Facts
@@ -33,6 +32,8 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
     rules = (*rules_for(facts.of, symptom_ids, facts.pasted), *rows, *rules_of_table(symptom_ids))
     findings = [finding for rule in rules for finding in _findings(rule, facts, skipped)]
     if facts.pasted:
+        from rigup.diagnosis.ruled_out import gainsaid
+
         against = gainsaid(facts)
         findings = [finding for finding in findings if finding.confidence == "certain" or finding.cause not in against]
     return folded(merged(findings)), skipped

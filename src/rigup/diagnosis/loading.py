@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from rigup.diagnosis import causes
-from rigup.diagnosis.rule import MENDS, ONE, RULES, Need, Passes, Rule
+from rigup.diagnosis.rule import MENDS, ONE, RULES, HasForm, Need, Passes, Rule
 from rigup.knowledge.compile import COMPILED
 from rigup.knowledge.tables import default_store
 from rigup.machine.facts import Fact, kinds
@@ -29,10 +29,11 @@ Value = str | bool | int | float | None
 
 
 class Part(NamedTuple):
-    """What one parameter of a rule waits for: a fact of a kind of which each of these fields has one of these values."""
+    """What one parameter of a rule waits for: a fact of a kind of which each of these fields has one of these values, and others these forms."""
 
     kind: str
     fields: tuple[tuple[str, tuple[Value, ...]], ...]
+    forms: tuple[tuple[str, str], ...] = ()
 
 
 Waits = dict[str, list[list[Part]]]
@@ -46,7 +47,7 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
         stamps: size and time of each file that this is made of, by path; empty where it came with the package.
         modules: the module of each cause, in the order in which their rules are tried.
         waits: by cause what each of its rules waits for.
-        text_waits: the same of its rules for pasted texts.
+        text_waits: packed, the same of its rules for pasted texts.
 
     """
 
@@ -54,7 +55,11 @@ class Index(msgspec.Struct, frozen=True, array_like=True):
     stamps: Stamps
     modules: dict[str, str]
     waits: Waits
-    text_waits: Waits
+    text_waits: msgspec.Raw
+
+    def waits_of_texts(self) -> Waits:
+        """What the rules for pasted texts wait for."""
+        return msgspec.msgpack.decode(self.text_waits, type=Waits)
 
 
 def rules_for(facts_of: Callable[[type[Fact]], Any], symptom_ids: Collection[str], from_text: bool) -> list[Rule]:
@@ -83,7 +88,7 @@ def _causes_that_may_hold(
     index: Index, facts_of: Callable[[type[Fact]], Any], symptom_ids: set[str], from_text: bool
 ) -> list[str]:
     """Those of whose rules one lacks no kind of fact and no message, in the order in which they are tried."""
-    by_name, texts = kinds(), index.text_waits if from_text else {}
+    by_name, texts = kinds(), index.waits_of_texts() if from_text else {}
     return [
         cause
         for cause in index.modules
@@ -114,7 +119,8 @@ def build(path: Path, shipped: bool = False) -> Index:
     own = [rule for rule in RULES if _is_own(rule)]
     named = {rule.cause for rule in own} | set(MENDS)
     modules = {cause: module for module in _modules() if (cause := _cause_of(module)) in named}
-    index = Index(__version__, {} if shipped else _stamps(), modules, _waits(own, False), _waits(own, True))
+    text_waits = msgspec.Raw(msgspec.msgpack.encode(_waits(own, True)))
+    index = Index(__version__, {} if shipped else _stamps(), modules, _waits(own, False), text_waits)
     keep(path, msgspec.msgpack.encode(index))
     return index
 
@@ -153,7 +159,11 @@ def _waits(rules: list[Rule], of_text: bool) -> Waits:
 
 
 def _parts(rule: Rule) -> list[Part]:
-    return [Part(need.kind.__name__, tuple(_told(need.fields))) for need in rule.needs.values() if need.mode == ONE]
+    return [
+        Part(need.kind.__name__, tuple(_told(need.fields)), tuple(_forms(need.fields)))
+        for need in rule.needs.values()
+        if need.mode == ONE
+    ]
 
 
 def _told(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, tuple[Value, ...]]]:
@@ -161,6 +171,13 @@ def _told(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, tuple[Valu
     for name, wanted in fields:
         if not isinstance(wanted, Passes):
             yield name, wanted if isinstance(wanted, tuple) else (wanted,)
+
+
+def _forms(fields: tuple[tuple[str, Any], ...]) -> Iterator[tuple[str, str]]:
+    """The fields that are to have a form, with its regular expression."""
+    for name, wanted in fields:
+        if isinstance(wanted, HasForm):
+            yield name, wanted.regex
 
 
 def _may_hold(
@@ -179,8 +196,10 @@ def _lacks(
         return False
     if kind is Symptom and part.fields and part.fields[0][0] == "id":
         return symptom_ids.isdisjoint(part.fields[0][1])
-    known, need = facts_of(kind), Need(fields=part.fields)
-    return not any(need.fits(fact) for fact in known) if known else True
+    if not (known := facts_of(kind)):
+        return True
+    need = Need(fields=(*part.fields, *((name, HasForm(regex)) for name, regex in part.forms)))
+    return not any(map(need.fits, known))
 
 
 @cache

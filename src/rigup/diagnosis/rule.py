@@ -11,6 +11,7 @@ texts and fixes. Every field that it asked for or read is the evidence; it never
     gpus: Every[Gpu] = every(Gpu)            all of them together, where a rule counts or compares
     missing: Every[Variable] = lacks(Variable, name="X")   somebody looked, and it is not there
     wheel: Package = one(name=Passes(is_of_nvidia))   a fact of which a field passes a test
+    wheel: Package = one(name=HasForm(r"nvidia-.*"))  the same, where a regular expression is the test
 
 `@rule` serves machines that are asked and pasted texts alike, `@text_rule` pasted texts alone: it waits for what people
 write, or for what their programs said to them, and a machine that is asked itself says neither.
@@ -21,6 +22,7 @@ from collections.abc import Callable, Collection, Iterable, Set
 from types import UnionType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Look, Place, Reading, Subject
 from rigup.machine.kinds import Symptom
 from rigup.schemas.shared import Confidence
@@ -174,6 +176,23 @@ class Passes(tuple[Any, ...]):
 
     def __contains__(self, value: object) -> bool:
         return value is not None and bool(self.test(value))
+
+
+class HasForm(Passes):
+    """Stands for all texts of a form: whether a fact has it is known without the file of the rule."""
+
+    regex: str
+
+    def __new__(cls, regex: str) -> Self:
+        """Of the regular expression that matches the whole text."""
+        form = lazy_regex(regex)
+
+        def has_form(text: Any) -> bool:
+            return form.fullmatch(str(text)) is not None
+
+        condition = super().__new__(cls, has_form)
+        condition.regex = regex
+        return condition
 
 
 def every(kind: type[T], at: str = "", **fields: Any) -> Any:

@@ -3,9 +3,7 @@
 from collections.abc import Iterable
 
 from rigup.diagnosis.findings import Finding
-from rigup.knowledge.dependents import dependents
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.torch_builds import build
 from rigup.machine.kinds import Package, Torch
 from rigup.machine.store import Facts
 from rigup.steps import Step
@@ -29,6 +27,8 @@ def used_by(steps: Iterable[Step], finding: Finding, facts: Facts) -> list[str]:
     }
     if not replaced:
         return []
+    from rigup.knowledge.dependents import dependents
+
     standing = {name for package in replaced for name in dependents(package)} - replaced
     present = [package for package in facts.of(Package) if package.get("name") in standing and _is_in(package, env)]
     return sorted({f"{package.get('name')} {package.get('version') or ''}".strip() for package in present})
@@ -47,6 +47,8 @@ def _keeps_the_build(step: Step, env: str | None, facts: Facts) -> bool:
 
 def _release_and_variant(version: str) -> tuple[str, str]:
     """Of a version without a variant that of PyPI's build."""
+    from rigup.knowledge.torch_builds import build
+
     release, _plus, variant = version.partition("+")
     row = build(version) if version and not variant else None
     return release, variant or (row.variant if row else "")

@@ -9,17 +9,13 @@ Run as ``python -m rigup.knowledge.compile`` it rewrites the compiled file.
 
 import os
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from rigup.knowledge.columns import by_columns, by_rows
-from rigup.knowledge.needs import with_needs
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.pci_names import names_of_pci
 
 if TYPE_CHECKING:
     import tomllib
@@ -285,6 +281,8 @@ def _without_trials(table: Table) -> None:
 
 def stamp(content: bytes) -> Stamp:
     """What tells one content of a source file from another."""
+    import zlib  # as all that only makes the compiled file
+
     return len(content), zlib.crc32(content)
 
 
@@ -300,6 +298,9 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
         The compiled bytes, and the error of each table that is left out of them.
 
     """
+    from rigup.knowledge.columns import by_columns
+    from rigup.knowledge.needs import with_needs
+
     tables: dict[str, bytes] = {}
     parsed: dict[str, Table] = {}
     stamps: dict[str, Stamp] = {}
@@ -321,6 +322,8 @@ def build(folder: Path, shipped: bool = False) -> tuple[bytes, dict[str, Knowled
 
 def indexed(packed: Table) -> bytes:
     """Compiled tables as they came in a wheel, by rows and with their index, which can be told from them."""
+    from rigup.knowledge.columns import by_rows
+
     parsed = {name: by_rows(msgspec.msgpack.decode(table)) for name, table in packed["tables"].items()}
     tables = {name: msgspec.msgpack.encode(table) for name, table in parsed.items()}
     return msgspec.msgpack.encode({**packed, "tables": tables, **_index(parsed, tables)})
@@ -328,6 +331,8 @@ def indexed(packed: Table) -> bytes:
 
 def _index(parsed: dict[str, Table], packed: dict[str, bytes]) -> Table:
     """Which signatures carry which tag, all wordings, and the names of devices; None where a row is malformed: that is told where it is read."""
+    from rigup.knowledge.pci_names import names_of_pci
+
     tagged: dict[str, list[str]] = {}
     for name in sorted(name for name in parsed if name.startswith(_SIGNATURES)):
         _add_tags(parsed[name], tagged)

@@ -300,6 +300,20 @@ def texts(language: str = "en") -> dict[str, CauseText]:
     return by_cause
 
 
+def text_of(row: Cause, language: str) -> CauseText | None:
+    """The text of one cause, for which the file of its family is read alone where it stands in that; None where there is none.
+
+    Raises:
+        KnowledgeError: a text file is malformed.
+
+    """
+    found: CauseText | None = None
+    for code in ["en", *_variants(language)]:
+        text = _texts_of(f"texts/{code}/{row.family}", code).get(row.id)
+        found = _with_sources(text, found) if text else found
+    return found or texts(language).get(row.id)
+
+
 def _with_sources(text: CauseText, below: CauseText | None) -> CauseText:
     """A text with the sources of the one that it is laid over, where it names none."""
     if text.sources or below is None:
@@ -314,12 +328,15 @@ def _variants(language: str) -> list[str]:
 
 
 def _texts_in(code: str) -> dict[str, CauseText]:
-    by_cause: dict[str, CauseText] = {}
-    for name in tables.names(f"texts/{code}/"):
-        for cause, row in tables.table(name).items():
-            if cause != "meta":
-                by_cause[cause] = _text(name, cause, {**row, "language": code})
-    return by_cause
+    names = tables.names(f"texts/{code}/")
+    return {cause: text for name in names for cause, text in _texts_of(name, code).items()}
+
+
+@tables.remembered
+def _texts_of(name: str, code: str) -> dict[str, CauseText]:
+    """Those of one file; none where there is no such file."""
+    rows = tables.table(name) if name in tables.names(name) else {}
+    return {cause: _text(name, cause, {**row, "language": code}) for cause, row in rows.items() if cause != "meta"}
 
 
 def _text(name: str, cause: str, row: dict[str, object]) -> CauseText:

@@ -19,7 +19,6 @@ import msgspec
 from rigup import plugins, shipped
 from rigup.knowledge import compile as compiling
 from rigup.knowledge.compile import KnowledgeError, Table
-from rigup.knowledge.pci_names import PCI_LISTS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -106,6 +105,8 @@ class Store:
 
     def names_of_pci(self) -> list[str] | None:
         """The comparable forms of all names in the lists of PCI ids; None where an overlay may have others."""
+        from rigup.knowledge.pci_names import PCI_LISTS
+
         if self._broken or any(name in self._above for name in PCI_LISTS):
             return None
         return msgspec.msgpack.decode(self._compiled.names_of_pci, type=list[str] | None)

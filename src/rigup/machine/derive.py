@@ -7,10 +7,10 @@ from rigup.knowledge import gpus as catalogue
 from rigup.knowledge.distributions import of_mark
 from rigup.knowledge.hosted import hosted, telling_variables
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.rocm import target_of_codename
 from rigup.machine.facts import Fact, Reading, Where
 from rigup.machine.kinds import (
     Account,
+    Cpu,
     Distribution,
     DrmCard,
     Gpu,
@@ -35,6 +35,7 @@ from rigup.machine.store import Facts
 
 _USER = lazy_regex(r"[\w.@-]{1,60}")
 _DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
+_CHIP_OF_APPLE = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 
 # Who makes what bears a vendor id; the catalogue knows the first few in detail.
 _VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414": "microsoft", "1da3": "habana", "1e3e": "iluvatar",
@@ -59,11 +60,17 @@ def card_on_bus(device: PciDevice) -> Statements:
         fields["pci_id"] = device.fields["device_id"]._replace(value=vendor + ":" + model)
     if device.get("name") and (name := _model(device.get("name"))):
         fields["name"] = device.fields["name"]._replace(value=name, rank=-2)
-        if _VENDORS[vendor] == "amd" and not model and (target := target_of_codename(device.get("name"))):
-            fields["isa"] = device.fields["name"]._replace(
-                value=target.isa, rank=-2
-            )  # before the brackets stands the chip
+        if _VENDORS[vendor] == "amd" and not model and (isa := _isa_of_codename(device.get("name"))):
+            fields["isa"] = device.fields["name"]._replace(value=isa, rank=-2)
     yield Gpu(device.place, fields)
+
+
+def _isa_of_codename(name: str) -> str:
+    """Before the brackets of a name stands the chip."""
+    from rigup.knowledge.rocm import target_of_codename
+
+    target = target_of_codename(name)
+    return target.isa if target else ""
 
 
 _TAKEN = {
@@ -315,6 +322,34 @@ def assigned_groups(account: Account, facts: Facts) -> Statements:
         where = (mine or listed)[0].fields["members"]
         account.absorb({"assigned": where._replace(value=sorted(group.get("name") for group in mine))})
     yield account
+
+
+@derives(Gpu)
+def gpu_of_chip(cpu: Cpu) -> Statements:
+    """Apple's chips hold their GPU, under the same name and in the same memory."""
+    if match := _CHIP_OF_APPLE.match(cpu.get("model") or ""):
+        reading = cpu.fields["model"]
+        values = {"name": match[0], "vendor": "apple", "integrated": True}
+        yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in values.items()})
+
+
+@derives(Gpu)
+def gpu_of_mac(platform: Platform) -> Statements:
+    """Every Mac with an Apple processor has that chip's GPU, whatever its name."""
+    if platform.get("system") == "macos" and platform.get("architecture") == "arm64":
+        reading = platform.fields["architecture"]
+        yield Gpu(
+            platform.place,
+            {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))},
+        )
+
+
+@derives(Platform)
+def wsl_is_linux(platform: Platform) -> Statements:
+    """Where a WSL is spoken of, the work runs in its Linux, whatever the Windows around it said of itself."""
+    if platform.get("wsl") and platform.get("system") == "windows":
+        platform.fields["system"] = platform.fields["wsl"]._replace(value="linux")
+    yield platform
 
 
 @derives(Gpu, Memory)

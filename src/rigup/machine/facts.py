@@ -36,7 +36,8 @@ class Place(NamedTuple):
         """As far as a fact of that scope depends on it: a chip is the same in every container."""
         if scope == PROCESS:
             return self
-        return self._replace(process="", world=self.world if scope == WORLD else "")
+        world = self.world if scope == WORLD else ""
+        return self if world == self.world and not self.process else Place(self.node, world, "", self.moment)
 
     def meet(self, other: "Place") -> "Place | None":
         """What holds in both, or None where they contradict each other."""

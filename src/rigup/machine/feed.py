@@ -11,6 +11,7 @@ from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.globbing import is_pattern
 from rigup.machine.host import Answer, Host
 from rigup.machine.kinds import DrmCard, PciDevice
+from rigup.machine.local import Local
 from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
 from rigup.machine.texts import Text
@@ -56,7 +57,7 @@ def _asleep(query: Input, known: list[Fact]) -> frozenset[str]:
 def _pieces(
     reader: Reader, host: Host, base: Place, query: Input, known: list[Fact], asleep: frozenset[str]
 ) -> Iterator[Text | Look | Unanswered]:
-    place = base._replace(process=base.process or reader.place.process)
+    place = base if base.process or not reader.place.process else base._replace(process=reader.place.process)
     for path, answer in _answers(host, query, known, asleep):
         if answer.body is None:
             yield from _looks(reader, place, path, answer)
@@ -71,6 +72,11 @@ def _pieces(
 
 
 def _answers(host: Host, query: Input, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
+    """What it is told, path by path or as a whole; a file is read when it is asked for."""
+    return _files(host, query, known, asleep) if isinstance(query, File) else _told(host, query, known)
+
+
+def _told(host: Host, query: Input, known: list[Fact]) -> Iterator[tuple[str, Answer]]:
     if isinstance(query, Run):
         if _worth_running(query, host):
             yield shown(query), host.run(query.argv, query.seconds)
@@ -79,22 +85,29 @@ def _answers(host: Host, query: Input, known: list[Fact], asleep: frozenset[str]
             yield "ls -l " + path, host.listing(path)
     elif isinstance(query, Ask):
         yield shown(query), host.variables() if query.about == "variables" else host.account()
-    else:
-        yield from _files(host, query, known, asleep)
+
+
+def waits(reader: Reader, host: Host | None) -> bool:
+    """Whether a program of a host may be waited for: not one that is not there."""
+    programs = [query.argv[0] for query in reader.inputs if isinstance(query, Run)] if host is not None else []
+    return any(map(host.program, programs)) if isinstance(host, Local) else bool(programs)
 
 
 def _worth_running(query: Run, host: Host) -> bool:
     """A program whose answer the files already tell, or that has nothing to speak to, is not started."""
     if query.unless and any(host.find(path) for path in braced(query.unless)):
         return False
-    return not query.given or any(host.find(path) for path in braced(query.given))
+    if not query.given or any(host.find(path) for path in braced(query.given)):
+        return True
+    return any(kept.argv == query.argv for kept in host.recorded())  # it was worth it where it was kept
 
 
 def _files(host: Host, query: File, known: list[Fact], asleep: frozenset[str]) -> Iterator[tuple[str, Answer]]:
     for pattern in _paths(query.path, known):
         paths = host.find(pattern)[:_MOST_FILES] if is_pattern(pattern) else [pattern]
         for path in paths:
-            yield path, host.read(path, query.most) if asleep.isdisjoint(path.split("/")) else _SLEEPS
+            awake = not asleep or asleep.isdisjoint(path.split("/"))
+            yield path, host.read(path, query.most) if awake else _SLEEPS
         if not paths:
             yield pattern, host.read(pattern, query.most)  # absent, or a folder that nobody copied
 
@@ -147,9 +160,6 @@ def filled(pattern: str, known: list[Fact]) -> list[str]:
     wanted = _FILLED_IN.search(pattern) if "." in pattern and "{" in pattern else None
     if not wanted:
         return [pattern]
-    values = {
-        fact.values()[wanted[2]]
-        for fact in known
-        if type(fact).__name__ == wanted[1] and isinstance(fact.values().get(wanted[2]), str | int)
-    }
+    held = (fact.fields.get(wanted[2]) for fact in known if type(fact).__name__ == wanted[1])
+    values = {reading.value for reading in held if reading is not None and isinstance(reading.value, str | int)}
     return [path for value in sorted(values) for path in filled(pattern.replace(wanted[0], str(value)), known)]

@@ -41,7 +41,8 @@ class Folders:
     def lacks(self, path: str) -> bool:
         """Whether it is known, without asking for the path, that nothing is there."""
         folder, _slash, name = path.rpartition("/")
-        if self._is_gone(folder):
+        gone = self._gone.get(folder)
+        if gone or (gone is None and self._is_gone(folder)):
             return True
         whole = self._whole.get(folder)
         return whole is not None and name not in whole

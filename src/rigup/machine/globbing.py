@@ -5,11 +5,17 @@ import os
 from collections.abc import Callable
 
 _MOST = 20_000  # paths of one pattern
+_SIGNS = "*?["
 
 
 def is_pattern(part: str) -> bool:
     """Whether a part of a path names more than itself."""
-    return "*" in part or "?" in part or "[" in part
+    return "*" in part or _is_odd(part)
+
+
+def _is_odd(part: str) -> bool:
+    """Whether it has other signs of patterns than stars, as few have."""
+    return "?" in part or "[" in part
 
 
 def paths_like(
@@ -23,7 +29,8 @@ def paths_like(
 
     `folders_in` lists of a folder at least the folders in it: of all but the last part of a path they are enough.
     """
-    paths, parts = [base], [part for part in pattern.split("/") if part]
+    plain, parts = _halves(pattern)
+    paths = [base + plain]
     for left, part in enumerate(parts, 1 - len(parts)):
         if is_pattern(part):
             listed = folders_in if left and folders_in else names_in
@@ -35,10 +42,25 @@ def paths_like(
     return sorted(filter(exists, paths))
 
 
+def _halves(pattern: str) -> tuple[str, list[str]]:
+    """The path down to the first part that names more than itself, and the parts from there on."""
+    if not pattern.startswith("/") or pattern.endswith("/") or "//" in pattern:
+        pattern = "".join("/" + part for part in pattern.split("/") if part)
+    sign = (
+        next((at for at, letter in enumerate(pattern) if letter in _SIGNS), -1)
+        if _is_odd(pattern)
+        else pattern.find("*")
+    )
+    if sign < 0:
+        return pattern, []
+    start = pattern.rindex("/", 0, sign)
+    return pattern[:start], pattern[start + 1 :].split("/")
+
+
 def _matching(names: list[str], part: str) -> list[str]:
     if not names:
         return names
-    if "?" in part or "[" in part or os.name != "posix":
+    if _is_odd(part) or os.name != "posix":
         matching = fnmatch.filter(names, part)
     else:  # no pattern to compile
         head, *middle, tail = part.split("*")

@@ -34,6 +34,7 @@ class Local:
         self._found: dict[
             str, list[str]
         ] = {}  # what patterns name, where nothing comes or goes: several readers ask alike
+        self._programs: dict[str, str | None] = {}  # the same of programs
         self._folders = Folders(self._names_in, still)
         self._files: dict[str, set[str]] = {}  # of folders with many names
         self._hidden: dict[str, bool] = {}
@@ -109,13 +110,12 @@ class Local:
     def run(self, argv: tuple[str, ...], seconds: float = 5.0) -> Answer:
         """What a program prints under LC_ALL=C. It is ended, with its children, when the time is up."""
         argv = tuple(self._odd.real(word) if word.startswith("/") else word for word in argv)
-        search = os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
-        if not (program := _program(argv[0], search)):  # cheaper than a process that fails to start
+        if not (program := self.program(argv[0])):  # cheaper than a process that fails to start
             return Answer(None, "absent", exit=127)
         try:
             process = subprocess.Popen(
                 argv, executable=program if os.name == "posix" else None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                env={**os.environ, **SETTLED, "PATH": search}, start_new_session=os.name == "posix",
+                env={**os.environ, **SETTLED, "PATH": _search()}, start_new_session=os.name == "posix",
             )  # fmt: skip
         except FileNotFoundError:  # what its first line names, or its loader, is not there; or it has just gone
             if not os.path.exists(program):
@@ -124,6 +124,14 @@ class Local:
         except (OSError, ValueError) as error:
             return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__, exit=126)
         return _finish(process, seconds, self._most)
+
+    def program(self, name: str) -> str | None:
+        """The file of a program; None where there is none."""
+        if not self._still:
+            return _program(name, _search())
+        if name not in self._programs:
+            self._programs[name] = _program(name, _search())
+        return self._programs[name]
 
     def listing(self, pattern: str) -> Answer:
         """Lines as `ls -l` prints them, one for each path that the pattern names."""
@@ -172,6 +180,11 @@ def _head(handle: int, size: int, limit: int) -> bytes:
         if len(content) == size:
             break
     return content
+
+
+def _search() -> str:
+    """Where programs are looked for."""
+    return os.pathsep.join((os.environ.get("PATH", os.defpath), *TOOL_PATHS))
 
 
 def _program(name: str, search: str) -> str | None:

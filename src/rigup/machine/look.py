@@ -122,7 +122,7 @@ class _Runner:
         reader = READERS[name]
         known = list(self.facts.all()) if needs(reader) else []
         seconds = max((query.seconds for query in reader.inputs if isinstance(query, Run)), default=0.0)
-        waits = seconds > 0 and any(source.host for source in self.sources)  # texts alone run no program
+        waits = any(feed.waits(reader, source.host) for source in self.sources)
         self.workers.give(name, lambda: self.read(reader, known), seconds + _SLACK, alone=waits)
 
     def take(self, done: Done[Result]) -> None:

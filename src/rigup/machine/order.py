@@ -1,7 +1,6 @@
 """Who is asked before whom: readers wait for the kinds of facts that their inputs name, derivations for what they start from."""
 
 import functools
-import graphlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
@@ -16,11 +15,10 @@ HEARD = "what programs said"
 _FILLED_IN = lazy_regex(r"\{(\w+)\.\w+\}")
 
 
-@functools.cache
 def needs(reader: Reader) -> frozenset[str]:
     """Kinds that its inputs are built on."""
     paths = [query.path for query in reader.inputs if isinstance(query, File | Listing)]
-    named = {kind for path in paths if "{" in path for kind in _FILLED_IN.findall(path)}
+    named = {kind for path in paths if "{" in path and "." in path for kind in _FILLED_IN.findall(path)}
     asleep = any(isinstance(query, File | Run) and query.wakes for query in reader.inputs)
     return frozenset(named | ({"PciDevice", "DrmCard"} if asleep else set()))
 
@@ -63,6 +61,8 @@ def makers(
 @functools.lru_cache(maxsize=4)
 def ordered(readers: tuple[Reader, ...], derived: tuple[Derivation, ...]) -> list[list[str]]:
     """Those who can be asked side by side, wave after wave, each wave in the fixed order in which it is merged."""
+    import graphlib  # of the readers that come with the package the order is known
+
     read = _in_order({reader.name: reader.read for reader in readers})
     derivations = _in_order({derivation.name: derivation.derive for derivation in derived})
     rank = {name: number for number, name in enumerate((HEARD, *read, *derivations))}

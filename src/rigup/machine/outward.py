@@ -10,6 +10,7 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.secrets import is_secret, words
 from rigup.machine.pseudonyms import LEFT_OUT, Pseudonyms
 from rigup.machine.readable import readable
@@ -18,6 +19,7 @@ from rigup.machine.redaction_numbers import without_contacts
 from rigup.machine.redaction_secrets import without_secrets
 
 _T = TypeVar("_T")
+_WORD = lazy_regex(r"(?a)[\w.]{0,11}")  # too short for a secret, and without what parts a name from its value
 _COMMANDS = ("argv", "commands", "command", "words")
 _STEPS = ("steps", "check")  # fields whose commands are there to be typed
 _HIDDEN = "redacted-"  # how a pseudonym of what was taken out begins
@@ -84,6 +86,8 @@ class _Outward:
 
     def text(self, text: str) -> str:
         """A text; of the same many only the first is looked at."""
+        if _WORD.fullmatch(text):
+            return text
         if text not in self._told:
             self._told[text] = without_contacts(without_secrets(readable(text), self.made), self.made)
             self._told[text] = without_strings(self._told[text], "", self.made, leaves_out)

@@ -43,6 +43,8 @@ class OddNames:
 
     def shown(self, folder: str, names: list[str]) -> list[str]:
         """The names of a folder, readable. Two that read the same are one."""
+        if "".join(names).isascii():
+            return names
         return [name if name.isascii() else self._readable_name(folder, name) for name in names]
 
     def _readable_name(self, folder: str, name: str) -> str:

@@ -6,7 +6,7 @@ SHARED = "rigup.machine.derive"
 
 MODULES = (
     "amd", "rocm_smi", "amd_bare", "amd_lists", "amd_partial", "amd_stated", "apple", "packages", "asked_versions",
-    "bare_rows", "batch", "boot_lists", "torch_build", "build_answers", "build_lines", "builds", "bus", "bus_paths",
+    "bare_rows", "batch", "job_variables", "boot_lists", "torch_build", "build_answers", "build_lines", "builds", "bus", "bus_paths",
     "catalogue", "package_sources", "container_setup", "containers", "intel", "nvidia_smi", "counted_cards",
     "desktops", "directml_lists", "disks", "executables", "fact_lists", "firmware", "forms", "framework_lists",
     "gpu_processes", "grepped", "immutable", "in_words", "inspected", "installed", "interpreters", "job_resources", "jupyter",

@@ -6,9 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from rigup.knowledge.package_managers import headers_package, initramfs_anywhere, package_manager
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.surroundings import container_toolkit
 from rigup.language import _
 from rigup.schemas.shared import Step, StepPlace
 from rigup.steps.forms import odd
@@ -146,6 +144,8 @@ def _recipe(argv: tuple[str, ...], distribution: str) -> Commands:
     """What @container-toolkit alone stands for: no package manager's one word, a source is added first. Else the command itself."""
     if argv != ("@container-toolkit",):
         return (argv,)
+    from rigup.knowledge.surroundings import container_toolkit
+
     recipe = container_toolkit(distribution)
     return tuple(map(tuple, recipe.commands)) if recipe else ()
 
@@ -154,6 +154,8 @@ def _own_words(argv: tuple[str, ...], params: dict[str, str], distribution: str)
     """The system's own words for @install and its like; nothing where they are not known."""
     if not any(word.startswith("@") for word in argv):
         return argv
+    from rigup.knowledge.package_managers import headers_package, initramfs_anywhere, package_manager
+
     system = package_manager(distribution)
     if system is None:
         return initramfs_anywhere() if argv == _INITRAMFS else ()

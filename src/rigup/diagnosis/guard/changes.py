@@ -9,20 +9,19 @@ from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.projects import in_the_project
+from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
-from rigup.steps import KINDS, Commands, Step, make
+from rigup.steps import KINDS, Step, make
+from rigup.steps.settings import OF_A_SHELL
 
 Change = Callable[[list[Step], Setting], list[Step]]
-_PIP = ("python", "-m", "pip")
 _PLAIN = ("set-variable", "service-variable", "set-variable-early")
-_SHELLS = ("set-variable", "set-variable-early", "hide-graphics", "unset-variable", "try-without-direct-way")
 _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshenv /etc/environment /etc/profile.d/*'
-_NATIVE = "make-native-conda-environment"
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
@@ -64,7 +63,7 @@ def typed(steps: list[Step], setting: Setting) -> list[Step]:
     known = setting.shell or setting.system in ("linux", "macos", "windows")
     return [
         _as_typed(step, setting.system == "windows")
-        if step.kind in _SHELLS and (known or _of_unix(step, setting))
+        if step.kind in OF_A_SHELL and (known or _of_unix(step, setting))
         else step
         for step in steps
     ]
@@ -89,7 +88,7 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
     """A fresh environment by a Python that is there, else by who keeps the old one, with what follows installed into it; uv gets a Python that is not there."""
     made = next((step.params for step in steps if step.kind == "new-environment"), {"python": ""})
     python = made["python"]
-    if any(step.kind == _NATIVE for step in steps):
+    if any(step.kind == NATIVE for step in steps):
         pip = (*made_by(steps, setting), "-m", "pip")
         return [
             structs.replace(step, commands=tuple(_inside(argv, pip, "") for argv in step.commands)) for step in steps
@@ -111,21 +110,6 @@ def in_a_new_environment(steps: list[Step], setting: Setting) -> list[Step]:
     return [structs.replace(step, commands=commands[step.kind]) for step in steps]
 
 
-def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
-    """What starts the Python of an environment that the way makes; nothing where it makes none."""
-    if any(step.kind == _NATIVE for step in steps):
-        return ("conda", "run", "-n", "native", "python")
-    if any(step.kind == "install-native-python" for step in steps):
-        return ("python",)
-    made = next((step.params for step in steps if step.kind == "new-environment"), None)
-    if made is None or not made["python"].replace(".", "").isdigit():
-        return ()
-    name = f"env-{made['python']}"
-    if setting.owner == "conda" and not made.get("starter"):
-        return ("conda", "run", "-n", name, "python")
-    return (f".\\{name}\\Scripts\\python.exe" if setting.system == "windows" else f"{name}/bin/python",)
-
-
 def _inside(argv: tuple[str, ...], inside: tuple[str, ...], name: str) -> tuple[str, ...]:
     if argv[:4] != ("python", "-m", "pip", "install"):
         return argv
@@ -137,19 +121,6 @@ def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]
     if made_by(steps, setting):
         return steps
     return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
-
-
-def own_python(commands: Commands, setting: Setting) -> Commands:
-    """The commands with the finding's own interpreter in the place of any; by uv where it keeps the packages."""
-    if setting.uv_pip:
-        commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
-    return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
-
-
-def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
-    """`python -m pip install …` as `uv pip install …`; uv asks nothing before it removes."""
-    own = ("--python", setting.python) if "/" in setting.python else ()
-    return ("uv", "pip", argv[3], *own, *(word for word in argv[4:] if word != "-y"))
 
 
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:

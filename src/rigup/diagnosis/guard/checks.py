@@ -3,14 +3,14 @@
 from msgspec import structs
 
 from rigup.diagnosis.findings import Finding
-from rigup.diagnosis.guard.changes import made_by, own_python
-from rigup.diagnosis.guard.projects import asked_in_the_project
+from rigup.diagnosis.guard.pythons import asked_in_the_project, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
-from rigup.diagnosis.states import TORCH_DEVICES
 from rigup.knowledge.checks import check_that_shows, checks_of, code_that_asks
 from rigup.steps import KINDS, Step, StepError, make, parse
 
 _OF_LINUX = ("sh", "ls", "lspci", "lsmod", "modinfo", "journalctl", "id", "df", "dkms", "systemctl", "rocminfo", "grep")
+
+_OF_CUDA = "device=cuda"
 
 # Words in the parameters of steps that only one maker's software has.
 _SPEAK_OF = {
@@ -60,7 +60,11 @@ def _of_processor(spec: str, holes: dict[str, str]) -> str:
 
 def _of_maker(spec: str, vendor: str) -> str:
     """torch is asked for the device of the card's maker, whatever row speaks of it."""
-    return spec.replace("device=cuda", f"device={TORCH_DEVICES.get(vendor, 'cuda')}")
+    if _OF_CUDA not in spec:
+        return spec
+    from rigup.diagnosis.states import TORCH_DEVICES
+
+    return spec.replace(_OF_CUDA, f"device={TORCH_DEVICES.get(vendor, 'cuda')}")
 
 
 def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: Setting) -> tuple[str, dict[str, str]]:

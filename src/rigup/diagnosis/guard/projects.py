@@ -6,7 +6,7 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.conda_forge import any_with_cuda
-from rigup.steps import Commands, Step
+from rigup.steps import Step
 
 Argv = tuple[str, ...]
 _PIP, _CONDA, _PIXI_TAKES = ("python", "-m", "pip"), ("conda", "install"), ("pixi", "add")
@@ -23,13 +23,6 @@ def in_the_project(steps: list[Step], setting: Setting) -> list[Step]:
         structs.replace(step, commands=tuple(argv for old in step.commands for argv in translate(old, setting)))
         for step in steps
     ]
-
-
-def asked_in_the_project(commands: Commands, setting: Setting) -> Commands:
-    """Python of the project's environment, which its tool starts, where no path of it is known."""
-    if not setting.project or setting.python not in ("python", "python3"):
-        return commands
-    return tuple((setting.project, "run", *argv) if argv[:1] == ("python",) else argv for argv in commands)
 
 
 def _read(argv: Argv) -> tuple[str, list[str], set[str], str]:

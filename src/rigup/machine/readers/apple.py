@@ -8,22 +8,13 @@ from typing import Any
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Gpu, Memory, Platform, PythonEnv
-from rigup.machine.reader import Run, Statements, derives, reads
+from rigup.machine.reader import Run, Statements, reads
 from rigup.machine.readers.rocm_smi import decoded
 from rigup.machine.readers.values import Draft, keyed, known_value, pci_id, platform_of, size, vendor_of
 from rigup.machine.texts import Text
 
 _CHIP = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 _IDS = {"nvidia": "10de", "amd": "1002", "intel": "8086"}
-
-
-@derives(Gpu)
-def gpu_of_chip(cpu: Cpu) -> Iterator[Gpu]:
-    """Apple's chips hold their GPU, under the same name and in the same memory."""
-    if match := _CHIP.match(cpu.get("model") or ""):
-        reading = cpu.fields["model"]
-        values = {"name": match[0], "vendor": "apple", "integrated": True}
-        yield Gpu(cpu.place, {name: reading._replace(value=value) for name, value in values.items()})
 
 
 @reads(adds=(Gpu,), inputs=[Run(("system_profiler", "-json", "SPDisplaysDataType", "SPHardwareDataType"), seconds=15, says="SPDisplaysDataType")],
@@ -36,17 +27,6 @@ def profiler_json(text: Text) -> Statements:
         yield from _display(text, entry)
     for entry in _entries(answer, "SPHardwareDataType"):
         yield from _hardware(text, str(entry.get("chip_type", "")), str(entry.get("physical_memory", "")))
-
-
-@derives(Gpu)
-def gpu_of_mac(platform: Platform) -> Iterator[Gpu]:
-    """Every Mac with an Apple processor has that chip's GPU, whatever its name."""
-    if platform.get("system") == "macos" and platform.get("architecture") == "arm64":
-        reading = platform.fields["architecture"]
-        yield Gpu(
-            platform.place,
-            {name: reading._replace(value=value) for name, value in (("vendor", "apple"), ("integrated", True))},
-        )
 
 
 def _entries(answer: Any, kind: str) -> list[dict[str, Any]]:

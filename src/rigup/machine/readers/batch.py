@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rigup.knowledge.patterns import lazy_regex
-from rigup.machine.facts import Place, Reading
 from rigup.machine.kinds import JobRequest, Launch, Variable
-from rigup.machine.reader import Statements, derives, reads
+from rigup.machine.reader import Statements, reads
+from rigup.machine.readers.job_variables import number
 from rigup.machine.readers.values import Draft
 from rigup.machine.texts import Hit, Text
 
@@ -26,12 +26,6 @@ _VALUED = lazy_regex(
 _GRES = lazy_regex(
     r"(?:gres[:/])?gpu(?::(?P<model>[A-Za-z][\w.-]{0,40}))?(?:[:=](?P<count>\d{1,4}))?(?:\([^)]{0,40}\))?"
 )
-
-
-def _number(value: str) -> int | None:
-    """`4`, `2-4`, `a100:4`."""
-    match = re.fullmatch(r"(?:[A-Za-z][\w.-]{0,40}:)?(\d{1,6})(?:-\d{1,6})?", value)
-    return int(match[1]) if match else None
 
 
 def _gres(value: str) -> int | None:
@@ -51,9 +45,9 @@ def _nearest(letters: str) -> str | None:
 
 
 _OPTIONS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "nodes": ("nodes", _number), "ntasks": ("tasks", _number), "tasks": ("tasks", _number),
-    "ntasks-per-node": ("tasks_per_node", _number), "tasks-per-node": ("tasks_per_node", _number),
-    "gpus": ("gpus", _number), "gpus-per-node": ("gpus_per_node", _number), "gpus-per-task": ("gpus_per_task", _number), "ntasks-per-gpu": ("gpus_per_task", _single_task),
+    "nodes": ("nodes", number), "ntasks": ("tasks", number), "tasks": ("tasks", number),
+    "ntasks-per-node": ("tasks_per_node", number), "tasks-per-node": ("tasks_per_node", number),
+    "gpus": ("gpus", number), "gpus-per-node": ("gpus_per_node", number), "gpus-per-task": ("gpus_per_task", number), "ntasks-per-gpu": ("gpus_per_task", _single_task),
     "gres": ("gpus_per_node", _gres), "gpu-bind": ("binding", str), "accel-bind": ("binding", _nearest), "constraint": ("constraint", str),
     "tres-per-task": ("gpus_per_task", _gres), "tres-per-node": ("gpus_per_node", _gres),
     "partition": ("partition", str), "job-name": ("name", str),
@@ -186,7 +180,7 @@ def option_lines(text: Text) -> Statements:
 
 
 _SHOWN: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "NumNodes": ("nodes", _number), "NumTasks": ("tasks", _number), "Partition": ("partition", str), "JobName": ("name", str),
+    "NumNodes": ("nodes", number), "NumTasks": ("tasks", number), "Partition": ("partition", str), "JobName": ("name", str),
     "Features": ("constraint", str), "TresPerNode": ("gpus_per_node", _gres), "TresPerTask": ("gpus_per_task", _gres),
     "TresPerJob": ("gpus", _gres), "Gres": ("gpus_per_node", _gres),
 }  # fmt: skip
@@ -234,16 +228,6 @@ def _nodes_in(names: str) -> int:
     return min(sum(int(last or first) - int(first) + 1 for first, _, last in spans if first.isdigit()), 1000)
 
 
-_SET: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "SLURM_NNODES": ("nodes", _number), "SLURM_JOB_NUM_NODES": ("nodes", _number), "SLURM_NTASKS": ("tasks", _number),
-    "SLURM_NTASKS_PER_NODE": ("tasks_per_node", _number), "SLURM_GPUS": ("gpus", _number), "SLURM_JOB_NAME": ("name", str),
-    "SLURM_GPUS_PER_NODE": ("gpus_per_node", _number), "SLURM_GPUS_PER_TASK": ("gpus_per_task", _number),
-    "SLURM_GPU_BIND": ("binding", str), "SLURM_JOB_PARTITION": ("partition", str),
-    "SLURM_GPUS_ON_NODE": ("given", lambda value: [int(value)] if value.isdigit() and len(value) < 5 else None),
-    "SLURM_JOB_GPUS": ("asked", lambda value: bool(value) or None), "SLURM_STEP_GPUS": ("asked", lambda value: bool(value) or None),
-}  # fmt: skip
-
-
 _QUOTED = r"[\"']?(?:=|: ?)[\"']?(?P<value>[^\n\"']{0,400}?)[\"']?,?[ \t}]*$"
 _IN_JOB = r"^[ \t{]{0,8}[\"']?(?P<name>SLURMD?_[A-Z0-9_]{2,60})" + _QUOTED
 _MASKS = r"^[ \t{]{0,8}[\"']?(?P<name>(?:CUDA|ROCR|HIP)_VISIBLE_DEVICES)" + _QUOTED
@@ -267,25 +251,7 @@ def variables_of_the_job(text: Text) -> Statements:
         yield from draft.facts()
 
 
-_TERMINAL = "SLURM_PTY_"  # variables of a step that srun gave a terminal: somebody works in it
 _LISTED = 8  # variables of a job, before they count as all
-
-
-@derives(JobRequest)
-def job_of_variables(variable: Variable) -> Iterator[JobRequest]:
-    """Inside a job its request stands in SLURM_* variables."""
-    name, value = variable.get("name", ""), variable.get("value")
-    if name.startswith(_TERMINAL) and value:
-        yield _job_request(variable.place, "interactive", variable.fields["value"]._replace(value=True))
-    if name in _SET and value:
-        field, convert = _SET[name]
-        converted = convert(value)
-        if converted is not None:
-            yield _job_request(variable.place, field, variable.fields["value"]._replace(value=converted))
-
-
-def _job_request(place: Place, field: str, reading: Reading) -> JobRequest:
-    return JobRequest(place, {field: reading})
 
 
 # -- the launcher inside

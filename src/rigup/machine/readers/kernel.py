@@ -16,6 +16,7 @@ def nvidia_module(text: Text) -> Statements:
 
 # A log that was cleared is empty; one without stamps has names of drivers.
 _LINES = r"\A\s*\Z|^(?:<\d+>)?\[ *\d+\.\d|^\[\w{3} \w{3} |^dmesg: |^Linux version |^[a-zA-Z][\w .:/@-]{1,60}: \S"
+_JOURNALS = "/{var/log,run/log}/journal/*/*.journal*"
 _ENTRIES = r"\A\s*\Z|kernel: |^-- |[Jj]ournal|systemd"
 
 
@@ -26,7 +27,9 @@ def kernel_log(_: Text) -> Statements:
 
 
 @reads(
-    Symptom, inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8, says=_ENTRIES)], matched="kernel"
+    Symptom,
+    inputs=[Run(("journalctl", "-k", "-b", "--no-pager", "-n", "20000"), 8, given=_JOURNALS, says=_ENTRIES)],
+    matched="kernel",
 )
 def kernel_journal(_: Text) -> Statements:
     """The same log as the journal keeps it, for those who may not read the kernel's; asked side by side."""

@@ -9,19 +9,10 @@ from collections.abc import Iterator
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
 from rigup.machine.kinds import Cpu, Distribution, Driver, Gpu, Platform
-from rigup.machine.reader import Statements, derives, reads
+from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.systems import os_of
 from rigup.machine.readers.values import Draft, keyed, known_value, pci_id, size, vendor_of
 from rigup.machine.texts import Text
-
-
-@derives(Platform)
-def wsl_is_linux(platform: Platform) -> Iterator[Platform]:
-    """Where a WSL is spoken of, the work runs in its Linux, whatever the Windows around it said of itself."""
-    if platform.get("wsl") and platform.get("system") == "windows":
-        platform.fields["system"] = platform.fields["wsl"]._replace(value="linux")
-    yield platform
-
 
 _PNP = lazy_regex(
     r"VEN_([0-9A-Fa-f]{4})&(?:amp;)?DEV_([0-9A-Fa-f]{4})(?:&(?:amp;)?SUBSYS_([0-9A-Fa-f]{4})([0-9A-Fa-f]{4}))?(?:&(?:amp;)?REV_([0-9A-Fa-f]{2}))?"

@@ -2,19 +2,11 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Passes, one, seen
+from rigup.diagnosis.rule import HasForm, Params, one, seen
 from rigup.knowledge.framework_cuda import jax_extra
-from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Symptom, Torch
 
-_OF_A_MAJOR = lazy_regex(r"nvidia-[a-z-]{3,40}-cu\d{2}")
-
-
-def _is_of_a_major(name: str) -> bool:
-    return _OF_A_MAJOR.fullmatch(name) is not None
-
-
-NAMED = Passes(_is_of_a_major)
+NAMED = HasForm(r"nvidia-[a-z-]{3,40}-cu\d{2}")
 LIBRARY_PATH = "LD_LIBRARY_PATH"
 
 

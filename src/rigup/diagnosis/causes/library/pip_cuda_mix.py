@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.causes.library.cuda_packages import NAMED
-from rigup.diagnosis.rule import Every, Params, Passes, Verdict, every, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Every, HasForm, Params, Verdict, every, mends, one, rule, seen, text_rule
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.cuda_libraries import libraries, overwrite, releases_with
 from rigup.knowledge.framework_cuda import cuda_of_package
@@ -66,13 +66,12 @@ def a_linker_older_than_what_it_links(
     return older and {"one": package.name}
 
 
-def _is_of_nvidia(name: str) -> bool:
-    return re.fullmatch(r"nvidia-[a-z-]{3,30}-cu\d{2,3}", name) is not None
+_OF_ANY_CUDA = HasForm(r"nvidia-[a-z-]{3,30}-cu\d{2,3}")
 
 
 @text_rule("pip-cuda-mix", "likely")
 def linker_of_another_minor_than_torch(
-    package: Package = one(name=Passes(_is_of_nvidia)),
+    package: Package = one(name=_OF_ANY_CUDA),
     torch: Torch = one(),
     symptom: Symptom = seen(tag="cuda-symbol-missed"),
 ) -> Verdict:
@@ -86,7 +85,7 @@ def linker_of_another_minor_than_torch(
 
 @text_rule("pip-cuda-mix", "likely")
 def one_library_twice(
-    one_of: Package = one(name=Passes(_is_of_nvidia)), other: Package = one(name=Passes(_is_of_nvidia)), _said: Symptom = seen(tag="cuda-symbol-missed")
+    one_of: Package = one(name=_OF_ANY_CUDA), other: Package = one(name=_OF_ANY_CUDA), _said: Symptom = seen(tag="cuda-symbol-missed")
 ) -> Verdict:  # fmt: skip
     """`nvidia-cublas-cu11` and `nvidia-cublas-cu117` bring one file."""
     same = one_of.name.rpartition("-cu")[0] == other.name.rpartition("-cu")[0] and one_of.name < other.name

@@ -1,0 +1,42 @@
+"""Which Python the commands of a way start: that of the environment that it makes, the project's, or the one that failed."""
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.steps import Commands, Step
+
+NATIVE = "make-native-conda-environment"
+_PIP = ("python", "-m", "pip")
+
+
+def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
+    """What starts the Python of an environment that the way makes; nothing where it makes none."""
+    if any(step.kind == NATIVE for step in steps):
+        return ("conda", "run", "-n", "native", "python")
+    if any(step.kind == "install-native-python" for step in steps):
+        return ("python",)
+    made = next((step.params for step in steps if step.kind == "new-environment"), None)
+    if made is None or not made["python"].replace(".", "").isdigit():
+        return ()
+    name = f"env-{made['python']}"
+    if setting.owner == "conda" and not made.get("starter"):
+        return ("conda", "run", "-n", name, "python")
+    return (f".\\{name}\\Scripts\\python.exe" if setting.system == "windows" else f"{name}/bin/python",)
+
+
+def own_python(commands: Commands, setting: Setting) -> Commands:
+    """The commands with the finding's own interpreter in the place of any; by uv where it keeps the packages."""
+    if setting.uv_pip:
+        commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
+    return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
+
+
+def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
+    """`python -m pip install …` as `uv pip install …`; uv asks nothing before it removes."""
+    own = ("--python", setting.python) if "/" in setting.python else ()
+    return ("uv", "pip", argv[3], *own, *(word for word in argv[4:] if word != "-y"))
+
+
+def asked_in_the_project(commands: Commands, setting: Setting) -> Commands:
+    """Python of the project's environment, which its tool starts, where no path of it is known."""
+    if not setting.project or setting.python not in ("python", "python3"):
+        return commands
+    return tuple((setting.project, "run", *argv) if argv[:1] == ("python",) else argv for argv in commands)
