@@ -146,6 +146,10 @@ KINDS: dict[str, Kind] = {
         _("driver, kernel and card are its service's, and nothing that is run in the notebook changes them: end the session so that the machine is given back, start a new one, and install none of the driver's packages in it"),
         (), "by-hand", undo=(),
     ),
+    "choose-accelerator": Kind(
+        _("choose a machine with a GPU for the notebook (Colab: Runtime, Change runtime type; Kaggle: Settings, Accelerator; SageMaker: an instance with a GPU, as ml.g4dn.xlarge), and run its cells anew"),
+        ("part",), "by-hand", undo=(),
+    ),
     "rent-another-machine": Kind(
         _("driver, kernel and card are in the hands of who rents this machine out: save what is needed, end this instance, rent another one, and show the provider what is shown here"),
         (), "by-hand", undo=(),

@@ -94,6 +94,14 @@ KINDS: dict[str, Kind] = {
         "by-hand",
         undo=(),
     ),
+    "load-environment-module": Kind(
+        _(
+            "load the cluster's environment module {module} before the build, in the job's script or the shell: module load {module}"
+        ),
+        ("module",),
+        "by-hand",
+        undo=(),
+    ),
     "start-without-launcher": Kind(
         _(
             "where one copy is to be spread over all cards: start the program with python alone, without torchrun or accelerate launch; it then computes on one card after the other"

@@ -30,6 +30,13 @@ KINDS: dict[str, Kind] = {
         _("write into the service of the compose file: {lines}; then run docker compose up -d"), ("lines",),
         "host-of-container", undo=(),
     ),
+    "renew-compose": Kind(
+        _("leave the file as it is, but for its line `version:`, and start it with the plugin of today: docker compose up -d, with a blank in place of the dash (the package docker-compose-plugin of Docker's own repository, docker-compose-v2 of Ubuntu's)"),
+        ("wish",), "host-of-container", undo=(),
+    ),
+    "devcontainer-setting": Kind(
+        _("write into devcontainer.json: {lines}; then rebuild the container (Dev Containers: Rebuild Container)"), ("lines",), "host-of-container", undo=(),
+    ),
     "image-line": Kind(
         _("a container keeps nothing that is installed in it: build its image anew with the line RUN {line}, and start that one"), ("line",), "host-of-container",
         network=True, undo=(),

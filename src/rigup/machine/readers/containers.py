@@ -14,7 +14,7 @@ _RUN = (
     + _NO_PROSE
     + r"(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
 )
-_PROBE = lazy_regex(r" (?:nvidia-smi|rocminfo|rocm-smi)\b")
+_PROBE = lazy_regex(r" (?:nvidia-smi|rocminfo|rocm-smi|works?|worked)\b")
 _ASKS = lazy_regex(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )
@@ -29,7 +29,7 @@ def container_started(text: Text) -> Statements:
 
     What is run in one that runs already does not tell, nor a trial of the engine beside a file that describes another container.
     """
-    described = text.first(r"^services:")
+    described = text.first(r"^services:|\bdevcontainer\.json\b")
     for hit in text.each(_RUN):
         if described and _PROBE.search(hit.match[0]):
             continue

@@ -1,5 +1,6 @@
 """More GPUs are asked for than there are."""
 
+from rigup.diagnosis.causes.memory_sizes import size
 from rigup.diagnosis.rule import Params, Verdict, mends, seen, text_rule
 from rigup.machine.kinds import Symptom
 
@@ -16,6 +17,21 @@ def ray_has_fewer_than_the_engine_wants(
 ) -> Verdict:
     """What the cluster has stands in its status."""
     return {"said": symptom.id, "cluster": "ray", "have": counted.there}
+
+
+@text_rule("more-gpus-asked-than-there", "likely")
+def ranks_that_hold_the_same_card(held: Symptom = seen("ranks-hold-the-same-card")) -> Verdict:
+    """A rank meets several others on its card, which hold as much as each other: none chose its own."""
+    one, other = size(held.held) or 0, size(held.second) or 0
+    alike = abs(one - other) < 0.2 * max(one, other)
+    return alike and {"said": held.id, "shared": held.rank}
+
+
+@mends("more-gpus-asked-than-there")
+def card_of_each_process(knew: Params) -> Params:
+    """Each process takes the card of its number on the node."""
+    local = {"binding": "torch.cuda.set_device", "local": "int(os.environ['LOCAL_RANK'])"}
+    return local if knew.get("shared") is not None else {}
 
 
 @mends("more-gpus-asked-than-there")

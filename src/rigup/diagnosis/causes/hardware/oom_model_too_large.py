@@ -149,8 +149,11 @@ def length_that_the_message_names(
 @mends("oom-model-too-large")
 def option_that_the_message_names(
     refusals: Every[Symptom] = every(Symptom, id=("server-has-no-room", "vllm-no-room-for-cache")),
+    short: Symptom | None = seen("vllm-has-less-than-nothing-for-its-cache"),
 ) -> Params:
-    """Servers tell which of their options to raise or to lower; vLLM writes them as Python does."""
+    """Servers tell which of their options to raise or to lower; vLLM writes them as Python does, and asks so where the weights alone are too large."""
+    if short is not None:
+        return {}
     wanted = [hit for refusal in refusals if (hit := _WANTED_OPTION.search(refusal.fields["id"].where.text))]
     if not wanted:
         return {}
