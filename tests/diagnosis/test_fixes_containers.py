@@ -107,8 +107,8 @@ def test_podman_gets_a_description_and_no_runtime(ways):
 def test_nodes_of_a_cluster_are_set_up_each(ways):
     body = "$ kubectl -n kube-system logs nvidia-device-plugin-daemonset-x2\nE0506 17:45:45.421965       1 factory.go:113] If this is a GPU node, did you configure the NVIDIA Container Toolkit?\n"
     told = ways("container-toolkit-missing", body)
-    assert told[0].startswith("[by-hand] on a node that runs the jobs of others")
-    assert "[every-node]" in told[0]
+    assert told[0].startswith("[by-hand] on a cluster's node this is for its administrators")
+    assert "[every-gpu-node]" in told[0]
     assert "--runtime=containerd" in told[0]
     assert not any("docker" in way for way in told)
 

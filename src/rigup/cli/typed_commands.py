@@ -13,6 +13,7 @@ def places() -> dict[str, str]:
     return {
         "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side, as administrator"),
         "every-node": _("on every node"),
+        "every-gpu-node": _("on every node with a GPU"),
     }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from msgspec import UNSET
 
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.guard import Setting, check, passed
+from rigup.diagnosis.guard.lent import is_left
 from rigup.diagnosis.guard.setting import setting_of
 from rigup.diagnosis.users import used_by
 from rigup.diagnosis.where_set import taken_out
@@ -56,7 +57,7 @@ def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
         ways = [[step for found in exact for step in found]] if len(exact) == len(steps) else []
         shown = [_way(way, finding, facts, setting, fill) for way in (*ways, steps)]
         options += [way for way in shown if way.title not in {way.title for way in options}]
-    return options
+    return sorted(options, key=lambda way: is_left(way.steps))
 
 
 def _with_last_branch(kind: str, params: dict[str, str], facts: Facts) -> tuple[str, dict[str, str]]:

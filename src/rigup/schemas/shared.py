@@ -14,7 +14,7 @@ Facts = list[dict[str, Any]]
 """Facts of one kind: the fields that are known, and `place`, through whose eyes it was seen."""
 
 DeviceState = Literal["verified", "expected", "on-trial", "no"]
-StepPlace = Literal["here", "host-of-container", "windows-host", "every-node", "by-hand"]
+StepPlace = Literal["here", "host-of-container", "windows-host", "every-node", "every-gpu-node", "by-hand"]
 StepState = Literal["satisfied", "needed", "blocked"]
 Severity = Literal["error", "warning", "note"]
 Confidence = Literal["certain", "likely", "possible"]
@@ -207,7 +207,7 @@ class FixCheck(Struct, frozen=True, kw_only=True):
 
     title: str
     commands: list[Argv]
-    where: Literal["here", "host-of-container", "windows-host", "every-node", "by-hand"]
+    where: StepPlace
 
 
 class Fix(Struct, frozen=True, kw_only=True):

@@ -97,6 +97,10 @@ KINDS: dict[str, Kind] = {
         _("make the NVIDIA runtime known to {engine}, and restart that: its containers stop"), ("engine",),
         "host-of-container", root=True, tag="caution", undo_because=_("its entry is taken out of the engine's configuration"), writes=ENGINE_FILES,
     ),
+    "tell-runtime": Kind(
+        _("make the NVIDIA runtime known to {engine}, and restart that; containers that run go on"), ("engine",),
+        "host-of-container", root=True, tag="caution", undo_because=_("its entry is taken out of the engine's configuration"), writes=ENGINE_FILES,
+    ),
     "install-engine": Kind(
         _("install the container engine {engine}"), ("engine",), "host-of-container", root=True, network=True, tag="caution",
         commands=(("@install", "{package}"),), undo=(("@remove", "{package}"),),

@@ -136,8 +136,31 @@ KINDS: dict[str, Kind] = {
     "ask-administrators": Kind(
         _("on a cluster's node this is for its administrators: who is none sends them what follows"), (), "by-hand", undo=(),
     ),
+    "leave-node-out": Kind(
+        _("let the job run on another node meanwhile: --exclude={node} for sbatch or srun"), ("node",), "by-hand", undo=(),
+    ),
     "let-work-end": Kind(
         _("programs still compute on the GPU, and this would end them: wait until they are through, or ask whose they are"), (), "by-hand", undo=(),
+    ),
+    "new-session": Kind(
+        _("driver, kernel and card are its service's, and nothing that is run in the notebook changes them: end the session so that the machine is given back, start a new one, and install none of the driver's packages in it"),
+        (), "by-hand", undo=(),
+    ),
+    "choose-accelerator": Kind(
+        _("choose a machine with a GPU for the notebook (Colab: Runtime, Change runtime type; Kaggle: Settings, Accelerator; SageMaker: an instance with a GPU, as ml.g4dn.xlarge), and run its cells anew"),
+        ("part",), "by-hand", undo=(),
+    ),
+    "rent-another-machine": Kind(
+        _("driver, kernel and card are in the hands of who rents this machine out: save what is needed, end this instance, rent another one, and show the provider what is shown here"),
+        (), "by-hand", undo=(),
+    ),
+    "rent-machine-with-driver": Kind(
+        _("the driver is in the hands of who rents this machine out: rent one whose {vendor} driver is {branch} or newer; offers tell the driver, or the CUDA that it carries, and can be filtered by it"),
+        ("vendor", "branch"), "by-hand", undo=(),
+    ),
+    "move-cloud-machine": Kind(
+        _("the card is in the provider's hands: stop the machine and start it again, which mostly brings it up on another host, as a mere restart does not; what lies on disks of the host itself is lost by that, so save it first; where it comes again, report it to the provider"),
+        (), "by-hand", undo=(),
     ),
     "newer-driver": Kind(
         _("install a newer release of the {vendor} driver: its sources know this kernel"), ("vendor",), "kernel", root=True,

@@ -78,6 +78,38 @@ KINDS: dict[str, Kind] = {
         "by-hand",
         undo=(),
     ),
+    "find-failing-kernel": Kind(
+        _(
+            "to find the call at fault: run it once with {name}={value}, and the traceback ends at it; on NVIDIA's cards compute-sanitizer before the command names the kernel and the address; neither mends it, and both are slow"
+        ),
+        ("name", "value"),
+        "by-hand",
+        undo=(),
+    ),
+    "join-ray-cluster": Kind(
+        _(
+            "let the nodes that have the other GPUs join Ray's cluster before the engine is started: on each, ray start --address with the address of the first node and its port; ray status counts them"
+        ),
+        ("part",),
+        "by-hand",
+        undo=(),
+    ),
+    "load-environment-module": Kind(
+        _(
+            "load the cluster's environment module {module} before the build, in the job's script or the shell: module load {module}"
+        ),
+        ("module",),
+        "by-hand",
+        undo=(),
+    ),
+    "start-without-launcher": Kind(
+        _(
+            "where one copy is to be spread over all cards: start the program with python alone, without torchrun or accelerate launch; it then computes on one card after the other"
+        ),
+        ("part",),
+        "by-hand",
+        undo=(),
+    ),
     "find-failing-line": Kind(
         _(
             "to find the line: run it once with {name}=1, or that step on the CPU, where the error names the index; then start the process anew without it"

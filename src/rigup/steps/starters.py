@@ -30,6 +30,13 @@ KINDS: dict[str, Kind] = {
         _("write into the service of the compose file: {lines}; then run docker compose up -d"), ("lines",),
         "host-of-container", undo=(),
     ),
+    "renew-compose": Kind(
+        _("leave the file as it is, but for its line `version:`, and start it with the plugin of today: docker compose up -d, with a blank in place of the dash (the package docker-compose-plugin of Docker's own repository, docker-compose-v2 of Ubuntu's)"),
+        ("wish",), "host-of-container", undo=(),
+    ),
+    "devcontainer-setting": Kind(
+        _("write into devcontainer.json: {lines}; then rebuild the container (Dev Containers: Rebuild Container)"), ("lines",), "host-of-container", undo=(),
+    ),
     "image-line": Kind(
         _("a container keeps nothing that is installed in it: build its image anew with the line RUN {line}, and start that one"), ("line",), "host-of-container",
         network=True, undo=(),
@@ -40,6 +47,10 @@ KINDS: dict[str, Kind] = {
     "driver-in-container": Kind(
         _("install in the container the driver in the version of the host, without its kernel module (--no-kernel-module)"), (),
         root=True, network=True, tag="caution", undo_because=_("it is removed with the package manager"),
+    ),
+    "host-driver-in-container": Kind(
+        _("put the libraries of the driver {version}, which the host runs, into the container in place of the others: take packages of another release off in it, get NVIDIA's installer of that version, and run it there without the kernel module"),
+        ("version",), root=True, network=True, tag="caution", commands=(("sh", "NVIDIA-Linux-x86_64-{version}.run", "--no-kernel-module"),), undo=(("nvidia-uninstall",),),
     ),
     "image-without-driver": Kind(
         _("build the image without packages of the driver: the engine brings in the libraries of the host"), (),
@@ -76,14 +87,14 @@ KINDS: dict[str, Kind] = {
         "windows-host", network=True, restart=True, undo=(),
     ),
     "set-up-nodes": Kind(
-        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-node",
+        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-gpu-node",
         root=True, network=True, tag="caution", commands=(
             ("@container-toolkit",),
             ("nvidia-ctk", "runtime", "configure", "--runtime={engine}", "--set-as-default"), ("systemctl", "restart", "{engine}"),
         ), undo=(("@remove", "nvidia-container-toolkit"),), writes=ENGINE_FILES,
     ),
     "set-up-k3s-nodes": Kind(  # it finds the runtime by itself when it starts, as a server and as an agent
-        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-node",
+        _("install the NVIDIA Container Toolkit, make it known to {engine}, and restart that"), ("engine",), "every-gpu-node",
         root=True, network=True, tag="caution", commands=(("@container-toolkit",), ("systemctl", "restart", "{engine}*")),
         undo=(("@remove", "nvidia-container-toolkit"),),
     ),
@@ -93,11 +104,11 @@ KINDS: dict[str, Kind] = {
         undo=(("kubectl", "-n", "{namespace}", "rollout", "undo", "daemonset", "{daemonset}"),),
     ),
     "default-runtime-of-k3s": Kind(
-        _("start all pods of the node with it: default-runtime: nvidia in /etc/rancher/k3s/config.yaml, and restart k3s"), ("wish",), "every-node",
+        _("start all pods of the node with it: default-runtime: nvidia in /etc/rancher/k3s/config.yaml, and restart k3s"), ("wish",), "every-gpu-node",
         root=True, tag="caution", commands=(("systemctl", "restart", "k3s*"),), undo_because=_("take the line out again, and restart k3s"),
     ),
     "default-runtime-of-nodes": Kind(
-        _("make NVIDIA's runtime the one that {engine} starts all pods of the node with, and restart that"), ("engine",), "every-node",
+        _("make NVIDIA's runtime the one that {engine} starts all pods of the node with, and restart that"), ("engine",), "every-gpu-node",
         root=True, tag="caution", commands=(
             ("nvidia-ctk", "runtime", "configure", "--runtime={engine}", "--set-as-default"), ("systemctl", "restart", "{engine}"),
         ), undo_because=_("the engine's former default stands in the copy of its file, or is runc"), writes=ENGINE_FILES,

@@ -12,7 +12,7 @@ from rigup.schemas.shared import Step, StepPlace
 from rigup.steps.forms import odd
 
 Commands = tuple[tuple[str, ...], ...]
-Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "by-hand"]
+Where = Literal["here", "kernel", "host-of-container", "windows-host", "every-node", "every-gpu-node", "by-hand"]
 Tag = Literal["safe", "caution", "destructive"]
 _HOLE = lazy_regex(r"\{(\w+)\}")
 _HOLES = lazy_regex(r"\{(\w+)[*|]?\}")

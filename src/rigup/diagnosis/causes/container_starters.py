@@ -4,18 +4,20 @@ from rigup.diagnosis.rule import Params, seen
 from rigup.knowledge.starters import asked
 from rigup.machine.kinds import Symptom, World
 
-_HOLES = {"kubernetes": "pod", "compose": "compose", "lxd": "guest", "lxc": "guest"}
+_HOLES = {"kubernetes": "pod", "devcontainer": "editor", "compose": "compose", "lxd": "guest", "lxc": "guest"}
 
 
 def what_starts_it(
     world: World | None = None, pod: Symptom | None = seen(tag="pod-spoken-of"), compose: Symptom | None = seen(tag="compose-spoken-of"), lxd: Symptom | None = seen(tag="lxd-spoken-of"),
-    lxc: Symptom | None = seen(tag="lxc-spoken-of"), enroot: Symptom | None = seen("enroot-shown"),
+    lxc: Symptom | None = seen(tag="lxc-spoken-of"), enroot: Symptom | None = seen("enroot-shown"), editor: Symptom | None = seen(tag="devcontainer-spoken-of"),
 ) -> Params:  # fmt: skip
     """A manifest or a file that is shown is what people change; a command that is shown says what it is by its name."""
     engine = str((world and world.get("container")) or "")
     engine = {"singularity": "apptainer", "nerdctl": "docker"}.get(engine, engine)
     if pod is not None or engine == "kubernetes":
         return {"starter": "kubernetes"}
+    if editor is not None and engine in ("", "docker"):
+        return {"starter": "devcontainer"}
     if compose is not None and engine in ("", "docker"):
         return {"starter": "compose"}
     starters = (("lxd", lxd), ("lxc", lxc), ("enroot", enroot))

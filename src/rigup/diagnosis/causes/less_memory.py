@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from rigup.diagnosis.rule import Every, Params, every
+from rigup.diagnosis.rule import Every, Params, every, seen
 from rigup.knowledge.memory_ways import signs, ways_to_need_less
 from rigup.language import _
 from rigup.machine.kinds import Gpu, Platform, Symptom
@@ -16,9 +16,9 @@ _NAMED = (
 )  # a value that the program's own message names, or an engine's own way
 
 
-def cards_there(cards: Every[Gpu] = every(Gpu)) -> Params:
-    """Whether there are several cards beside a processor's own graphics."""
-    return {"several": len([card for card in cards if not card.get("integrated")]) > 1}
+def cards_there(cards: Every[Gpu] = every(Gpu), told: Symptom | None = seen("several-cards-in-words")) -> Params:
+    """Whether there are several cards beside a processor's own graphics, shown or told."""
+    return {"several": told is not None or len([card for card in cards if not card.get("integrated")]) > 1}
 
 
 def signs_of_the_program(heard: Every[Symptom] = every(Symptom, id=signs())) -> Params:

@@ -8,6 +8,7 @@ from msgspec import structs
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
+from rigup.diagnosis.guard.lent import left_to_its_owner
 from rigup.diagnosis.guard.projects import in_the_project
 from rigup.diagnosis.guard.pythons import NATIVE, made_by, own_python
 from rigup.diagnosis.guard.setting import Setting
@@ -25,8 +26,7 @@ _SET_IN = 'grep -ns "$1=" ~/.profile ~/.bashrc ~/.bash_profile ~/.zshrc ~/.zshen
 _HAVE_PERSISTENCED = ("nvidia-compute-utils-", "nvidia-persistenced")
 _OWN_PLACES = ("by-hand", "host-of-container", "windows-host")
 _ENDS_WORK = (
-    "restart-machine", "reload-driver", "reload-module", "reload-module-under-service", "reset-gpu", "tell-engine", "install-container-toolkit", "set-up-nodes",
-    "set-up-k3s-nodes", "use-cgroupfs", "power-cycle", "switch-mig-off",
+    "restart-machine", "reload-driver", "reload-module", "reload-module-under-service", "reset-gpu", "tell-engine", "install-container-toolkit", "use-cgroupfs", "power-cycle", "switch-mig-off",
 )  # fmt: skip
 
 
@@ -208,8 +208,13 @@ def drained_first(steps: list[Step], setting: Setting) -> list[Step]:
     if first and not all(_is_idle(step, setting) for step in ends):
         return [make(first, {}, KINDS), *steps]
     if setting.shared and any(step.root and step.where not in _OWN_PLACES for step in steps):
-        return [make("ask-administrators", {}, KINDS), *steps]
+        return [*_elsewhere(setting), make("ask-administrators", {}, KINDS), *steps]
     return steps
+
+
+def _elsewhere(setting: Setting) -> list[Step]:
+    """What who waits for a node of Slurm can do meanwhile."""
+    return [make("leave-node-out", {"node": setting.node}, KINDS)] if setting.slurm and setting.node else []
 
 
 def _is_idle(step: Step, setting: Setting) -> bool:
@@ -225,5 +230,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

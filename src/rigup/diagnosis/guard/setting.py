@@ -19,6 +19,7 @@ from rigup.machine.kinds import (
     Driver,
     Gpu,
     GpuProcess,
+    HostedNotebook,
     JobRequest,
     Package,
     Platform,
@@ -50,6 +51,9 @@ _OF_ANY_MAKER = lazy_regex(
 _SHELL = wordings(tag="unix-shell-shown")
 _GOES_ON = wordings(tag="work-goes-on")
 _STARTS = wordings(tag="start-command-typed")
+_LENT = {"notebook": wordings(tag="hosted-notebook"), "container": wordings(tag="lent-container")}
+_SLURM = wordings(tag="slurm-node-shown")
+_CLOUD = wordings(tag="cloud-machine")
 _TORCHS_FAMILY = ("pytorch", "pytorch-cuda", "pytorch-mutex", "torchvision", "torchaudio", "cpuonly")
 _PROJECTS = ("uv", "poetry", "pixi")
 _FAMILIES = {
@@ -84,6 +88,9 @@ class Setting(NamedTuple):
         packages: of the distribution that are installed and have to do with GPUs.
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
+        lent: what a provider lends of the machine: "notebook", "container", or "machine", of which all but the card is in the person's hands.
+        node: the finding's, as a cluster names it.
+        slurm: jobs of Slurm are shown.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
@@ -132,6 +139,9 @@ class Setting(NamedTuple):
     toolkit: bool = False
     framework: str = ""
     old_board: bool = False
+    lent: str = ""
+    node: str = ""
+    slurm: bool = False
 
     @property
     def inside(self) -> bool:
@@ -182,9 +192,23 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         framework=_framework(facts),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
+        lent=_lent(facts),
+        node=finding.place.node,
+        slurm=bool(facts.of(JobRequest) or facts.heard(*_SLURM)),
         audio=bool(facts.heard(*_WITH_AUDIO))
         or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )
+
+
+def _lent(facts: Facts) -> str:
+    """Words tell it where nothing shows a machine of one's own, and nobody speaks of it for comparison."""
+    if facts.of(HostedNotebook):
+        return "notebook"
+    elsewhere = any(row.get("system") != "linux" or row.get("wsl") for row in facts.of(Platform))
+    own = bool(facts.of(DkmsTree)) or bool(facts.of(DkmsBuild)) or elsewhere
+    if own or facts.heard("works-on-a-lent-machine"):
+        return ""
+    return next((kind for kind, ids in _LENT.items() if facts.heard(*ids)), "machine" if facts.heard(*_CLOUD) else "")
 
 
 def _project(facts: Facts) -> str:

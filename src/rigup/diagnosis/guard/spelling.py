@@ -198,7 +198,8 @@ def _toolkit_and_engine(step: Step, setting: Setting) -> list[Step]:
     there = container_toolkit(setting.family)  # what a message from inside is spelt for, too
     own = list(map(tuple, there.commands)) if there else []
     rest = tuple(argv for argv in step.commands if argv and argv not in own)
-    engine = make("tell-engine", {"engine": step.params["engine"]}, KINDS, setting.world)
+    kind = "tell-engine" if step.params["engine"] == "docker" else "tell-runtime"  # alone it ends what it started
+    engine = make(kind, {"engine": step.params["engine"]}, KINDS, setting.world)
     told = structs.replace(engine, where=step.where, commands=rest)
     return [told] if setting.toolkit else [structs.replace(first, where=step.where), told]
 

@@ -34,7 +34,12 @@ _TAKE_A_WORD = (
     "-v", "-e", "-p", "-w", "-u", "-m", "-h", "--name", "--gpus", "--device", "--volume", "--env", "--publish", "--workdir", "--user", "--memory", "--hostname",
     "--shm-size", "--ipc", "--network", "--group-add", "--entrypoint", "--runtime", "--mount", "--cap-add", "--security-opt", "--ulimit", "--cpus", "--env-file", "--restart", "--platform",
 )  # fmt: skip
-_INSTEAD_OF = {"--gpus-per-node": ("--gres",), "--gres": ("--gpus-per-node", "--gpus", "-G"), "--partition": ("-p",)}
+_INSTEAD_OF = {
+    "--gpus-per-node": ("--gres",),
+    "--gres": ("--gpus-per-node", "--gpus", "-G"),
+    "--partition": ("-p",),
+    "--device": ("--gpus",),
+}
 
 
 def in_the_start_command(steps: list[Step], setting: Setting) -> list[Step]:
@@ -136,7 +141,7 @@ def _words(line: str, kind: str) -> tuple[str, ...]:
 def _without(words: list[str], names: list[str]) -> list[str]:
     """The words without an earlier value of an option that is said once."""
     gone = [name for name in names if name in _ONCE]
-    gone += [other for name in gone for other in _INSTEAD_OF.get(name, ())]
+    gone += [other for name in names for other in _INSTEAD_OF.get(name, ())]
     kept: list[str] = []
     skip = False
     for word in words:

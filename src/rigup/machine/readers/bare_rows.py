@@ -134,7 +134,19 @@ def bare_nodes(text: Text) -> Statements:
 
 _COMPOSE = r"^(?:services:|[ \t]{2,8}image: ?\S{3,120})"
 _POD = r"^[ \t]{0,20}(?:containers:|apiVersion: (?:v1|apps/v1|batch/v1))"
+_DEVCONTAINER = r"\bdevcontainer\.json\b[\s\S]{0,600}?\"(?:image|dockerFile|build)\" ?:"
+_ASKED_OF_DEVCONTAINER = r"\"--gpus|\"hostRequirements\"|nvidia\.com/gpu|\"--device"
 _ASKED = r"(?i)(?:driver: ?[\"']?nvidia|runtime: ?[\"']?nvidia|^[ \t]{0,20}gpus:|nvidia\.com/|amd\.com/gpu|/dev/nvidia|/dev/kfd|/dev/dri|/dev/dxg|capabilities: ?\[ ?[\"']?gpu|runtimeClassName|gpu\.intel|devices:|privileged: ?true|extends:|<<: ?\*)"
+
+
+@reads(adds=(World,), marks=("devcontainer.json",), rank=-1)
+def development_container(text: Text) -> Statements:
+    """A devcontainer.json that names an image and no GPU."""
+    hit = text.first(_DEVCONTAINER)
+    if hit and not text.first(_ASKED_OF_DEVCONTAINER):
+        world = hit.states(World, container="docker", gpu_requested=False)
+        world.place = world.place._replace(world=world.place.world or "container")
+        yield world
 
 
 @reads(adds=(World,), marks=("image:",), rank=-1)

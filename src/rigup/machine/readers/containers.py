@@ -14,6 +14,7 @@ _RUN = (
     + _NO_PROSE
     + r"(?P<words>(?:[^\n]{0,1500}?\\\n){0,30}[^\n]{0,1500})$"
 )
+_PROBE = lazy_regex(r" (?:nvidia-smi|rocminfo|rocm-smi|works?|worked)\b")
 _ASKS = lazy_regex(
     r"--gpus[ =]|--runtime[ =]nvidia|--device[ =]\S{0,40}(?:nvidia|/dev/kfd|/dev/dri|/dev/dxg)|--nv\b|--nvccli\b|--rocm\b|NVIDIA_VISIBLE_DEVICES|--privileged|nvidia-docker"
 )
@@ -24,8 +25,14 @@ _ASKS = lazy_regex(
     adds=(World,),
 )
 def container_started(text: Text) -> Statements:
-    """`docker run --gpus all …`: whether GPUs were asked for. What is run in one that runs already does not tell."""
+    """`docker run --gpus all …`: whether GPUs were asked for.
+
+    What is run in one that runs already does not tell, nor a trial of the engine beside a file that describes another container.
+    """
+    described = text.first(r"^services:|\bdevcontainer\.json\b")
     for hit in text.each(_RUN):
+        if described and _PROBE.search(hit.match[0]):
+            continue
         if " exec" in hit.match[0] and hit["engine"] in ("docker", "podman", "nerdctl"):
             continue
         world = hit.states(World, container=hit["engine"], gpu_requested=bool(_ASKS.search(hit.match[0])))

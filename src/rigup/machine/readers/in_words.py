@@ -4,6 +4,7 @@ Where a text names one only, it is the one that is there. What a tool says of th
 """
 
 import re
+from typing import Any
 
 from rigup.knowledge.gpus import one_gpu
 from rigup.knowledge.patterns import lazy_regex
@@ -28,7 +29,22 @@ _BY_NUMBER = (
     + _OF_SOMEBODY
     + r"(?P<name>[2-5]0[5-9]0(?: ?ti)?(?: ?super)?|10[5-8]0 ?ti)(?:s\b|(?![\w.:%*/-])(?! ?(?:tok|step|image|epoch|line|file|sample|port|mb\b|mib\b|ms\b|entr|param|gb\b|users|rows|items|request|dollar|usd\b|eur)))"
 )
-_BY_NUMBER_MARKS = ("070", "080", "090", "060", "050")
+_PLAIN_NUMBERS = (  # what stands behind tells that a card is meant
+    r"(?i)(?<![\w.:/$€£-])(?P<name>[2-5]0[5-9]0 ?ti(?: ?super)?|[2-5]0[5-9]0 ?super|16[56]0 ?(?:ti|super))(?![\w.:/-])",
+    r"(?i)(?<![\w.:/$€£-])(?P<name>[2-5]0[5-9]0)(?= (?:laptop|mobile)\b| \(?(?:8|10|11|12|16|24|32) ?gb?\b)",
+)
+_BY_NUMBER_MARKS = ("070", "080", "090", "060", "050", "650", "660")
+_SAID_BY_TOOLS = lazy_regex(
+    r"(?i)\b(?:nvidia|tesla|quadro|geforce|radeon|rtx|gtx|rx|arc\(tm\)) ?[a-z]{0,2}\d{1,4}|\bNVIDIA-SMI\b|\bDevice \d: "
+)
+_LETTERED = r"(?P<name>[ABHLPTV]\d{1,4}[GS]?|G[BH]\d{2,3})s?"
+_BY_LETTER = (
+    r"(?i:" + _OF_SOMEBODY + r")" + _LETTERED + r"(?![\w.:%/]|-(?!SXM|PCIe?|\d{1,3}GB))",
+    r"(?<![\w.:/-])"
+    + _LETTERED
+    + r"(?=[ -](?:SXM|PCI|\d{1,3} ?G(?:i?B)?\b|GPUs?\b|(?:on|in) (?:[Cc]olab|[Kk]aggle|GCP|AWS|RunPod|vast)))",
+)
+_BY_LETTER_MARKS = ("00", "10", "30", "40", "16", "L4", "T4", "P4", "80", "70", "50")
 _BY_XT = r"(?<![\w.-])(?P<name>[5-9][4-9]\d0 ?XTX?)(?![\w-])"
 
 
@@ -67,29 +83,50 @@ def card_in_small_letters(text: Text) -> Statements:
         )
     )
     named = {re.sub(r"\W|laptop", "", hit["name"]).lower() for hit in hits}
-    row = one_gpu("GeForce " + hits[0]["name"].upper()) if len(named) == 1 else None
-    if row:
-        draft = Draft(text, Gpu, hits[0].start)
-        for field in ("name", "vendor", "isa"):
-            draft.add(field, getattr(row, field))
-        yield from draft.facts()
+    spaced = re.sub(r"(?<=TX)(?=\d)", " ", hits[0]["name"].upper()) if len(named) == 1 else ""
+    yield from _card("GeForce " + spaced, text, hits[0].start) if spaced else ()
 
 
-@reads(marks=("070", "080", "090", "060", "050", "XT"), adds=(Gpu,), rank=-1)
+@reads(marks=(*_BY_NUMBER_MARKS, "XT"), adds=(Gpu,), rank=-1)
 def card_by_its_number(text: Text) -> Statements:
     """`my 4070 Ti`, `two 3090s`, `显卡 4090 24G`, `7900 XTX`: where the whole text names one such number, and no series."""
     if _SERIES.search(text.body):
         return
-    for series, form, marks in (("GeForce RTX ", _BY_NUMBER, _BY_NUMBER_MARKS), ("Radeon RX ", _BY_XT, ("XT",))):
-        hits = list(text.near(form, sorted(spot for mark in marks for spot in text.spots(mark))))
+    numbers = (_BY_NUMBER, *_PLAIN_NUMBERS)
+    for series, forms, marks in (("GeForce RTX ", numbers, _BY_NUMBER_MARKS), ("Radeon RX ", (_BY_XT,), ("XT",))):
+        spots = sorted(spot for mark in marks for spot in text.spots(mark))
+        hits = [hit for form in forms for hit in text.near(form, spots)]
         named = {re.sub(r"\s", "", hit["name"]).lower() for hit in hits}
         old = "GeForce GTX " if named and min(named).startswith("1") else series
-        row = one_gpu(old + hits[0]["name"]) if len(named) == 1 else None
-        if row:
-            draft = Draft(text, Gpu, hits[0].start)
-            for field in ("name", "vendor", "isa"):
-                draft.add(field, getattr(row, field))
-            yield from draft.facts()
+        if len(named) == 1:
+            yield from _card(old + hits[0]["name"], text, hits[0].start)
+
+
+@reads(marks=_BY_LETTER_MARKS, adds=(Gpu,), rank=-1)
+def card_by_a_short_name(text: Text) -> Statements:
+    """`2x A6000`, `on an L40S`, `A770 16G`: where the whole text names one such, and no tool names a card."""
+    if _SAID_BY_TOOLS.search(text.body):
+        return
+    spots = sorted(spot for mark in _BY_LETTER_MARKS for spot in text.spots(mark))
+    hits = [hit for form in _BY_LETTER for hit in text.near(form, spots)]
+    named = {hit["name"] for hit in hits}
+    if len(named) == 1:
+        name = named.pop()
+        for family in ("", "RTX ", "Arc "):
+            if facts := _card(family + name, text, hits[0].start):
+                yield from facts
+                return
+
+
+def _card(name: str, text: Text, start: int) -> list[Any]:
+    """The card that the catalogue has by that name, stated where the text has it; nothing where it has none."""
+    row = one_gpu(name)
+    if row is None or row.integrated:
+        return []
+    draft = Draft(text, Gpu, start)
+    for field in ("name", "vendor", "isa"):
+        draft.add(field, getattr(row, field))
+    return list(draft.facts())
 
 
 @reads(marks=("driver",), adds=(Driver,), rank=-1)

@@ -103,6 +103,7 @@ def _by_hand(step: Step, joined: Callable[[Argv], str]) -> list[str]:
         "host-of-container": _("On the machine that runs this container: {title}."),
         "windows-host": _("On Windows: {title}."),
         "every-node": _("On every node: {title}."),
+        "every-gpu-node": _("On every node with a GPU: {title}."),
     }.get(step.where, _("To do by hand: {title}."))
     sentence = where.format(title=_comment(step.title))
     if step.state == "blocked":

@@ -3,6 +3,8 @@
 from rigup.diagnosis.rule import Params, Verdict, mends, one, seen, text_rule
 from rigup.machine.kinds import CdiSpec, ContainerEngine, ContainerToolkit, Gpu, Platform, Symptom, Torch, World
 
+_RUN_BY = {"nerdctl": "containerd", "containerd": "containerd", "crio": "crio"}
+
 
 @text_rule("container-toolkit-missing", "likely")
 def engine_knows_no_runtime_and_the_toolkit_is_not_there(
@@ -41,7 +43,7 @@ def engine_to_set_up(
     return {
         "kind": device_kind,
         "cdi": described,
-        "engine": None if by_files else (engine and engine.get("name")) or "docker",
+        "engine": None if by_files else _RUN_BY.get(str(started), str((engine and engine.get("name")) or "docker")),
     }
 
 

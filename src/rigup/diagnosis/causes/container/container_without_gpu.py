@@ -253,6 +253,16 @@ def program_finds_none_in_a_container_that_was_given_none(
     return bool(world.get("container")) and mine and {"said": error.id}
 
 
+@mends("container-without-gpu")
+def description_that_is_not_there(
+    engine: World = one(container="podman"),
+    _none: Symptom = seen("cdi-folder-is-not-there"),
+    card: Gpu | None = one(vendor="amd"),
+) -> Params:
+    """podman hands NVIDIA's cards in by a description, which the toolkit writes when it is asked to."""
+    return {"undescribed": engine.container} if card is None else {}
+
+
 mends("container-without-gpu")(what_starts_it)
 mends("container-without-gpu")(what_it_is_said_to_be_started_by)
 
@@ -264,6 +274,8 @@ def how_gpus_are_asked_for(
     intel: Symptom | None = seen(tag="intel-finds-none"),
 ) -> Params:  # fmt: skip
     """Each maker's cards are asked for in another way; what the rule itself knew is kept where a command takes it."""
+    if knew.get("old"):  # the file asks for them already
+        return {}
     pod = knew.get("starter") == "kubernetes"
     if part is not None:  # what is asked of the engine itself stands above the variable
         return asking(knew, "compute-asked" if part.id == _ASKED and not pod else "compute")

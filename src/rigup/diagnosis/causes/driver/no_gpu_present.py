@@ -30,6 +30,15 @@ def expected_and_not_on_the_bus(
     return none and not inside(wish) and not (platform and platform.get("wsl")) and {"severity": "error"}
 
 
+@text_rule("no-gpu-present", "likely")
+def notebook_was_lent_without_one(
+    _hosted: Symptom = seen(tag="hosted-notebook"), _none: Symptom = seen("nvidia-smi-not-installed"), gpu: Gpu | None = one(seen_by="nvidia-smi"),
+    compared: Symptom | None = seen("works-on-a-lent-machine"), windows: Platform | None = one(system=("windows", "macos")),
+) -> Verdict:  # fmt: skip
+    """The service puts nvidia-smi into each session that has a GPU."""
+    return gpu is None and compared is None and windows is None and {"severity": "error", "notebook": "yes"}
+
+
 @rule("no-gpu-present", "likely")
 def only_the_processors_own_picture(
     wish: Symptom = seen("torch-found-no-driver", "cuda-no-device", "torch-no-cuda-gpus", "torch-not-compiled-with-cuda", "ollama-no-nvidia-devices", tag="nvidia-driver-silent"), devices: Every[PciDevice] = every(PciDevice),

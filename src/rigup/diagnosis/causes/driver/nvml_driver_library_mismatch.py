@@ -94,6 +94,19 @@ def whether_one_driver_is_there() -> Params:
     return {"same": "driver"}
 
 
+@mends("nvml-driver-library-mismatch")
+def libraries_of_a_container(
+    _inside: Symptom = seen("nvml-version-mismatch", "nvml-version-mismatch-constant", at="container"), lxc: Symptom | None = seen(tag="lxc-spoken-of lxd-spoken-of"),
+    driver: Driver | None = one(vendor="nvidia"),
+) -> Params:  # fmt: skip
+    """Inside, no module is loaded: an engine brings the host's libraries in when it starts the container, LXC does not."""
+    works = driver is not None and not inside(driver)
+    hosts = driver.get("version") if driver is not None and works else None
+    if lxc is None:
+        return {"engine": "yes", **({"same": None} if works else {})}
+    return {"same": None, "hosts": hosts, "guest": None if hosts else "yes"}
+
+
 def upstream(version: str) -> str:
     """The release of the driver in a package's version: "535.183.01" of "535.183.01-0ubuntu0.22.04.1"."""
     return version.partition(":")[2 if ":" in version else 0].partition("-")[0]

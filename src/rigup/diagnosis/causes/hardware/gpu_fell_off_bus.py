@@ -26,6 +26,14 @@ def tool_gets_no_handle(
 
 
 @rule("gpu-fell-off-bus", "likely")
+def card_has_no_handle_after_work_on_it_died(
+    symptom: Symptom = seen("nvidia-smi-no-handle"), _died: Symptom = seen("kernel-launch-failed"), known: Symptom | None = seen("xid-119", "gsp-rpc-timeout", "gsp-silent", tag="gpu-lost"),
+) -> Verdict:  # fmt: skip
+    """It computed before, in whatever machine: what hands a card to a guest is not at fault."""
+    return "Unknown Error" in symptom.get("why", "") and known is None
+
+
+@rule("gpu-fell-off-bus", "likely")
 def card_reads_all_ones(
     _said: Symptom = seen("lspci-card-silent"),
     _wish: Symptom = seen("nvidia-smi-no-devices", "nvidia-smi-no-handle", tag="nvidia-driver-silent mig-finds-none"),

@@ -9,6 +9,7 @@ from rigup.knowledge.gtt import pages_to_share
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, Memory, Platform, Symptom
 
+_LEAST_CONTEXT = 2048  # tokens
 _MOSTLY = 0.7  # of a card's memory held by one program: the work is too large for it
 _WANTED_OPTION = lazy_regex(
     r"(?i)(?:(?P<more>increas\w{1,3}|rais\w{1,3}|(?:larger|higher|bigger)[\w ]{1,20})|reduc\w{1,3}|decreas\w{1,3}|(?:smaller|lower)[\w ]{1,20}) "
@@ -148,8 +149,11 @@ def length_that_the_message_names(
 @mends("oom-model-too-large")
 def option_that_the_message_names(
     refusals: Every[Symptom] = every(Symptom, id=("server-has-no-room", "vllm-no-room-for-cache")),
+    short: Symptom | None = seen("vllm-has-less-than-nothing-for-its-cache"),
 ) -> Params:
-    """Servers tell which of their options to raise or to lower; vLLM writes them as Python does."""
+    """Servers tell which of their options to raise or to lower; vLLM writes them as Python does, and asks so where the weights alone are too large."""
+    if short is not None:
+        return {}
     wanted = [hit for refusal in refusals if (hit := _WANTED_OPTION.search(refusal.fields["id"].where.text))]
     if not wanted:
         return {}
@@ -163,6 +167,17 @@ def model_that_an_engine_loads(
 ) -> Params:
     """Who runs an engine chooses model, quantisation and context."""
     return {"engine": "llama.cpp"}
+
+
+@mends("oom-model-too-large")
+def context_whose_cache_is_a_quarter(
+    _refused: Symptom = seen("llama-cache-not-given"), context: Symptom = seen("llama-tells-its-context"), _typed: Symptom = seen("llama-program-typed"),
+) -> Params:  # fmt: skip
+    """What the cache takes falls with the context: a power of two that is at most a quarter of what was asked for."""
+    fewer = 1 << (int(context.tokens) // 4).bit_length() - 1
+    if fewer < _LEAST_CONTEXT:
+        return {}
+    return {"shorter": f"-c {fewer}", "context": context.tokens}
 
 
 mends("oom-model-too-large")(cards_there)

@@ -2,7 +2,7 @@
 
 import re
 
-from rigup.diagnosis.rule import Params, Passes, Verdict, mends, one, seen, text_rule
+from rigup.diagnosis.rule import Every, Params, Passes, Verdict, every, mends, one, seen, text_rule
 from rigup.knowledge.cuda import toolkits_knowing, version_key
 from rigup.knowledge.cuda_libraries import toolkit_on_windows
 from rigup.knowledge.cuda_toolkits import conda_toolkit
@@ -61,6 +61,15 @@ def toolkit_that_fits(knew: Params, toolkit: Toolkit = one(name="cuda")) -> Para
     """One of that release is there, and is not the one that compiles."""
     fits = version_key(str(toolkit.version))[:2] == version_key(str(knew.get("want") or "0"))[:2]
     return {"home": toolkit.path, "to_be": None} if fits and toolkit.knows("path") and toolkit.path else {}
+
+
+@mends("nvcc-differs-from-torch-cuda")
+def module_that_the_cluster_offers(
+    knew: Params, offered: Every[Symptom] = every(Symptom, id="cuda-module-is-offered")
+) -> Params:
+    """A list of modules has one of torch's release, which needs neither root nor room; what a system keeps in /usr/local is then none of the job's."""
+    fits = [str(hit.module) for hit in offered if hit.version == knew.get("want")]
+    return {"offered": fits[0], "to_be": None} if fits else {}
 
 
 @mends("nvcc-differs-from-torch-cuda")

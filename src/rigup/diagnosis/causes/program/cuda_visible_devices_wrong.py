@@ -56,6 +56,18 @@ def mask_names_a_device_of_another_job(
     return beyond and usable > 0 and counted(mask, cards) and {"name": mask.name, "count": usable, "valid": shown}
 
 
+@text_rule("cuda-visible-devices-wrong", "likely")
+def mask_shows_fewer_than_there_are_and_somebody_misses_one(
+    mask: Variable = one(name=DEVICE_MASKS), torch: Torch = one(), _missed: Symptom = seen("fewer-cards-told"), cards: CardCount = one(mig=False),
+    job: JobRequest | None = None, slurm: Variable | None = one(name="SLURM_JOB_ID"),
+) -> Verdict:  # fmt: skip
+    """torch counts as many as the mask lets through, and the machine has more; a job's mask is its scheduler's."""
+    shown = len(chosen(mask.value or ""))
+    fewer = counted(mask, cards) and torch.get("devices") == shown < cards.count
+    told = {"name": mask.name, "some": mask.value, "shown": shown, "there": cards.count, "severity": "warning"}
+    return job is None and slurm is None and fewer and told
+
+
 @rule("cuda-visible-devices-wrong")
 def mask_names_an_unknown_uuid(mask: Variable = one(name=DEVICE_MASKS), cards: CardCount = one(mig=False)) -> Verdict:
     """A UUID, or its beginning, that no card has."""
