@@ -7,8 +7,8 @@ import pytest
 from answer_data import diagnose, typed
 from rigup.cli.report import text as report
 from rigup.fit import training
-from rigup.fit.quants import file_types
 from rigup.knowledge.abilities import abilities_named, has_ability
+from rigup.knowledge.model_shapes import file_types
 from rigup.knowledge.questions import Question, questions
 from rigup.knowledge.torch_builds import newest_build
 
@@ -92,7 +92,7 @@ SOUND = [
     ("Do I need the CUDA toolkit when I only use PyTorch?", torch("NVIDIA GeForce RTX 4090"), "toolkit-for-wheels", r"brings CUDA 12\.8"),
     ("Is this a problem? nvidia-smi shows CUDA 12.8 but nvcc says 12.4.", shown(), "versions-of-cuda-differ", r"three things"),
     ("Does everything look right?", torch("NVIDIA GeForce RTX 4090"), "is-all-well", r"torch 2\.9\.0\+cu128 reaches NVIDIA GeForce RTX 4090"),
-    ("What colour should the case of my workstation have?", torch("NVIDIA GeForce RTX 4090"), "no-answer-kept", r"no answer is kept"),
+    ("What colour should the case of my workstation have?", torch("NVIDIA GeForce RTX 4090"), "no-answer-kept", r"not answered here: no answer to it is kept"),
 ]  # fmt: skip
 
 
@@ -105,8 +105,9 @@ def test_it_is_answered_with_what_the_text_shows(answered, question, outputs, ex
     assert verdict in ("healthy", "unknown")
 
 
+CPU_BUILD = ">>> torch.__version__\n'2.9.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n" + shown()
 FAULTY = [
-    ("Do I need the CUDA toolkit when I only use PyTorch?", ">>> torch.__version__\n'2.9.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n" + shown()),
+    ("Should I update my driver?", CPU_BUILD),
     ("Does my T4 support bf16?", "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5."),
     ("Is it normal that nvidia-smi says this?", "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 570.133"),
     ("How do I free memory in the notebook?", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free."),
@@ -119,6 +120,16 @@ def test_beside_a_fault_nothing_is_answered(answered, question, outputs):
     verdict, answers = answered(question, outputs)
     assert verdict in ("broken", "degraded")
     assert answers == {}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("Do I need the CUDA toolkit when I only use PyTorch?", "toolkit-for-wheels"), ("And will a 13B model in 4 bit fit later?", "memory-for-a-model"), ("Do I need NVLink for a second card?", "nvlink-or-not")],
+)  # fmt: skip
+def test_what_holds_whatever_is_wrong_is_answered_beside_a_fault(answered, question, expected):
+    verdict, answers = answered(question, CPU_BUILD)
+    assert verdict == "broken"
+    assert expected in answers
 
 
 def test_what_belongs_to_a_fault_is_answered_beside_it(answered):
@@ -186,7 +197,7 @@ def test_the_figures_are_those_of_the_tables():
 
 
 def test_bytes_of_training_are_those_that_fit_reckons():
-    from rigup.diagnosis.shown import Training
+    from rigup.diagnosis.model_asked import Training
     from rigup.knowledge import tables
 
     rows = {row.id: row.bytes for row in tables.rows("questions", "training", Training)}

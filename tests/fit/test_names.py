@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rigup.cli import main
 from rigup.fit.config import shape_of
 from rigup.fit.errors import FitError
-from rigup.fit.names import file_type, named
-from rigup.fit.shapes import model_of, shapes
+from rigup.fit.names import named
+from rigup.fit.shapes import model_of
+from rigup.knowledge.model_shapes import file_type, shapes
 
 _PATH = Path(__file__).parent / "data" / "names.csv"
 _SHARE = 0.95

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from rigup.fit.errors import FitError
 from rigup.fit.names import named
-from rigup.fit.shapes import Shape, model_of
+from rigup.fit.shapes import model_of
 from rigup.fit.training import KINDS, OPTIMIZERS, PRECISIONS, SHARDINGS, Wish, largest_batch, training_step
+from rigup.knowledge.model_shapes import Shape
 
 _ROOT = Path(__file__).parents[2]
 _GIB = 1 << 30

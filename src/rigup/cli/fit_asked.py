@@ -20,7 +20,7 @@ _HUB, _OLLAMA = "https://huggingface.co", "https://registry.ollama.ai"
 def asked_of(word: str, kind: str, usual: str) -> "Asked | Pictured":
     """The model that is meant, as a type of file; of a name that tells none as the usual one. Raises FitError where there is none."""
     from rigup.fit.judge import Asked, requantised_as
-    from rigup.fit.quants import file_types
+    from rigup.knowledge.model_shapes import file_types
 
     known = {file_type.name.lower(): file_type.name for file_type in file_types()}
     if kind and kind.lower() not in known:

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable
 
-from rigup.diagnosis.shown import Look, look, maker, shown_names, system, values
+from rigup.diagnosis.looking import Look
+from rigup.diagnosis.shown import look, maker, shown_names, system, values
 from rigup.diagnosis.wording import filled, holes
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, Question, Told, asked_in, without_questions
@@ -15,6 +16,8 @@ from rigup.schemas.doctor import AnsweredQuestion
 
 _BLANK = lazy_regex(r"(?<=[。？！]) ")  # Chinese sentences follow each other without one
 _OUTPUT = 200  # characters of an output that is taken out of its text
+_MOST_ANSWERS = 3
+_MOST_OF_A_SENTENCE = 2
 _LEAST = 3  # characters of a sentence that is taken out of its text
 
 
@@ -30,25 +33,35 @@ def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = froze
         KnowledgeError: the table is malformed.
 
     """
-    return _told(
-        (one for one in _asked(texts, facts) if not one.row.last and (not loud or loud.intersection(one.row.beside))),
-        facts,
-    )
+    asked = [one for one in _asked(texts, facts) if not one.row.last and _may_be_told(one.row, loud)]
+    told = _told(asked, facts)
+    twice = {one.row.id for one in asked if any(answer.id in one.row.told_by for answer in told)}
+    kept: list[AnsweredQuestion] = []
+    for answer in (answer for answer in told if answer.id not in twice):
+        same = sum(other.asked == answer.asked for other in kept)
+        kept += [answer] if same < _MOST_OF_A_SENTENCE else []
+    return kept[:_MOST_ANSWERS]
 
 
-def assurances(texts: Iterable[Text], facts: Facts, explained: bool) -> list[AnsweredQuestion]:
+def _may_be_told(row: Question, loud: frozenset[str]) -> bool:
+    """Whether an answer is worth something beside what is wrong."""
+    return not loud or row.always or not loud.isdisjoint(row.beside)
+
+
+def assurances(texts: Iterable[Text], facts: Facts, explained: bool, complains: bool = False) -> list[AnsweredQuestion]:
     """What is said to who asks whether all is well, or what nothing is known of, where somebody knows that all is.
 
     Args:
         texts: as they were pasted.
         facts: all that was seen.
         explained: whether a message of theirs is explained as harmless: then the question is mostly of that.
+        complains: whether somebody says that something is wrong: then nobody is told that all is well.
 
     Raises:
         KnowledgeError: the table is malformed.
 
     """
-    last = (one for one in _asked(texts, facts) if one.row.last)
+    last = (one for one in _asked(texts, facts) if one.row.last and (one.row.complaint or not complains))
     return _told((one for one in last if not (explained and one.row.unless_explained)), facts)[:1]
 
 

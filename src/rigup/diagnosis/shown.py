@@ -1,19 +1,25 @@
 """What a text shows, and the tables know of it, that the answer to a question can name: the holes of its sentences."""
 
+import math
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-import msgspec
-
-from rigup.knowledge import tables
+from rigup.diagnosis.looking import Card, Look
+from rigup.diagnosis.model_asked import OF_MODELS, shown_memory, size_of
 from rigup.knowledge.abilities import Ability, abilities_named, has_ability
 from rigup.knowledge.compile import PEOPLE
-from rigup.knowledge.cuda import version_key
+from rigup.knowledge.cuda import cuda_of_driver, driver_carries, driver_minimum, version_key
 from rigup.knowledge.doctor_tables import signatures_of
+from rigup.knowledge.driver_choice import stable_branch
 from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.knowledge.gpus import Gpu as Product
+from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.pythons import pythons
 from rigup.knowledge.questions import Asked, spaced
+from rigup.knowledge.rocm import gfx_family
+from rigup.knowledge.speeds import data_sheet
 from rigup.knowledge.torch_builds import TorchBuild, index_url, newest_build
 from rigup.language import _
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, TensorFlow, Torch
@@ -25,55 +31,19 @@ _CARD = lazy_regex(
     r"(?:[a-z]{1,2})?\d{1,4}[a-z]?(?: ?(?:ti|super|xtx|xt|gre|pro|max|ultra|ada))?(?: super)?(?![A-Za-z0-9.])",
     re.IGNORECASE,
 )
-_PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
-_GIGABYTES = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,3}) ?(?:GB|GiB|G|ГБ|Гб)(?![A-Za-z])")
-_ROOM = 0.1  # share of a card's memory that has to be left beside the weights, for the context and the buffers
+_CUDA = lazy_regex(r"(?<![\d.])(?P<whole>1[0-3]\.\d)(?![\d])|\bcu(?P<major>1[0-3])(?P<minor>\d)\b")
+_REST, _PEAKS = 200, 1.25  # watts of a machine beside its cards, and the share for short peaks
+_HALF = 0.6  # of a card's memory, that leaves room for a larger batch
+_SERIES = ("RTX", "GTX")
+_BARE = 4  # digits of a product whose series people leave out
 _MOST_NAMES = 12  # of one question, that are looked up
-_GIB = 1 << 30
 _CUDNN_LONG, _CUDNN_UNIT = 90_000, 10_000  # from this number on a major release counts so much, before it a tenth
-
-
-class Card(NamedTuple):
-    """The cards that a question is about, all of one model; `number` of them, `vram` bytes each or 0."""
-
-    name: str
-    vendor: str
-    isa: str
-    vram: int
-    number: int = 1
-
-
-class Look(NamedTuple):
-    """A question, what was seen in its text, and the cards that it is about."""
-
-    asked: Asked
-    facts: Facts
-    card: Card | None
-
-
-class _Precision(msgspec.Struct, frozen=True):
-    """How people name a type of weights, and its row in the table of types; `usual`: "coarse" or "fine" where it is told of unasked."""
-
-    said: str
-    type: str
-    usual: str = ""
-
-
-class _Mixture(msgspec.Struct, frozen=True):
-    name: str
-    bits: float = 0.0
-
-
-class Training(msgspec.Struct, frozen=True):
-    """A way to train, and the bytes that it takes for each parameter beside activations."""
-
-    id: str
-    bytes: float
 
 
 def look(asked: Asked, facts: Facts) -> Look:
     """What is known where a question is asked."""
-    return Look(asked, facts, _named_card(asked.near, facts) or _only_card(facts))
+    named = None if asked.row.last else _named_card(asked.near, facts)  # those tell of the machine that is shown
+    return Look(asked, facts, named or _only_card(facts))
 
 
 def shown_names(facts: Facts) -> str:
@@ -117,21 +87,51 @@ def values(names: Iterable[str], seen: Look) -> dict[str, str]:
     return {**{name: value for name, value in known.items() if value}, **seen.asked.said}
 
 
+def _product(words: str) -> Product | None:
+    """The product that words of a question name; people leave the maker's word out."""
+    known = gpu_in_words(words)
+    if known and words[:_BARE].isdigit() and known[0].isa and len(words) >= _BARE:
+        series = (gpu_in_words(f"{series} {words}") for series in _SERIES)
+        return next((found[0] for found in series if found and found[0].source), known[0])
+    is_one = known and (known[0].isa or known[0].source) and len(words) > 1 and not words.isdigit()
+    return known[0] if known and is_one else None
+
+
+def _named_cards(near: str) -> list[Card]:
+    """The products that a question itself names, as far as the tables know them."""
+    found = [gpu for match in list(_CARD.finditer(spaced(near)))[:_MOST_NAMES] if (gpu := _product(match[0]))]
+    cards = [Card(gpu.name, gpu.vendor, gpu.isa or "", gpu.memory_bytes or 0) for gpu in found]
+    return list({card.name: card for card in cards}.values())
+
+
 def _named_card(near: str, facts: Facts) -> Card | None:
-    """The one card that the question itself names, as far as the tables know it."""
-    found: dict[str, Card] = {}
-    for match in list(_CARD.finditer(spaced(near)))[:_MOST_NAMES]:
-        known = gpu_in_words(match[0])
-        gpu = known[0] if known else None
-        if gpu and (gpu.isa or gpu.source) and not match[0].isdigit() | (len(match[0]) < 2):
-            found[gpu.isa or gpu.name] = Card(gpu.name, gpu.vendor, gpu.isa or "", gpu.memory_bytes or 0)
-        elif gpu and gpu.isa and len(match[0]) == 4:  # people leave the maker's word out
-            found[gpu.isa] = Card(gpu.name, gpu.vendor, gpu.isa, gpu.memory_bytes or 0)
-    if len(found) != 1:
+    """The one card that the question itself names, or the last of several of one chip."""
+    cards = _named_cards(near)
+    if len({card.isa or card.name for card in cards}) != 1:
         return None
-    card = next(iter(found.values()))
     own = _only_card(facts)
-    return own if own and own.vendor == card.vendor and own.isa == card.isa else card
+    return own if own and own.vendor == cards[-1].vendor and own.isa == cards[-1].isa else cards[-1]
+
+
+def _sheet_of(card: Card) -> str:
+    sheet = data_sheet(card.name, card.vram or None)
+    if not sheet or not sheet.bandwidth:
+        return ""
+    rate = sheet.rates.get("bfloat16") or sheet.rates.get("float16") or sheet.rates.get("float32")
+    parts = [
+        gibibytes(card.vram) if card.vram else "",
+        f"{sheet.bandwidth / 1e9:.0f} GB/s",
+        f"{rate / 1e12:.0f} TFLOP/s" if rate else "",
+    ]
+    return f"{card.name}: " + ", ".join(filter(None, parts))
+
+
+def _sheets(seen: Look) -> str:
+    """The data sheets of the cards that a question compares, the text's own among them where it names one alone."""
+    cards, own = _named_cards(seen.asked.near), _only_card(seen.facts)
+    compared = [own, *cards] if own and len(cards) == 1 and own.name != cards[0].name else cards
+    told = [sheet for card in compared if (sheet := _sheet_of(card))]
+    return "; ".join(told) if len(told) > 1 else ""
 
 
 def _only_card(facts: Facts) -> Card | None:
@@ -157,16 +157,8 @@ def _cards(seen: Look) -> str:
     return seen.card.name if seen.card.number == 1 else f"{seen.card.number} × {seen.card.name}"
 
 
-def _shown_memory(seen: Look) -> int:
-    """Bytes of memory that a model has: those of all cards, or those that the question names."""
-    if seen.card and seen.card.vram:
-        return seen.card.vram * seen.card.number
-    found = _GIGABYTES.search(spaced(seen.asked.near))
-    return int(found[1]) * _GIB if found else 0
-
-
 def _memory(seen: Look) -> str:
-    found = _shown_memory(seen)
+    found = shown_memory(seen)
     return gibibytes(found) if found else ""
 
 
@@ -200,7 +192,8 @@ def _driver(seen: Look) -> dict[str, str]:
     drivers = [driver for driver in seen.facts.of(Driver) if driver.get("version")]
     if len(drivers) != 1:
         return {}
-    return {"version": str(drivers[0].get("version")), "cuda": str(drivers[0].get("cuda") or "")}
+    version, own = str(drivers[0].get("version")), drivers[0].get("vendor") in (None, "nvidia")
+    return {"version": version, "cuda": str(drivers[0].get("cuda") or (own and cuda_of_driver(version)) or "")}
 
 
 def _torch(seen: Look, field: str) -> str:
@@ -249,46 +242,21 @@ def _less_power(seen: Look) -> str:
     return str(int(limit) * 4 // 50 * 10) if limit.isdecimal() else ""
 
 
-def _parameters(seen: Look) -> float:
-    """Of the model that is asked about, in thousand millions; 0 where none is named."""
-    found = _PARAMETERS.search(spaced(seen.asked.near))
-    return float(found[1].replace(",", ".")) if found else 0.0
+def _used_with_room(seen: Look) -> str:
+    """MiB in use, where that leaves room for a batch that is larger by half."""
+    used, whole = (seen.asked.said.get(name, "") for name in ("used", "whole"))
+    return used if used.isdecimal() and whole.isdecimal() and int(used) < _HALF * int(whole) else ""
 
 
-def _type(seen: Look) -> str:
-    rows = tables.rows("questions", "precision", _Precision)
-    near = spaced(seen.asked.near)
-    return next((row.type for row in rows if re.search(row.said, near, re.IGNORECASE)), "")
+def _supply(more: int) -> Callable[[Look], str]:
+    """Watts of a supply for the cards, so many more of them, and the rest of the machine."""
 
+    def watts(seen: Look) -> str:
+        limit, number = seen.asked.said.get("limit", ""), seen.card.number if seen.card else 0
+        need = (int(limit) * (number + more) + _REST) * _PEAKS if limit.isdecimal() and number else 0
+        return str(math.ceil(need / 50) * 50) if need else ""
 
-def _weights(seen: Look, of: str) -> int:
-    """Bytes of the model's weights in a type; 0 where model or type is not named."""
-    bits = next((row.bits for row in tables.rows("gguf_types", "file_type", _Mixture) if row.name == of), 0.0)
-    return int(_parameters(seen) * 1e9 * bits / 8)
-
-
-def _size(count: float) -> str:
-    return gibibytes(int(count)) if count else ""
-
-
-def _left(seen: Look, low: float, high: float) -> int:
-    """Bytes of memory that the weights leave, where that is so much of all memory; 0 where it is not."""
-    weights, have = _weights(seen, _type(seen) or _usual("coarse")), _shown_memory(seen)
-    left = have - weights
-    return left if weights and have and low * have <= left < high * have else 0
-
-
-def _usual(which: str) -> str:
-    """The type that is told of where none is named: the coarse one, or the fine one."""
-    return next(row.type for row in tables.rows("questions", "precision", _Precision) if row.usual == which)
-
-
-def _trained(way: str) -> Callable[[Look], str]:
-    def bytes_of(seen: Look) -> str:
-        rows = tables.rows("questions", "training", Training)
-        return _size(next(row.bytes for row in rows if row.id == way) * _parameters(seen) * 1e9)
-
-    return bytes_of
+    return watts
 
 
 def _older_cuda(seen: Look) -> str:
@@ -310,6 +278,45 @@ def _kinds(seen: Look) -> str:
     return ", ".join(sorted(names)) if len(names) > 1 else ""
 
 
+def _asked_cuda(seen: Look, runs: bool) -> str:
+    """The CUDA that the question names, where the driver of the text runs what is built for it, or where it does not."""
+    found, driver = _CUDA.search(seen.asked.near), _driver(seen).get("version")
+    if not found or not driver:
+        return ""
+    asked = found["whole"] or f"{found['major']}.{found['minor']}"
+    where = "windows" if system(seen) in ("windows", "wsl") else "linux"
+    return asked if driver_carries(driver, asked, where) is runs else ""
+
+
+def _driver_for_cuda(seen: Look) -> str:
+    where = "windows" if system(seen) in ("windows", "wsl") else "linux"
+    return driver_minimum(_asked_cuda(seen, runs=False), where) or ""
+
+
+def _listed(seen: Look, is_listed: bool) -> str:
+    """The chip, where AMD lists it for ROCm, or where it does not."""
+    target = gfx_family(_chip(seen)) if _chip(seen).startswith("gfx") else None
+    return _chip(seen) if target and target.rocm_official.startswith(("official", "listed")) is is_listed else ""
+
+
+def _last_branch(seen: Look) -> str:
+    """The last branch of drivers for the chip, where newer ones leave it out."""
+    branch = driver_branch_for(_chip(seen)) if _chip(seen).startswith("sm_") else None
+    return branch or ""
+
+
+def _served(seen: Look) -> str:
+    """The card, where present drivers serve it."""
+    known = seen.card and _chip(seen).startswith("sm_") and not _last_branch(seen)
+    return seen.card.name if seen.card and known else ""
+
+
+def _branch(seen: Look) -> str:
+    """A branch of drivers that the card has, newer than the one that is shown."""
+    own = _driver(seen).get("version", "")
+    return (stable_branch(own.partition(".")[0], [_chip(seen)]) or "") if own and _chip(seen) else ""
+
+
 KNOWN: dict[str, Callable[[Look], Any]] = {
     "card": lambda seen: seen.card and seen.card.name,
     "cards": _cards,
@@ -317,7 +324,7 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "chip": _chip,
     "capability": _capability,
     "memory": _memory,
-    "memory_each": lambda seen: _size(seen.card.vram) if seen.card and seen.card.number > 1 else "",
+    "memory_each": lambda seen: size_of(seen.card.vram) if seen.card and seen.card.number > 1 else "",
     "can": _can,
     "lacks": _lacks,
     "driver": lambda seen: _driver(seen).get("version"),
@@ -328,21 +335,23 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "works": _works,
     "torch_for_card": _torch_for_card,
     "pip_torch": _pip_torch,
-    "parameters": lambda seen: f"{_parameters(seen):g}" if _parameters(seen) else "",
-    "type": _type,
-    "weights": lambda seen: _size(_weights(seen, _type(seen))),
-    "weights_coarse": lambda seen: "" if _type(seen) else _size(_weights(seen, _usual("coarse"))),
-    "weights_fine": lambda seen: "" if _type(seen) else _size(_weights(seen, _usual("fine"))),
-    "coarse": lambda _seen: _usual("coarse"),
-    "fine": lambda _seen: _usual("fine"),
     "pythons": lambda seen: ", ".join(_pythons(seen)),
     "python": lambda seen: known[len(known) // 2] if (known := _pythons(seen)) else "",
     "watts": _less_power,
     "cudnn": _cudnn,
-    "left": lambda seen: _size(_left(seen, _ROOM, 1)),
-    "hardly_left": lambda seen: _size(_left(seen, 0, _ROOM)),
-    "short_of": lambda seen: _size(-_left(seen, -1e9, 0)),
-    "trained_full": _trained("full"),
-    "trained_lora": _trained("lora"),
-    "trained_qlora": _trained("qlora"),
+    "torch_pythons": lambda _seen: ", ".join(python for python in pythons("torch") if python[-1].isdigit()),
+    "cuda_that_runs": lambda seen: _asked_cuda(seen, runs=True),
+    "cuda_that_lacks": lambda seen: _asked_cuda(seen, runs=False),
+    "driver_for_cuda": _driver_for_cuda,
+    "listed_chip": lambda seen: _listed(seen, is_listed=True),
+    "unlisted_chip": lambda seen: _listed(seen, is_listed=False),
+    "last_branch": _last_branch,
+    "served_card": _served,
+    "branch": _branch,
+    "sheets": _sheets,
+    "used_with_room": _used_with_room,
+    "supply": _supply(0),
+    "supply_of_more": _supply(1),
+    "wanted_type": lambda seen: (seen.asked.said.get("wanted") or seen.asked.said.get("type", "")).lower(),
+    **OF_MODELS,
 }

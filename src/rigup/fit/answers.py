@@ -8,10 +8,10 @@ from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
 from rigup.fit.plan import Part, Plan, planned
 from rigup.fit.pools import HOST, Pool
-from rigup.fit.quants import FileType, file_types
 from rigup.fit.request import Request, refused_cache
 from rigup.fit.speed import decode
 from rigup.knowledge import gtt
+from rigup.knowledge.model_shapes import FileType, file_types
 from rigup.language import _
 from rigup.schemas import fit as schema
 

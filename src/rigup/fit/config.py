@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from rigup.fit.errors import FitError, HeaderError
-from rigup.fit.shapes import Shape
+from rigup.knowledge.model_shapes import Shape
 from rigup.language import _
 
 _MOST_BYTES = 4 << 20

@@ -13,14 +13,15 @@ from rigup.fit.errors import FitError, HeaderError
 from rigup.fit.gguf import Header, read_header
 from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
-from rigup.fit.names import USUAL, named
+from rigup.fit.names import named
 from rigup.fit.plan import Plan, engine_version
 from rigup.fit.pools import Pool
-from rigup.fit.quants import block, file_types
+from rigup.fit.quants import block
 from rigup.fit.request import Request, refused_cache
 from rigup.fit.shapes import model_of
 from rigup.fit.source import Local
 from rigup.fit.speed import decode, prefill
+from rigup.knowledge.model_shapes import USUAL, file_types
 from rigup.language import _
 from rigup.schemas import fit as schema
 

@@ -19,17 +19,6 @@ class Block(msgspec.Struct, frozen=True):
         return 8 * self.bytes / self.weights
 
 
-class FileType(msgspec.Struct, frozen=True):
-    """A mixture as people name it (Q4_K_M): its number in files, and bits a weight in a large dense model."""
-
-    number: int
-    name: str
-    bits: float
-    perplexity: float | None = None
-    """Points above the unquantised model's perplexity, where somebody measured it."""
-    source: str = ""
-
-
 @tables.remembered
 def _blocks() -> dict[int, Block]:
     return {row.number: row for row in tables.rows("gguf_types", "type", Block)}
@@ -58,8 +47,3 @@ def cache_bytes(name: str, count: int) -> int:
     """What so many numbers of a cache take."""
     row = block_named(name)
     return count * row.bytes // row.weights
-
-
-def file_types() -> tuple[FileType, ...]:
-    """All mixtures, the finest first."""
-    return tuple(sorted(tables.rows("gguf_types", "file_type", FileType), key=lambda row: -row.bits))

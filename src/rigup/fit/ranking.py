@@ -6,10 +6,10 @@ from rigup.fit.answers import fits
 from rigup.fit.model import Model
 from rigup.fit.plan import planned
 from rigup.fit.pools import Pool
-from rigup.fit.quants import file_types
 from rigup.fit.request import Request
-from rigup.fit.shapes import Shape, model_of, parameters, shapes
+from rigup.fit.shapes import model_of, parameters
 from rigup.fit.speed import decode
+from rigup.knowledge.model_shapes import Shape, file_types, shapes
 from rigup.schemas.fit import FitList, Ranked
 
 _OFFERED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q3_K_M")

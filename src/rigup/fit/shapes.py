@@ -3,76 +3,18 @@
 from collections.abc import Iterator
 from math import prod
 
-import msgspec
-
 from rigup.fit.gguf import Header, Tensor
 from rigup.fit.mixtures import requantised
 from rigup.fit.model import Model
-from rigup.fit.quants import block_named, file_types
-from rigup.knowledge import tables
+from rigup.fit.quants import block_named
+from rigup.knowledge.model_shapes import Shape, file_types
 
 _GAMMA = ("gemma2", "gemma3", "gemma3n")
 _NORMED_HEADS = ("qwen3", "qwen3moe", "gemma3", "qwen3next", "lfm2")
 _START = 1 << 20
 
 
-class State(msgspec.Struct, frozen=True):
-    """A recurrent layer's sizes."""
-
-    conv: int
-    inner: int
-    size: int
-    rank: int
-    groups: int = 0
-
-
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """A model's sizes in the table."""
-
-    name: str
-    architecture: str
-    size: str
-    names: list[str]
-    width: int
-    layers: int
-    heads: int
-    shared: int
-    inner: int
-    words: int
-    length: int
-    context: int
-    usual: bool = False
-    published: str = ""
-    """The type in which its maker publishes it, where that is a quantised one."""
-    tied: bool = False
-    factors: bool = False
-    window: int = 0
-    experts: int = 0
-    used: int = 0
-    narrow: int = 0
-    common: int = 0
-    beside: int = 0
-    dense: int = 0
-    asked: int = 0
-    rank: int = 0
-    turned: int = 0
-    plain: int = 0
-    value: int = 0
-    corrected: bool = False
-    state: State | None = None
-    every: int = 0
-    before: int = 0
-    attends: list[int] = []
-    uses: tuple[str, ...] = ("chat",)
-    """What it is for: chat, code, vision, embedding."""
-
-
 Named = tuple[str, tuple[int, ...]]
-
-
-def shapes() -> tuple[Shape, ...]:
-    """All well-known shapes."""
-    return tables.rows("model_shapes", "shape", Shape)
 
 
 def parameters(shape: Shape) -> int:

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 import msgspec
 
 from rigup.knowledge import tables
-from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.patterns import compiled, lazy_regex
 
 _LONGEST = 1200  # characters of a paragraph in which somebody asks
 _MOST = 40  # paragraphs of one text
-_MOST_ANSWERS = 2
+_MOST_KNOWN = 8  # questions of one text
 _BEFORE = 2  # sentences before the one that asks
 _AFTER = 1  # and after it, where it refers to something
 _OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it does not refer to those before it
@@ -63,10 +64,13 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
         example: a paragraph in which it is asked.
         near_miss: one in which it is not.
         beside: causes beside which it is answered, too; else only where nothing is wrong.
+        always: it is answered beside whatever is wrong: what is told of holds all the same.
+        told_by: ids of questions whose answers tell the same: beside one of them it is not answered.
         outputs: patterns of what programs print, all of which match in the text: then it is also asked by who only names the thing.
         about: patterns that then all match in a paragraph of people's words in which somebody asks or worries.
         share: the least and the greatest share of {used} in {whole}, where the text shows both; outside it the row is silent.
         unless_explained: it is not answered where a message of the text is explained as harmless.
+        complaint: of those that are `last` one that is answered to who complains, too: it promises nothing.
         last: it is answered only where no other is and something of `shows` can be told.
 
     """
@@ -84,11 +88,14 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     example: str
     near_miss: str
     beside: list[str] = []
+    always: bool = False
+    told_by: list[str] = []
     outputs: list[str] = []
     about: list[str] = []
     share: list[float] = []
     unless_explained: bool = False
     last: bool = False
+    complaint: bool = False
 
 
 class Asked(NamedTuple):
@@ -150,23 +157,23 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
         for row in _meant(rows, window, shown):
             asked.setdefault(row.id, window)
     seen = _shown(rows, text)
-    found = [Asked(row, *asked[row.id], _said(row, text)) for row in rows if row.id in asked]
-    others = [one for one in found if one.row.id not in {shown.row.id for shown in seen} and _lies_within(one)]
-    known = [*seen, *(one for one in others if not one.row.last)]
-    return (known or others)[:_MOST_ANSWERS]
+    of_outputs = {one.row.id for one in seen}
+    by_id = {row.id: row for row in rows}
+    found = [Asked(by_id[id_], *window, _said(by_id[id_], text)) for id_, window in asked.items()]
+    others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
+    known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
+    return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
 
 
 def _shown(rows: tuple[Question, ...], text: str) -> list[Asked]:
     """What is asked of outputs that the text itself shows, in whatever words."""
     rows = tuple(
-        row for row in rows if row.outputs and all(re.search(form, text, re.MULTILINE) for form in row.outputs)
+        row for row in rows if row.outputs and all(form_of(form, re.MULTILINE).search(text) for form in row.outputs)
     )
     paragraphs = list(_worries(text)) if rows else []
     found = []
     for row in rows:
-        about = next(
-            (one for one in paragraphs if all(re.search(form, spaced(one), re.IGNORECASE) for form in row.about)), ""
-        )
+        about = next((one for one in paragraphs if all(form_of(form).search(spaced(one)) for form in row.about)), "")
         one = Asked(row, about, about, _said(row, text), shown=True)
         found += [one] if about and _lies_within(one) else []
     return found
@@ -179,6 +186,12 @@ def _worries(text: str) -> Iterator[str]:
         own = "\n".join(line for line in paragraph[:_LONGEST].splitlines() if not _TYPED.match(line))
         if any(form.search(own) for form in forms):
             yield own
+
+
+@cache
+def form_of(regex: str, flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    """One of the table's patterns; people write letters of either case."""
+    return compiled(regex, flags)
 
 
 def without_questions(text: str) -> str:
@@ -195,7 +208,7 @@ def without_questions(text: str) -> str:
 
 def _forms(*arrays: str) -> list[re.Pattern[str]]:
     rows = (row for array in arrays for row in tables.rows("questions", array, _Asking))
-    return [re.compile(row.regex, re.IGNORECASE) for row in rows]
+    return [form_of(row.regex) for row in rows]
 
 
 def _lies_within(asked: Asked) -> bool:
@@ -231,15 +244,21 @@ def _meant(rows: tuple[Question, ...], window: _Window, shown: str) -> list[Ques
     """Those that the sentence asks, together with those around it where it refers to them; of them with commands only what it holds most of in its own words."""
     sentence, near = spaced(window.sentence), spaced(window.near)
     least = 0.0 if _refers(sentence) else _OWN
-    fitting = [row for row in rows if not _is_ruled_out(row, near) and _share(row, near + "\n" + shown) == 1 and _share(row, sentence) >= least]  # fmt: skip
-    most = max((_share(row, sentence) for row in fitting if not row.last), default=0.0)
-    return [row for row in fitting if not row.lines or _share(row, sentence) >= most]
+    own = {row.id: _share(row, sentence) for row in rows}
+    fitting = [
+        row
+        for row in rows
+        if own[row.id] >= least and not _is_ruled_out(row, near) and _share(row, near + "\n" + shown) == 1
+    ]
+    most = max((own[row.id] for row in fitting if not row.last), default=0.0)
+    kept = [row for row in fitting if row.last or not row.lines or own[row.id] >= most]
+    return sorted(kept, key=lambda row: -own[row.id])
 
 
 def _refers(sentence: str) -> bool:
     """Whether it asks of what stands around it ("How do I keep it?"), and has nothing of its own to ask of."""
     rows = tables.rows("questions", "reference", _Asking)
-    return any(re.search(row.regex, sentence, re.IGNORECASE) for row in rows)
+    return any(form_of(row.regex).search(sentence) for row in rows)
 
 
 def spaced(text: str) -> str:
@@ -248,12 +267,12 @@ def spaced(text: str) -> str:
 
 
 def _is_ruled_out(row: Question, text: str) -> bool:
-    return not all(re.search(form, text, re.IGNORECASE) for form in row.asks if form.startswith(_OF_WORDS))
+    return not all(form_of(form).search(text) for form in row.asks if form.startswith(_OF_WORDS))
 
 
 def _share(row: Question, text: str) -> float:
     """The share of its patterns that match, without those that are of the words alone."""
-    found = [bool(re.search(form, text, re.IGNORECASE)) for form in row.asks if not form.startswith(_OF_WORDS)]
+    found = [bool(form_of(form).search(text)) for form in row.asks if not form.startswith(_OF_WORDS)]
     return sum(found) / len(found)
 
 
@@ -261,6 +280,6 @@ def _said(row: Question, text: str) -> dict[str, str]:
     """What the first match of each pattern says; of two that name the same the first."""
     said: dict[str, str] = {}
     for form in row.fills:
-        if found := re.search(form, text):
+        if found := form_of(form, re.MULTILINE).search(text):
             said = {**{name: value for name, value in found.groupdict().items() if value}, **said}
     return said

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from rigup.fit.hub import Found, is_companion, of_listing
-from rigup.fit.quants import file_types
+from rigup.knowledge.model_shapes import file_types
 from rigup.language import _
 from rigup.llm.hub.errors import ModelError, WrongNameError
 

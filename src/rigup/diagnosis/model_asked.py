@@ -1,0 +1,310 @@
+"""What is told of a model that a question is about, on the cards that the text shows: its weights, its cache, its speed."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from rigup.diagnosis.looking import Look
+from rigup.knowledge import tables
+from rigup.knowledge.model_shapes import Shape, file_type, file_types, model_meant
+from rigup.knowledge.patterns import lazy_regex
+from rigup.knowledge.questions import spaced
+from rigup.knowledge.speeds import data_sheet
+from rigup.sizes import gibibytes
+
+_PARAMETERS = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,4}(?:[.,]\d{1,2})?) ?[bBБ](?![A-Za-z])")
+_SIZE = lazy_regex(r"(\d{1,4}(?:\.\d{1,2})?)b")
+_ACTIVE = lazy_regex(r"-a(\d{1,3}(?:\.\d{1,2})?)b")
+_GIGABYTES = lazy_regex(r"(?<![A-Za-z0-9.])(\d{1,3}) ?(?:GB|GiB|G|ГБ|Гб)(?![A-Za-z])")
+_TOKENS = lazy_regex(
+    r"(?<![\w.])(\d{1,4}) ?[kK](?![A-Za-z])|(?<![\w.])(\d{1,3}[ ,.]?\d{3})(?![\w.])[^\n.?!]{0,20}(?:tokens?|ctx|context|токен|контекст|上下文|コンテキスト)"
+    r"|(?:ctx|context|num_ctx|контекст\w*|上下文|コンテキスト)[^\n\d.?!]{0,20}(\d{4,6})(?!\d)",
+    re.IGNORECASE,
+)
+_ROOM = 0.1  # share of a card's memory that has to be left beside the weights, for the context and the buffers
+_RUNTIME = 1 << 30  # bytes that an engine takes beside weights and cache, at most, for contexts of usual length
+_NUMBER = 2  # bytes of each of a cache's numbers, unless told otherwise
+_PAGE = 256  # tokens, of which lengths are multiples where they are no thousands
+_STEP = 1000  # tokens to which a length is rounded
+_THOUSAND = 1024  # tokens of "16k"
+_LEAST_CONTEXT = 2000
+_GIB = 1 << 30
+_USUAL_SHARE = 1 / 3  # of the peak, that training reaches
+_OPERATIONS = 6  # of training, for each weight and token
+_LOW = 0.75  # share of the least usual rate below which one is told to be low
+_OF_A_PC = 60e9  # bytes a second of two channels of main memory
+_SMALL_MAC = 36  # GB up to which the GPU gets two thirds
+
+
+class _Precision(msgspec.Struct, frozen=True):
+    """How people name a type of weights, and its row in the table of types; `usual`: "coarse" or "fine" where it is told of unasked."""
+
+    said: str
+    type: str
+    usual: str = ""
+
+
+class Training(msgspec.Struct, frozen=True):
+    """A way to train, and the bytes that it takes for each parameter beside activations."""
+
+    id: str
+    bytes: float
+
+
+class _Decode(msgspec.Struct, frozen=True):
+    kind: str
+    fixed: float
+    share: float
+    low: float
+    high: float
+    layer: float = 0.0
+    backend: str = ""
+
+
+def shown_memory(seen: Look) -> int:
+    """Bytes of memory that a model has: those of all cards, or those that the question names."""
+    if seen.card and seen.card.vram:
+        return seen.card.vram * seen.card.number
+    found = _GIGABYTES.search(spaced(seen.asked.near))
+    return int(found[1]) * _GIB if found else 0
+
+
+def size_of(count: float) -> str:
+    """So many bytes in words; "" for none."""
+    return gibibytes(int(count)) if count else ""
+
+
+def _shape(seen: Look) -> Shape | None:
+    """The well-known model that the question names, or that an output of the text does."""
+    for said in (spaced(seen.asked.near), seen.asked.said.get("model", "")):
+        for line in said.splitlines()[::-1]:
+            if _SIZE.search(line.lower()) and (meant := model_meant(line)):
+                return meant.shape
+    return None
+
+
+def _model(seen: Look) -> str:
+    shape = _shape(seen)
+    return shape.name if shape else ""
+
+
+def _parameters(seen: Look) -> float:
+    """Of the model that is asked about, in thousand millions; 0 where none is named."""
+    found = _PARAMETERS.search(spaced(seen.asked.near)) or _SIZE.fullmatch(
+        shape.size if (shape := _shape(seen)) else ""
+    )
+    return float(found[1].replace(",", ".")) if found else 0.0
+
+
+def _type(seen: Look) -> str:
+    rows = tables.rows("questions", "precision", _Precision)
+    near = spaced(seen.asked.near)
+    said = (row.type for row in rows if re.search(row.said, near, re.IGNORECASE))
+    return file_type(near.lower())[0] or next(said, "")
+
+
+def _usual(which: str) -> str:
+    """The type that is told of where none is named: the coarse one, or the fine one."""
+    return next(row.type for row in tables.rows("questions", "precision", _Precision) if row.usual == which)
+
+
+def _likely_type(seen: Look) -> str:
+    return _type(seen) or _usual("coarse")
+
+
+def _bytes_each(of: str) -> float:
+    """Bytes of a weight of a type."""
+    return next((row.bits for row in file_types() if row.name == of), 0.0) / 8
+
+
+def _weights(seen: Look, of: str) -> int:
+    """Bytes of the model's weights in a type; 0 where model or type is not named."""
+    return int(_parameters(seen) * 1e9 * _bytes_each(of))
+
+
+def _left(seen: Look, low: float, high: float) -> int:
+    """Bytes of memory that the weights leave, where that is so much of all memory; 0 where it is not."""
+    weights, have = _weights(seen, _likely_type(seen)), shown_memory(seen)
+    left = have - weights
+    return left if weights and have and low * have <= left < high * have else 0
+
+
+def _largest(of: str) -> Callable[[Look], str]:
+    """The parameters, in thousand millions, of the largest model that the memory holds in a type with room for a context."""
+
+    def count(seen: Look) -> str:
+        most = shown_memory(seen) * (1 - 2 * _ROOM) / _bytes_each(_usual(of)) / 1e9
+        return f"{most:.0f}" if most >= 1 else ""
+
+    return count
+
+
+def _token(seen: Look) -> int:
+    """Bytes of the cache for one token, of models all of whose layers keep all that went before; 0 for others."""
+    shape = _shape(seen)
+    plain = shape and not (shape.window or shape.rank or shape.state or shape.every or shape.attends)
+    return 2 * _NUMBER * shape.layers * shape.shared * shape.length if shape and plain else 0
+
+
+def _asked_tokens(seen: Look) -> int:
+    """The length of context that the question names."""
+    found = _TOKENS.search(spaced(seen.asked.sentence)) or _TOKENS.search(spaced(seen.asked.near))
+    if not found:
+        return 0
+    thousands, written, behind = found.groups()
+    tokens = int(thousands) * _THOUSAND if thousands else int(re.sub(r"\D", "", written or behind))
+    return tokens if not tokens % _STEP or not tokens % _PAGE else 0  # else it is a card's number
+
+
+def _most_tokens(seen: Look) -> int:
+    """How many tokens of context have room beside the weights."""
+    each, shape = _token(seen), _shape(seen)
+    room = _left(seen, 0, 1) - _RUNTIME
+    return min(room // each, shape.context) if each and shape and room > 0 else 0
+
+
+def _context(seen: Look) -> str:
+    most = _most_tokens(seen) // _STEP * _STEP
+    return f"{most:,}".replace(",", " ") if most >= _LEAST_CONTEXT else ""
+
+
+def _asked_context(seen: Look, fits: bool) -> str:
+    """The named length in tokens, where it fits, or where it does not."""
+    asked, most = _asked_tokens(seen), _most_tokens(seen)
+    known = asked and _token(seen) and shown_memory(seen)
+    return f"{asked:,}".replace(",", " ") if known and (asked <= most) is fits else ""
+
+
+def _rates(seen: Look) -> tuple[float, float, float]:
+    """Tokens a second, the least and the most that are usual, and bytes a second of the memory; zeros where nobody knows."""
+    shape, sheet = _shape(seen), seen.card and data_sheet(seen.card.name, seen.card.vram or None)
+    experts = bool(shape and shape.experts)
+    active = _ACTIVE.search(shape.name if shape else "")
+    count = float(active[1]) if active else 0.0 if experts else _parameters(seen)
+    if not (sheet and sheet.bandwidth and count):
+        return 0.0, 0.0, 0.0
+    backend = "metal" if seen.card and seen.card.vendor == "apple" else ""
+    rows = [
+        row for row in tables.rows("engine_speed", "decode", _Decode) if row.kind == ("experts" if experts else "dense")
+    ]
+    row = next((row for row in rows if row.backend == backend), rows[0])
+    read = count * 1e9 * _bytes_each(_likely_type(seen))
+    time = row.fixed + row.layer * (shape.layers if shape else 0) + read / (row.share * sheet.bandwidth)
+    return row.low / time, row.high / time, sheet.bandwidth
+
+
+def _rate(which: int) -> Callable[[Look], str]:
+    return lambda seen: f"{rate:.0f}" if (rate := _rates(seen)[which]) >= 1 else ""
+
+
+def _measured(seen: Look, low: float, high: float) -> str:
+    """The rate that the text shows, where it is between these shares of what is usual."""
+    least, most, _bandwidth = _rates(seen)
+    said = seen.asked.said.get("rate", "").replace(",", ".")
+    return said if said and least and low * least <= float(said) < high * most else ""
+
+
+def _bandwidth(seen: Look) -> float:
+    """Bytes a second of the card's memory, by its data sheet; 0 where it is not known."""
+    sheet = seen.card and data_sheet(seen.card.name, seen.card.vram or None)
+    return (sheet.bandwidth or 0.0) if sheet else 0.0
+
+
+def _slower(share: float) -> Callable[[Look], str]:
+    """How many times as long a token takes with so large a share of the weights in the memory of a usual PC."""
+
+    def times(seen: Look) -> str:
+        bandwidth = _bandwidth(seen)
+        return f"{share * bandwidth / _OF_A_PC + 1 - share:.1f}" if bandwidth > _OF_A_PC else ""
+
+    return times
+
+
+def _peak(seen: Look) -> float:
+    """Operations a second in 16 bits, by the data sheet; 0 where they are not known."""
+    sheet = seen.card and data_sheet(seen.card.name, seen.card.vram or None)
+    return (sheet.rates.get("bfloat16") or sheet.rates.get("float16") or 0.0) if sheet else 0.0
+
+
+def _tokens_an_hour(seen: Look) -> str:
+    """Millions of tokens that are trained on in an hour, at the usual share of the peak."""
+    weights = _parameters(seen) * 1e9
+    rate = _peak(seen) * _USUAL_SHARE / (_OPERATIONS * weights) * 3600 / 1e6 if weights else 0.0
+    return f"{rate:.3g}" if rate else ""
+
+
+def _cards_that_hold(seen: Look) -> str:
+    """How many cards like those that are shown hold the weights with some room."""
+    each = seen.card.vram if seen.card else 0
+    return str(math.ceil(_weights(seen, _likely_type(seen)) / (each * (1 - _ROOM)))) if each else ""
+
+
+def _of_a_mac(seen: Look) -> int:
+    """Gigabytes that macOS lets the GPU hold of those that the question names."""
+    found = _GIGABYTES.search(spaced(seen.asked.near))
+    whole = int(found[1]) if found else 0
+    return whole * 2 // 3 if whole <= _SMALL_MAC else whole * 3 // 4
+
+
+def _named_memory(seen: Look) -> str:
+    found = _GIGABYTES.search(spaced(seen.asked.near))
+    return found[1] if found else ""
+
+
+def _mac_limit(seen: Look) -> str:
+    """MiB that may be lent to the GPU beside a system that works: all but an eighth, and but 8 GB at least."""
+    whole = int(_named_memory(seen) or 0)
+    left = whole - max(8, whole // 8)
+    return str(left * 1024) if left > _of_a_mac(seen) else ""
+
+
+def _trained(way: str) -> Callable[[Look], str]:
+    def bytes_of(seen: Look) -> str:
+        rows = tables.rows("questions", "training", Training)
+        return size_of(next(row.bytes for row in rows if row.id == way) * _parameters(seen) * 1e9)
+
+    return bytes_of
+
+
+OF_MODELS: dict[str, Callable[[Look], Any]] = {
+    "model": _model,
+    "parameters": lambda seen: f"{_parameters(seen):g}" if _parameters(seen) else "",
+    "type": _type,
+    "likely_type": _likely_type,
+    "weights": lambda seen: size_of(_weights(seen, _type(seen))),
+    "weights_likely": lambda seen: size_of(_weights(seen, _likely_type(seen))),
+    "weights_coarse": lambda seen: "" if _type(seen) else size_of(_weights(seen, _usual("coarse"))),
+    "weights_fine": lambda seen: "" if _type(seen) else size_of(_weights(seen, _usual("fine"))),
+    "coarse": lambda _seen: _usual("coarse"),
+    "fine": lambda _seen: _usual("fine"),
+    "left": lambda seen: size_of(_left(seen, _ROOM, 1)),
+    "hardly_left": lambda seen: size_of(_left(seen, 0, _ROOM)),
+    "short_of": lambda seen: size_of(-_left(seen, -1e9, 0)),
+    "largest_coarse": _largest("coarse"),
+    "largest_fine": _largest("fine"),
+    "cache_of_a_token": lambda seen: f"{_token(seen) / 1024:.0f}" if _token(seen) else "",
+    "context": _context,
+    "context_that_fits": lambda seen: _asked_context(seen, fits=True),
+    "context_too_long": lambda seen: _asked_context(seen, fits=False),
+    "context_bytes": lambda seen: size_of(_asked_tokens(seen) * _token(seen)),
+    "rate_low": _rate(0),
+    "rate_high": _rate(1),
+    "bandwidth": lambda seen: f"{_rates(seen)[2] / 1e9:.0f}" if _rates(seen)[2] else "",
+    "rate_that_fits": lambda seen: _measured(seen, _LOW, 1e9),
+    "rate_too_low": lambda seen: _measured(seen, 0.0, _LOW),
+    "bandwidth_of_card": lambda seen: f"{_bandwidth(seen) / 1e9:.0f}" if _bandwidth(seen) else "",
+    "slower_by_a_tenth": _slower(1 / 10),
+    "slower_by_a_third": _slower(1 / 3),
+    "peak": lambda seen: f"{_peak(seen) / 1e12:.0f}" if _peak(seen) else "",
+    "tokens_an_hour": _tokens_an_hour,
+    "cards_that_hold": _cards_that_hold,
+    "named_memory": _named_memory,
+    "share_of_a_mac": lambda seen: str(_of_a_mac(seen) or ""),
+    "mac_limit": _mac_limit,
+    "trained_full": _trained("full"),
+    "trained_lora": _trained("lora"),
+    "trained_qlora": _trained("qlora"),
+}
