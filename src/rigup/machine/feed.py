@@ -66,7 +66,7 @@ def _pieces(
             continue
         seen = place._replace(process=_owner(query, path)) if isinstance(query, File) and query.process else place
         body = without_escapes(answer.body) if isinstance(query, Run) else answer.body  # rocminfo colours its head
-        text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit)
+        text = Text(path, body, seen, whole=True, rank=reader.rank, exit_status=answer.exit, of_host=True)
         text.fresh, text.asked, text.who = True, shown(query), reader.matched
         yield text
 

@@ -4,12 +4,11 @@ import contextlib
 import functools
 import os
 import stat
-import subprocess
-import threading
 
 from rigup.machine.folders import Folders
 from rigup.machine.globbing import paths_like
 from rigup.machine.host import LIMIT, Answer, Recorded
+from rigup.machine.programs import answer_of
 from rigup.machine.readable import OddNames, readable
 
 _MANY = 100  # names in a folder: to list it again costs less than to look below each
@@ -112,18 +111,8 @@ class Local:
         argv = tuple(self._odd.real(word) if word.startswith("/") else word for word in argv)
         if not (program := self.program(argv[0])):  # cheaper than a process that fails to start
             return Answer(None, "absent", exit=127)
-        try:
-            process = subprocess.Popen(
-                argv, executable=program if os.name == "posix" else None, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                env={**os.environ, **SETTLED, "PATH": _search()}, start_new_session=os.name == "posix",
-            )  # fmt: skip
-        except FileNotFoundError:  # what its first line names, or its loader, is not there; or it has just gone
-            if not os.path.exists(program):
-                return Answer(None, "absent", exit=127)
-            return Answer(None, "refused", "its interpreter is not there", exit=126)
-        except (OSError, ValueError) as error:
-            return Answer(None, "refused", getattr(error, "strerror", None) or type(error).__name__, exit=126)
-        return _finish(process, seconds, self._most)
+        environment = {**os.environ, **SETTLED, "PATH": _search()}
+        return answer_of(program, argv, environment, seconds, self._most)
 
     def program(self, name: str) -> str | None:
         """The file of a program; None where there is none."""
@@ -195,45 +184,6 @@ def _program(name: str, search: str) -> str | None:
         return shutil.which(name, path=search)
     candidates = [name] if "/" in name else [os.path.join(folder, name) for folder in search.split(os.pathsep)]
     return next((path for path in candidates if os.access(path, os.X_OK) and not os.path.isdir(path)), None)
-
-
-def _finish(process: "subprocess.Popen[bytes]", seconds: float, most: int = LIMIT) -> Answer:
-    """What it printed, as far as the limits let it: neither a hanging nor a chattering program holds us up."""
-    late, cut = threading.Event(), 0
-
-    def end_late() -> None:
-        late.set()
-        _end(process)
-
-    timer = threading.Timer(seconds, end_late)
-    timer.daemon = True
-    timer.start()
-    try:
-        output = process.stdout.read(most) if process.stdout else b""
-        if len(output) >= most:
-            cut = 141  # as where nobody reads on
-            _end(process)
-        process.wait(timeout=1)
-    except subprocess.TimeoutExpired:  # it closed its output and runs on
-        cut = 124
-        _end(process)
-        process.wait()
-    finally:
-        timer.cancel()
-        if process.stdout:
-            process.stdout.close()
-    if late.is_set():
-        return Answer(None, "refused", "no answer in " + str(seconds) + " s", exit=124)
-    return Answer(output.decode("utf-8", "replace"), exit=cut or process.returncode or 0)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End a program that we started, with its children."""
-    with contextlib.suppress(OSError):
-        if os.name == "posix":
-            os.killpg(process.pid, 9)
-        else:
-            process.kill()
 
 
 def ls_line(mode: int, owner: str, group: str, path: str) -> str:

@@ -46,15 +46,16 @@ class Text:
     """What one source says.
 
     `whole` tells that it was read whole, so that what is not in it is absent. `rank` is how far it is
-    to be believed against another source. `lines` maps its lines to the source's, where it was cut out.
+    to be believed against another source. `lines` maps its lines to the source's, where it was cut out. What comes `of_host`
+    is readable.
     """
 
     def __init__(
         self, source: str, body: str, place: Place = Place(), whole: bool = False, rank: int = 0,
-        lines: list[int] | None = None, exit_status: int = 0,
+        lines: list[int] | None = None, exit_status: int = 0, of_host: bool = False,
     ) -> None:  # fmt: skip
         self.source, self.given, self.whole = source, place, whole
-        self.body = body if body.isascii() else readable(body)
+        self.body = body if of_host or body.isascii() else readable(body)
         self.rank, self.lines, self.exit_status = rank, lines, exit_status
         self.fresh = False  # read for one reader alone; a pasted text is seen by several
         self.asked = ""  # the input that asked for it
