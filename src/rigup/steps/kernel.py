@@ -154,6 +154,10 @@ KINDS: dict[str, Kind] = {
         _("driver, kernel and card are in the hands of who rents this machine out: save what is needed, end this instance, rent another one, and show the provider what is shown here"),
         (), "by-hand", undo=(),
     ),
+    "ask-for-option-when-renting": Kind(
+        _("the container is started by who rents the machine out: look for {option} among the options of its template, else rent one that gives more"),
+        ("option",), "by-hand", undo=(),
+    ),
     "rent-machine-with-driver": Kind(
         _("the driver is in the hands of who rents this machine out: rent one whose {vendor} driver is {branch} or newer; offers tell the driver, or the CUDA that it carries, and can be filtered by it"),
         ("vendor", "branch"), "by-hand", undo=(),

@@ -131,6 +131,14 @@ KINDS: dict[str, Kind] = {
         _("import {package} before all other libraries of the program"), ("package",), "by-hand", undo=()
     ),
     "call-first": Kind(_("let the program call {call} before it uses the GPU"), ("call",), "by-hand", undo=()),
+    "load-in-the-process": Kind(
+        _(
+            "meanwhile, in the program: give {call} num_workers=0; the process then loads its data itself, slower, and needs no shared memory for it"
+        ),
+        ("call",),
+        "by-hand",
+        undo=(),
+    ),
     "use-fewer-workers": Kind(_("start fewer worker processes"), (), "by-hand", undo=()),
     "fewer-workers": Kind(_("start fewer worker processes"), ("part",), "by-hand", undo=()),
     "smaller-ollama-model": Kind(

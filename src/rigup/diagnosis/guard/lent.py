@@ -5,7 +5,7 @@ from rigup.steps import KINDS, Step, make
 
 _OF_THE_HOST = ("kernel", "host-of-container", "every-node", "every-gpu-node")
 _OF_THE_CARD = (
-    "power-cycle", "other-slot", "check-supply", "cool-card", "cool-card-by-sensors", "cool-passive-card", "replace-card", "enlarge-bars", "change-firmware", "slot-of-processor",
+    "power-cycle", "other-slot", "check-supply", "cool-card", "cool-card-by-sensors", "cool-passive-card", "replace-card", "replace-card-later", "enlarge-bars", "change-firmware", "slot-of-processor",
     "newer-board", "slot-with-all-lanes", "slot-at-full-speed", "switch-secure-boot-off",
 )  # fmt: skip
 _CHOSEN_BY_WHO_RENTS = "image-"  # beginning of the kinds that choose or build the image
@@ -14,6 +14,7 @@ _INSTEAD = {
     "container": "rent-another-machine",
     "machine": "move-cloud-machine",
 }
+_LEAVING = (*_INSTEAD.values(), "rent-machine-with-driver", "ask-for-option-when-renting")
 
 
 def left_to_its_owner(steps: list[Step], setting: Setting) -> list[Step]:
@@ -24,12 +25,15 @@ def left_to_its_owner(steps: list[Step], setting: Setting) -> list[Step]:
     if driver and setting.lent == "container":
         least = driver.get("least") or driver["branch"]
         return [make("rent-machine-with-driver", {"vendor": driver["vendor"], "branch": least}, KINDS)]
+    option = next((step.params["option"] for step in steps if step.kind == "container-option"), "")
+    if option and setting.lent == "container":
+        return [make("ask-for-option-when-renting", {"option": option}, KINDS)]
     return [make(_INSTEAD[setting.lent], {}, KINDS)]
 
 
 def is_left(steps: list[Step]) -> bool:
     """Whether a way leaves the machine, which comes after all that mends it in its place."""
-    return any(step.kind in _INSTEAD.values() or step.kind == "rent-machine-with-driver" for step in steps)
+    return any(step.kind in _LEAVING for step in steps)
 
 
 def _is_the_owners(step: Step, setting: Setting) -> bool:

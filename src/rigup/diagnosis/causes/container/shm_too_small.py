@@ -45,3 +45,11 @@ def how_shared_memory_is_asked_for(knew: Params, _any: World | None = None) -> P
     shared = asked("shm-of-host", str(knew.get("starter") or "docker"))
     sized = asking(knew, "shm")
     return {**sized, **(asking(knew, "shm-of-host", "shared_") if shared or "option" in sized else {})}
+
+
+@mends("shm-too-small")
+def data_without_shared_memory(
+    _lent: Symptom = seen(tag="lent-container hosted-notebook"), _loader: Symptom = seen("dataloader-bus-error")
+) -> Params:
+    """Who rents a container starts it not themselves."""
+    return {"loader": "DataLoader"}
