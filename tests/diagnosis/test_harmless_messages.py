@@ -41,9 +41,9 @@ def test_each_is_named_from_its_own_example(tmp_path):
 
 def test_the_report_and_the_page_say_what_it_means(tmp_path):
     answer, messages = named(tmp_path, f"Is this bad? My first run with two cards.\n{THREADS}\n")
-    assert answer["verdict"] == "unknown"
+    assert answer["verdict"] == "healthy"
     meaning = messages["torchrun-sets-omp-threads"]["meaning"]
-    assert "Nothing wrong was found" in text(typed(answer))
+    assert "the messages below (torchrun) are known" in " ".join(text(typed(answer), here=False).split())
     assert meaning[:30] in " ".join(text(typed(answer)).split())
     assert meaning[:30] in page(typed(answer))
 
@@ -53,6 +53,55 @@ def test_beside_what_is_wrong_it_is_not_worth_a_word(tmp_path):
     answer, messages = named(tmp_path, f"{THREADS}\n{out_of_memory}\n")
     assert answer["findings"]
     assert messages == {}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "It prints this at each start, is my installation broken?",
+        'I see a "Failed" and an error here. Should I worry?',
+        "Меня смущает это предупреждение, установка сломана?",
+        "是不是没装好？",
+    ],
+)
+def test_who_worries_over_it_alone_is_told_that_all_is_well(tmp_path, words):
+    answer, _messages = named(tmp_path, f"{words}\n\n{THREADS}\n")
+    assert answer["verdict"] == "healthy"
+    assert answer["near"] == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "Then it hangs at the first step.",
+        "Is this why it crashes?",
+        "为什么训练很慢？",
+        "Из-за этого всё зависает?",
+        "loader: could not open the index",
+        "SomeError: the shard is broken",
+    ],
+)
+def test_beside_a_complaint_of_something_else_nothing_is_called_well(tmp_path, beside):
+    answer, messages = named(tmp_path, f"It prints this.\n{THREADS}\n{beside}\n")
+    assert answer["verdict"] != "healthy"
+    assert "torchrun-sets-omp-threads" in messages or answer["findings"]
+
+
+def test_the_same_message_said_again_in_other_words_is_no_complaint(tmp_path):
+    lines = [
+        f"E external/local_xla/xla/stream_executor/cuda/cuda_{name}.cc:485] Unable to register {plugin} factory: Attempting to register "
+        f"factory for plugin {plugin} when one has already been registered"
+        for name, plugin in (("fft", "cuFFT"), ("dnn", "cuDNN"), ("blas", "cuBLAS"))
+    ]
+    answer, _messages = named(tmp_path, "\n".join(["Is that bad?", *lines]))
+    assert answer["verdict"] == "healthy"
+
+
+@pytest.mark.parametrize(("slow", "severity"), [("", "note"), ("training is very slow\n", "warning")])
+def test_an_operator_of_directml_on_the_processor_is_a_fault_where_speed_is_missed(tmp_path, slow, severity):
+    falls_back = "UserWarning: The operator 'aten::lerp.Scalar_out' is not currently supported on the DML backend and will fall back to run on the CPU."
+    answer, _messages = named(tmp_path, f"torch-directml on a RX 6600\n{slow}{falls_back}\n")
+    assert [finding["severity"] for finding in answer["findings"]] == [severity]
 
 
 @pytest.mark.parametrize(("body", "is_idle"), [(f"{COMPUTES}\n{SKIPPED}\n", True), (f"{SKIPPED}\n", False)])

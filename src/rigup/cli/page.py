@@ -11,6 +11,7 @@ from msgspec import UNSET, to_builtins
 
 from rigup import __version__
 from rigup.cli.devices import with_limits
+from rigup.cli.head_sentence import head_sentence
 from rigup.cli.overview import name_of, overview
 from rigup.cli.report import (
     Grouped,
@@ -18,7 +19,6 @@ from rigup.cli.report import (
     grouped,
     harmless,
     has_own_check,
-    head_sentence,
     loud,
     not_judged,
     troubles,

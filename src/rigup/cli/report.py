@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from msgspec import UNSET, structs, to_builtins
 
 from rigup.cli.guard import style, unstyled
+from rigup.cli.head_sentence import head_sentence
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.cli.typed_commands import commands, places, typed
@@ -88,48 +89,6 @@ def _since_ok(answer: Doctor, verbose: int) -> list[str]:
     from rigup.cli.since import lines
 
     return lines(answer.since_ok, verbose)
-
-
-def head_sentence(answer: Doctor, here: bool) -> str:
-    """What the verdict means, as one sentence."""
-    verdict = str(answer.verdict)
-    loud = [shown for shown in answer.findings if shown.severity != "note"]
-    if not loud and any(failure.asked for failure in answer.failed_verifications):
-        return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
-    if loud and all(shown.guess for shown in loud):
-        return _("Nothing that was read proves it, but it reads like this.")
-    meaning = {
-        "broken": _("Something keeps this from working."),
-        "degraded": _("It works, but less well than it could."),
-        "healthy": _("Nothing is wrong here.") if here else _("Nothing wrong is to be seen in what was given."),
-        "unknown": _unknown(answer, bool(loud)),
-    }[verdict]
-    if verdict != "healthy" or answer.machine.accelerators:
-        return meaning
-    return (
-        _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
-    )
-
-
-def _unknown(answer: Doctor, loud: bool) -> str:
-    """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
-    if answer.answers and not loud:
-        return _("Nothing wrong was found; what was asked is answered below.")
-    if any(message.works for message in answer.harmless) and not loud:
-        return _("Nothing wrong was found, and what is named below is seen to work.")
-    if answer.harmless and not loud:
-        return _("Nothing wrong was found, and the messages that are named below are known to be without consequence.")
-    if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):
-        return _(
-            "Nothing wrong was found, and nothing that is shown speaks against the GPU; more is not known of what is asked."
-        )
-    return _("Too little was seen to say that all is well; nothing wrong was found.")
-
-
-def _no_gpu(answer: Doctor, otherwise: str) -> str:
-    """Only somebody who looked for cards can say that there is none."""
-    known = answer.machine.accelerators == []
-    return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else otherwise
 
 
 def grouped(findings: list[Finding]) -> list[Grouped]:
@@ -327,7 +286,7 @@ def _harmless(answer: Doctor) -> list[str]:
 
 def harmless(answer: Doctor) -> list[tuple[str, list[str]]]:
     """Heads, each with such messages as they stand there and their meaning: of what is seen to work, and of what is without consequence."""
-    kinds = ((_("Seen to work"), True), (_("Known to be without consequence"), False))
+    kinds = ((_("Seen to work"), True), (_("Known, and no fault"), False))
     found = [(head, [message for message in answer.harmless if message.works == works]) for head, works in kinds]
     sentence = _("“{message}”: {meaning}")
     return [

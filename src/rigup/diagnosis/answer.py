@@ -65,7 +65,12 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     if any(source.host is not None for source in sources):
         return Diagnosis(facts, findings, skipped)
     from rigup.diagnosis.earlier_runs import of_the_last_run
-    from rigup.diagnosis.guesses import complaint, plea, with_guess  # words are weighed where people wrote them
+    from rigup.diagnosis.guesses import (  # words are weighed where people wrote them
+        complaint,
+        is_more_than_worry,
+        plea,
+        with_guess,
+    )
     from rigup.diagnosis.present import present
 
     facts, findings, skipped, texts, past = present(facts, findings, skipped, sources, wake)
@@ -74,9 +79,11 @@ def examined(sources: list[Source], wake: bool = False) -> Diagnosis:
     quiet = all(finding.severity == "note" for finding in findings)
     rest = _beside(texts, answers)
     undecided = is_undecided(facts)
-    complains = quiet and (complaint if undecided else plea)(rest, facts)
     left = unexplained(findings, facts)
-    known = _is_accounted_for(texts, answers, left, facts)
+    explains = bool(_harmless(findings, facts)) and not left
+    heard = is_more_than_worry if explains else complaint if undecided else plea
+    complains = quiet and heard(rest, facts)
+    known = (explains and not complains) or _is_accounted_for(texts, answers, left, facts)
     guessed = with_guess(findings, texts, facts, left) if undecided and not known else findings
     if texts and not answers and all(finding.severity == "note" for finding in guessed):
         from rigup.diagnosis.asked import assurances
@@ -138,7 +145,8 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         device_states(devices, findings, [finding.title for finding in shown], facts)
     failed = _failed(devices, facts)
     unsettled = complained and not (answers and is_at_work(facts))  # who asks what is known of something that works
-    judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted))
+    harmless = _harmless(findings, facts)
+    judgement = verdict(findings, facts, machine, bool(left or unsettled or facts.omitted), bool(harmless))
     if judgement in ("healthy", "unknown") and any(failure.asked for failure in failed):
         judgement = "degraded"  # what was computed here was wrong, whatever else was seen
     return Doctor(
@@ -150,7 +158,7 @@ def answer(diagnosis: Diagnosis) -> Doctor:
         unexplained=left,
         unexplained_said=_wordings(left, facts),
         answers=list(answers),
-        harmless=_harmless(findings, facts),
+        harmless=harmless,
         near=_near(complained, findings, facts),
         troubles=[*facts.troubles, *map(_of_plugin, plugins.failures())],
         unanswered=_unanswered(facts),
@@ -187,7 +195,13 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
         return []
     rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
     return [
-        HarmlessMessage(symptom=row.id, said=_words_of(row, symptom), meaning=_(row.meaning), works=row.id in AT_WORK)
+        HarmlessMessage(
+            symptom=row.id,
+            program=row.program,
+            said=_words_of(row, symptom),
+            meaning=_(row.meaning),
+            works=row.id in AT_WORK,
+        )
         for row in rows.values()
         for symptom in facts.heard(row.id)[:1]
     ]
@@ -218,10 +232,12 @@ def _near(complained: tuple[Text, ...], findings: list[Finding], facts: Facts) -
     return near(complained, findings, facts)
 
 
-def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool) -> Verdict:
-    """Healthy needs something seen that works, and no error or complaint left that nobody accounts for; else it is unknown.
+def verdict(
+    findings: list[Finding], facts: Facts, machine: dict[str, Any], left: bool, explained: bool = False
+) -> Verdict:
+    """Healthy needs something seen that works, or that all that worries is `explained`, and no error or complaint left that nobody accounts for.
 
-    So it is where a card's own tool did not answer, where a framework made for cards finds none of those that are there, and where
+    Else it is unknown; so it is where a card's own tool did not answer, where a framework made for cards finds none of those that are there, and where
     words alone tell what is wrong.
     """
     loud = {finding.severity for finding in findings if not is_guess(finding)}
@@ -237,7 +253,11 @@ def verdict(findings: list[Finding], facts: Facts, machine: dict[str, Any], left
     ):
         return "unknown"
     devices = machine.get("accelerators") or []
-    if is_at_work(facts) or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices):
+    if (
+        explained
+        or is_at_work(facts)
+        or any(device.get("state") in ("verified", "expected", "on-trial") for device in devices)
+    ):
         return "healthy"
     return "healthy" if machine.get("accelerators") == [] else "unknown"
 

@@ -8,22 +8,23 @@ The text of the cause tells how to make sure.
 import math
 import re
 
-from rigup.diagnosis.at_work import is_at_work, made_a_picture
+from rigup.diagnosis.at_work import is_at_work, is_undecided, made_a_picture
 from rigup.diagnosis.findings import SEVERITIES, Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import usual
 from rigup.diagnosis.rule import wordings
 from rigup.diagnosis.ruled_out import ruled_out
 from rigup.knowledge.compile import PEOPLE
-from rigup.knowledge.doctor_tables import causes, signatures_of
+from rigup.knowledge.doctor_tables import Signature, causes, signatures_of
 from rigup.knowledge.named import names
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.questions import without_questions
+from rigup.knowledge.questions import without_questions, without_worries
 from rigup.knowledge.text_classifier import (
     Likeness,
     among,
     asks,
     complains,
     fails,
+    is_in_trouble,
     likenesses,
     line_of,
     nearest,
@@ -34,7 +35,7 @@ from rigup.language import _
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Gpu, Platform, Symptom
 from rigup.machine.store import Facts
-from rigup.machine.texts import Text
+from rigup.machine.texts import Text, pattern
 from rigup.schemas.shared import Evidence
 
 _CLOSE = 0.5  # of the share of the nearest cause: the next is named beside it
@@ -67,6 +68,19 @@ def plea(texts: tuple[Text, ...], facts: Facts) -> bool:
     return any(pleads(text) or fails(text) for text in _own_texts(texts, facts))
 
 
+def is_more_than_worry(texts: tuple[Text, ...], facts: Facts) -> bool:
+    """Whether, beside messages that are explained as harmless and questions of them, somebody complains or a program fails.
+
+    Raises:
+        KnowledgeError: a table is malformed.
+
+    """
+    own = [without_worries(text, is_in_trouble) for text in _own_texts(texts, facts)]
+    if is_undecided(facts):
+        return any(pleads(text) or is_in_trouble(text) or fails(text) for text in own)
+    return any(pleads(text) or fails(text) for text in own)
+
+
 def _doubt(texts: tuple[Text, ...], facts: Facts) -> float:
     """How many times as much must speak for a cause as for a sound machine.
 
@@ -89,7 +103,7 @@ def warns_of_nothing_else(texts: tuple[Text, ...], facts: Facts) -> bool:
         KnowledgeError: a table is malformed.
 
     """
-    if not _idle_lines(facts):
+    if not _idle_rows(facts):
         return False
     bodies = list(map(without_questions, _own_texts(texts, facts)))
     return any(map(_ENDED_WELL.search, bodies)) and not any(fails(body) or _WARNS.search(body) for body in bodies)
@@ -97,25 +111,39 @@ def warns_of_nothing_else(texts: tuple[Text, ...], facts: Facts) -> bool:
 
 def _own_texts(texts: tuple[Text, ...], facts: Facts) -> list[str]:
     """The texts without the lines that are known to be without consequence, and, where a card was seen at work, without what says that nothing failed."""
-    idle = _idle_lines(facts) if texts else set()
-    own = [_without(text, idle) for text in texts]
+    rows = _idle_rows(facts) if texts else []
+    idle = _lines_of(rows, facts)
+    own = [_without(text, idle, rows) for text in texts]
     return [without_denials(text) for text in own] if is_at_work(facts) or made_a_picture(facts) else own
 
 
-def _idle_lines(facts: Facts) -> set[tuple[str, int | None]]:
-    """Source and line of messages that are known to be without consequence."""
-    signature_rows = signatures_of(heard_in(facts))
-    known = (row for row in signature_rows if is_idle(row, facts) and row.program not in PEOPLE)
-    idle = {row.id for row in known if len(row.literal) >= _MESSAGE}
+def _idle_rows(facts: Facts) -> list[Signature]:
+    """Rows of the messages of programs that are known to be without consequence."""
+    known = (row for row in signatures_of(heard_in(facts)) if is_idle(row, facts) and row.program not in PEOPLE)
+    return [row for row in known if len(row.literal) >= _MESSAGE]
+
+
+def _lines_of(rows: list[Signature], facts: Facts) -> set[tuple[str, int | None]]:
+    """Source and line of the first of each of these messages."""
+    idle = {row.id for row in rows}
     places = (symptom.fields["id"].where for symptom in facts.of(Symptom) if symptom.id in idle)
     return {(where.source, where.line) for where in places}
 
 
-def _without(text: Text, idle: set[tuple[str, int | None]]) -> str:
-    lines = text.body.splitlines()
+def _without(text: Text, idle: set[tuple[str, int | None]], rows: list[Signature]) -> str:
+    """The text without them; the same message may be said again in other words of its form."""
+    body = text.body
+    for row in rows:
+        if row.lines > 1:
+            body = pattern(row.regex).sub(lambda found: "\n" * found[0].count("\n"), body)
+    lines = body.splitlines()
     numbers = text.lines or range(1, len(lines) + 1)
     known = {_timeless(line) for number, line in zip(numbers, lines, strict=False) if (text.source, number) in idle}
-    return "\n".join(line for line in lines if not known or _timeless(line) not in known)
+    return "\n".join(line for line in lines if _timeless(line) not in known and not _says_one(line, rows))
+
+
+def _says_one(line: str, rows: list[Signature]) -> bool:
+    return any(row.literal in line and pattern(row.regex).search(line) for row in rows)
 
 
 def _timeless(line: str) -> str:

@@ -1,7 +1,7 @@
 """What people ask of machines that are in order, with the answers (data/questions.toml)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -24,6 +24,9 @@ _TYPED = lazy_regex(
 _ERROR = lazy_regex(
     r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE
 )
+_QUOTED = lazy_regex(r"[\"“„«「『][^\n\"”“»」』]{1,120}[\"”“»」』]")
+_PROSE = lazy_regex(r"(?!\S{0,60}:[ \t])[^\[\]{}<>=|\\#$]{20,400}[.!?…。！？)]?\s*$")
+_OF_ERRORS = lazy_regex(r"\berrors?\b|ошибк\w*|错误|錯誤", re.IGNORECASE)
 _END = lazy_regex(r"(?<=[.?!…])\s+|(?<=[。？！])|\n")
 
 
@@ -204,6 +207,26 @@ def without_questions(text: str) -> str:
     forms = _forms("asking", "worrying")
     lines = text.splitlines()
     return "\n".join(line for line in lines if _TYPED.match(line) or _ERROR.search(line) or not any(form.search(line) for form in forms))  # fmt: skip
+
+
+def without_worries(text: str, is_more: Callable[[str], bool]) -> str:
+    """The text without what is quoted, and without the sentences in which somebody asks or worries, unless `is_more` holds of one.
+
+    Who speaks of errors in a sentence of their own names what a program said; the program's own line is left.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    forms = _forms("asking", "worrying")
+    sentences = (part for line in text.splitlines() for part in ([line] if _TYPED.match(line) else _END.split(line)))
+    kept = (
+        part
+        for part in sentences
+        if _ERROR.search(part) or is_more(part) or not any(form.search(part) for form in forms)
+    )
+    own = (_QUOTED.sub("", part) for part in kept)
+    return "\n".join(_OF_ERRORS.sub("", part) if _PROSE.match(part) else part for part in own)
 
 
 def _forms(*arrays: str) -> list[re.Pattern[str]]:

@@ -199,6 +199,16 @@ def pleads(text: str) -> bool:
     return any(form.search(_ends(text)) for form in _complaints("plea"))
 
 
+def is_in_trouble(text: str) -> bool:
+    """Whether a person says, or asks why, something goes ill in their own work: that is more than a worry over a message.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    return any(form.search(_ends(text)) for form in _complaints("trouble"))
+
+
 def asks(text: str) -> bool:
     """Whether a person asks in it what to buy, to choose or to install, before anything can have failed.
 

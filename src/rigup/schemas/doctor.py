@@ -80,6 +80,7 @@ class HarmlessMessage(Struct, frozen=True, kw_only=True):
 
     Attributes:
         symptom: its id.
+        program: whose message it is, by name.
         said: its words, as they stand there.
         meaning: what it means, as a sentence.
         works: it shows that something computes, or is reached.
@@ -87,6 +88,7 @@ class HarmlessMessage(Struct, frozen=True, kw_only=True):
     """
 
     symptom: str
+    program: str = ""
     said: str
     meaning: str
     works: bool = False
@@ -327,7 +329,7 @@ class Doctor(Struct, frozen=True, kw_only=True, tag_field="schema", tag="rigup.d
     """What a machine is, and what is wrong with it.
 
     Attributes:
-        verdict: healthy has no finding of severity error or warning; unknown: nothing was found, and too little was seen.
+        verdict: healthy has no finding of severity error or warning, and something was seen to work or all that worries is known to be harmless; unknown: nothing was found, and too little was seen.
         machine: the facts.
         failed_verifications: what `rigup verify` found wrong and has not found right since.
         findings: root causes first.

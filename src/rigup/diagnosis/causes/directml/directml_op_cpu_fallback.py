@@ -29,6 +29,14 @@ def operator_falls_back_and_meets_the_others(
 
 
 @text_rule("directml-op-cpu-fallback", "likely")
+def falls_back_and_is_slow(
+    missing: Symptom = seen("directml-falls-back"), _slow: Symptom = seen("slow-in-words")
+) -> Verdict:
+    """One operation on the processor is no fault until somebody misses the speed."""
+    return {"operator": missing.get("operator"), "severity": "warning"}
+
+
+@text_rule("directml-op-cpu-fallback", "likely")
 def many_nodes_are_left_to_the_processor(
     dml: Symptom = seen("nodes-on-directml"), cpu: Symptom = seen("nodes-on-the-processor")
 ) -> Verdict:

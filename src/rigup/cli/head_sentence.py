@@ -1,0 +1,58 @@
+"""What a verdict means, as one sentence: what was seen, and whether anything of it is a fault."""
+
+from rigup.language import _
+from rigup.schemas.doctor import Doctor
+
+
+def head_sentence(answer: Doctor, here: bool) -> str:
+    """What the verdict means, as one sentence."""
+    verdict = str(answer.verdict)
+    loud = [shown for shown in answer.findings if shown.severity != "note"]
+    if not loud and any(failure.asked for failure in answer.failed_verifications):
+        return _("Nothing else is wrong, but what was computed here was not right when it was verified.")
+    if loud and all(shown.guess for shown in loud):
+        return _("Nothing that was read proves it, but it reads like this.")
+    meaning = {
+        "broken": _("Something keeps this from working."),
+        "degraded": _("It works, but less well than it could."),
+        "healthy": _("Nothing is wrong here.") if here else _healthy(answer),
+        "unknown": _unknown(answer, bool(loud)),
+    }[verdict]
+    if verdict != "healthy" or answer.machine.accelerators:
+        return meaning
+    return (
+        _("There is no GPU here, and nothing is wrong: programs run on the CPU.") if here else _no_gpu(answer, meaning)
+    )
+
+
+def _healthy(answer: Doctor) -> str:
+    """What was given, and that nothing of it is a fault."""
+    programs = ", ".join(dict.fromkeys(message.program for message in answer.harmless if not message.works))
+    if not programs:
+        return _("Nothing wrong is to be seen in what was given.")
+    if any(message.works for message in answer.harmless):
+        told = _("What is shown works; the messages below ({programs}) are known, and none of them is a fault.")
+    else:
+        told = _("Nothing wrong is to be seen in what was given; the messages below ({programs}) are known, and none of them is a fault.")  # fmt: skip
+    return told.format(programs=programs)
+
+
+def _unknown(answer: Doctor, loud: bool) -> str:
+    """Nothing wrong was found, and more can be said where something is known of what was asked or worries."""
+    if answer.answers and not loud:
+        return _("Nothing wrong was found; what was asked is answered below.")
+    if any(message.works for message in answer.harmless) and not loud:
+        return _("Nothing wrong was found, and what is named below is seen to work.")
+    if answer.harmless and not loud:
+        return _("The messages that are named below are without consequence; of the rest too little was seen.")
+    if not loud and any(device.state in ("expected", "verified") for device in answer.machine.accelerators or []):
+        return _(
+            "Nothing wrong was found, and nothing that is shown speaks against the GPU; more is not known of what is asked."
+        )
+    return _("Too little was seen to say that all is well; nothing wrong was found.")
+
+
+def _no_gpu(answer: Doctor, otherwise: str) -> str:
+    """Only somebody who looked for cards can say that there is none."""
+    known = answer.machine.accelerators == []
+    return _("There is no GPU in this machine, and nothing is wrong: programs run on the CPU.") if known else otherwise
