@@ -1,5 +1,6 @@
 """What the guard changes in a way to mend: each function gives the steps as they are to be taken in these surroundings."""
 
+import re
 from collections.abc import Callable
 from itertools import chain
 
@@ -13,6 +14,8 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.own_pythons import own_python as whose
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.steps import KINDS, Commands, Step, make
@@ -139,16 +142,39 @@ def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]
     return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
 
 
+_OF_A_VARIANT = lazy_regex(r"https://download\.pytorch\.org/whl/(cu\d{2,4})")
+_RELEASE = lazy_regex(r"torch(?:vision|audio)?==\d[\d.]*")
+
+
+def of_the_variant(steps: list[Step], setting: Setting) -> list[Step]:
+    """Builds by their whole version (`torch==2.7.1+cu128`): pip would take the release that is there for them, and --force-reinstall renews numpy with all else."""
+    if setting.machine != "x86_64" or setting.project:
+        return steps
+    return [structs.replace(step, commands=tuple(map(_of_the_variant, step.commands))) for step in steps]
+
+
+def _of_the_variant(argv: tuple[str, ...]) -> tuple[str, ...]:
+    index = _OF_A_VARIANT.fullmatch(argv[-1])
+    named = any(
+        word.startswith("torch==2.") for word in argv
+    )  # of older releases some bear no variant in their version
+    if index is None or not named or "--force-reinstall" not in argv:
+        return argv
+    kept = (word for word in argv if word != "--force-reinstall")
+    return tuple(f"{word}+{index[1]}" if _RELEASE.fullmatch(word) else word for word in kept)
+
+
 def own_python(commands: Commands, setting: Setting) -> Commands:
     """The commands with the finding's own interpreter in the place of any; by uv where it keeps the packages."""
-    if setting.uv_pip:
+    owner = whose(setting.python)
+    if setting.uv_pip or (owner and owner.packages in ("uv", "uv-tool")):
         commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
     return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
 
 
 def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
     """`python -m pip install …` as `uv pip install …`; uv asks nothing before it removes."""
-    own = ("--python", setting.python) if "/" in setting.python else ()
+    own = ("--python", setting.python) if re.search(r"[\\/]", setting.python) else ()
     return ("uv", "pip", argv[3], *own, *(word for word in argv[4:] if word != "-y"))
 
 
@@ -254,5 +280,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, of_the_variant, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

@@ -13,7 +13,10 @@ _OF_A_BUILD = lazy_regex(
     r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env"
 )
 _VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
-_OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
+_TOOLS_FOLDER = lazy_regex(r"(?i)\\(?:uv\\tools|pipx\\venvs)\\[^\\]{1,80}")
+_OWN_FOLDER = lazy_regex(
+    r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$|\\installer_files\\env$|\\system\\python$"
+)
 _SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 
@@ -55,7 +58,7 @@ def _python_of_windows(prefix: str) -> str:
     """A virtual environment has it in Scripts, conda's and an installation in their folder; "" where the name does not tell which it is."""
     prefix = prefix.replace("\\\\", "\\")
     folder = prefix.lower().rpartition("\\")[2]
-    if _VENV_FOLDER.fullmatch(folder):
-        return prefix + "\\Scripts\\python.exe"
     own = _OWN_FOLDER.search(prefix) or folder.startswith("python3")
+    if not own and (_VENV_FOLDER.fullmatch(folder) or _TOOLS_FOLDER.search(prefix)):
+        return prefix + "\\Scripts\\python.exe"
     return prefix + "\\python.exe" if own else ""

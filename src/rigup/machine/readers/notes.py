@@ -35,7 +35,7 @@ _RELEASE = (
 )
 _MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b)(?P<inner>)"
 _SAYS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
-_ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?(?:(?:[Uu]sed|[Oo]ld|[Nn]ew|[Ss]econd-?hand|[Rr]efurbished|[Бб]/у|二手的?) ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
+_ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|[A-Za-z)][.!?] |\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?(?:(?:[Uu]sed|[Oo]ld|[Nn]ew|[Ss]econd-?hand|[Rr]efurbished|[Бб]/у|二手的?) ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
 _HOLDS = rf"(?:{_SAYS}|{_ASIDE})"
 _OWNED = _HOLDS + _MODEL
 # Cards of servers and older ones have no RTX or GTX to be known by.
