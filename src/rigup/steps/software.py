@@ -306,6 +306,10 @@ KINDS: dict[str, Kind] = {
         _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t",), "by-hand", network=True,
         commands=(("python", "-m", "pip", "install", "--find-links", "{links}", "torch=={torch}"),), undo=(),
     ),
+    "get-jetson-file": Kind(
+        _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t", "address"), network=True,
+        commands=(("python", "-m", "pip", "install", "{address}"),), undo=(),
+    ),
     "get-jetson-torch-of-jetpack": Kind(
         _("install torch as NVIDIA builds it for the JetPack of this module"), (), "by-hand", network=True, undo=(),
     ),

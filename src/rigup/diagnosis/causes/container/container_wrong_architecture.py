@@ -1,6 +1,7 @@
 """The image is made for another processor architecture."""
 
 from rigup.diagnosis.rule import Params, mends, seen
+from rigup.knowledge.jetson import jetpack_of_l4t, jetson_image
 from rigup.machine.kinds import Jetson, Platform, Symptom
 
 _HOSTS = {"x86_64": "amd64", "aarch64": "arm64"}  # as images call them
@@ -15,7 +16,13 @@ def architecture_of_the_host(
     wanted = (error and error.get("want")) or knew.get("want")
     machine = (platform and platform.get("architecture")) or ("aarch64" if jetson is not None else "")
     want = wanted or _HOSTS.get(str(machine))
+    release = jetpack_of_l4t(str(jetson.get("l4t") or "")) if jetson is not None else None
+    torch = error is not None and "torch" in str(error.get("image") or "torch")
+    jetsons = (release and torch and jetson_image(release.release)) or None
+    differs = error is not None and error.id == "image-platform-differs"
     return {
         "want": want,
-        "tagged": f"--platform=linux/{want}" if error is not None and error.id == "image-platform-differs" else None,
+        "jetsons": jetsons,
+        "plain": None if jetsons else want,
+        "tagged": f"--platform=linux/{want}" if differs and not jetsons else None,
     }
