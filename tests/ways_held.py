@@ -216,7 +216,7 @@ def every_torch_is_in_the_tables(way: Way) -> Iterator[str]:
             release = torch.partition("+")[0]
             if not any(row.torch == release and row.variant == index[1] for row in builds(system)):
                 yield f"torch {torch} of {index[1]} for {system} is not in the tables"
-            vision = next((word.partition("==")[2] for word in argv if word.startswith("torchvision==")), "")
+            vision = next((word[13:].partition("+")[0] for word in argv if word.startswith("torchvision==")), "")
             friends = companions(release)
             if vision and friends and friends.torchvision != vision:
                 yield f"torchvision {vision} is not that of torch {release}"

@@ -127,3 +127,14 @@ def test_evidence_quotes_the_answer_and_not_the_prompt(tmp_path):
     (tmp_path / "out.txt").write_text(">>> llama_cpp.llama_supports_gpu_offload()\nFalse\n")
     (finding,) = diagnose(str(tmp_path)).findings
     assert [line.value for line in finding.evidence] == ["False"]
+
+
+def test_a_kernel_whose_interpreter_is_gone_has_a_bad_mark_and_tells_what_to_do():
+    told = diagnose(str(machine_folder("nvidia-workstation")))
+    old = {"name": "old", "shown": "Old one", "python": "/home/ada/old/bin/python", "gone": True}
+    kernels = [*(told.machine.jupyter_kernels or ()), old]
+    machine = structs.replace(told.machine, jupyter_kernels=kernels)
+    good, bad = of(overview(structs.replace(told, machine=machine), 0), "Notebooks")
+    assert (good.mark, bad.mark) == (GOOD, BAD)
+    assert "Old one" not in " ".join(good.facts)
+    assert "jupyter kernelspec remove old" in bad.facts[0]

@@ -28,10 +28,10 @@ def check_of(finding):
 @pytest.mark.parametrize(
     ("prompt", "way", "asks"),
     [
-        ("$ uv run", "uv add torch==2.5.1 torchvision==0.20.1 --index pytorch-cu", "uv run python"),
+        ("$ uv run", "uv add --frozen torch==2.5.1 torchvision==0.20.1 --index pytorch-cu", "uv run python"),
         ("$ poetry run", "poetry add --source pytorch-cu", "poetry run python"),
         ("$ pixi run", "pixi add pytorch=2.5.*=cuda*", "pixi run python"),
-        ("$", "python -m pip install --force-reinstall torch==2.5.1", "python -c"),
+        ("$", "python -m pip install torch==2.5.1+cu", "python -c"),
     ],
 )
 def test_a_project_keeps_its_packages_by_its_own_tool(tmp_path, prompt, way, asks):
@@ -151,7 +151,7 @@ def test_torch_of_a_channel_that_has_ended_goes_before_a_wheel(tmp_path):
         first(tmp_path, CONDA.format(torch=torch, build="py311_cu121  pytorch").replace("0.19.1", "0.18.0"))
     )
     assert lines[0].startswith("conda remove -y pytorch pytorch-cuda")
-    assert "pip install --force-reinstall torch==2.4.1 torchvision==0.19.1" in lines[1]
+    assert "pip install torch==2.4.1+cu121 torchvision==0.19.1+cu121" in lines[1]
 
 
 MANAGED = "$ pip install torch\nerror: externally-managed-environment\n\n× This environment is externally managed\n"

@@ -262,12 +262,22 @@ def _frameworks(prefix: str, machine: Machine, verbose: int) -> list[str]:
 
 
 def _kernels(machine: Machine, verbose: int) -> Iterator[Line]:
+    rows = list(machine.jupyter_kernels or ())
     names = [
         str(row.get("shown") or row.get("name") or "") + (" → " + str(row["prefix"]) if row.get("prefix") else "")
-        for row in machine.jupyter_kernels or ()
+        for row in rows
+        if not row.get("gone")
     ]
     more = [_("… {count} more with -v").format(count=len(names) - _MOST)] if len(names) > _MOST and not verbose else []
     yield from _line(GOOD, _("Notebooks"), [*(names if verbose else names[:_MOST]), *more])
+    sentence = _(
+        "{kernel}: its Python, {python}, is not there any more. Register one anew from the environment that it is to start (python -m ipykernel install --user --name {name}), or remove it (jupyter kernelspec remove {name})."
+    )
+    for row in rows:
+        if row.get("gone"):
+            name = str(row.get("name") or "")
+            told = sentence.format(kernel=row.get("shown") or name, python=row.get("python"), name=name)
+            yield from _line(BAD, _("Notebooks"), [told])
 
 
 def _scheduler(answer: Doctor) -> list[Line]:

@@ -13,17 +13,20 @@ from typing import NamedTuple
 from rigup.diagnosis.at_work import is_at_work
 from rigup.diagnosis.findings import Finding
 from rigup.diagnosis.judge import Skipped, judged
+from rigup.diagnosis.other_pythons import of_other_pythons
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import layers, signatures_of
 from rigup.knowledge.turns import turn_of
-from rigup.machine.facts import Place
+from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Gpu, Symptom, Torch
 from rigup.machine.look import look
 from rigup.machine.runs import Run, runs
 from rigup.machine.sources import Source
 from rigup.machine.store import Facts
 from rigup.machine.texts import Text, typed_part
+from rigup.schemas.shared import Evidence
 
+_OTHER = "other-python-asked"
 _MOST_ROUNDS = 4  # what was hidden behind a past fault is past too, or comes to light
 _MOST_TAILS = 6  # of one text that are read
 _LONGEST = 200_000  # characters: people write of what they solved in short texts, and a log is none
@@ -56,6 +59,11 @@ class Judged(NamedTuple):
 def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: list[Source], wake: bool) -> Judged:
     """The findings of the state that is shown last, and those of states before it."""
     past: list[Finding] = []
+    others = {spot: note for text in _by_source(sources).values() for spot, note in _Session(text).of_other_pythons()}
+    if others:
+        sources = _left_of(sources, set(others))
+        facts = look(sources, wake)
+        findings, skipped = judged(facts)
     tails: dict[tuple[str, int], _Shown] = {}
     for _round in range(_MOST_ROUNDS):
         stale = _stale([one for one in findings if _may_be_past(one, facts)], sources, tails, wake)
@@ -73,7 +81,11 @@ def present(facts: Facts, findings: list[Finding], skipped: Skipped, sources: li
     causes = {finding.cause for finding in findings}
     told = [finding for finding in past if finding.cause not in causes]
     texts = tuple(text for source in sources for text in source.texts)
-    return Judged(facts, findings, skipped, texts, _as_notes(told))
+    return Judged(facts, findings, skipped, texts, [*_as_notes(told), *_once(others.values())])
+
+
+def _once(notes: Iterable[Finding]) -> list[Finding]:
+    return list({note.subject: note for note in notes}.values())
 
 
 def _left_of(sources: list[Source], gone: "set[Spot]") -> list[Source]:
@@ -202,6 +214,15 @@ class _Session:
         other = [run for run in several if told[run] == "then" and self._typed(run) in here]
         unlike = [run for run in other if here[self._typed(run)] != self._printed(run)]
         return {(self.text.source, self.numbers[at]) for run in unlike for at in range(run.first, self._end_of(run))}
+
+    def of_other_pythons(self) -> Iterable[tuple[Spot, Finding]]:
+        """Lines that another Python than the one that failed has printed, each with the finding that tells of it."""
+        for asked in of_other_pythons(self.lines, self.runs):
+            line = self.lines[asked.at].strip()
+            seen = Evidence(fact="", value=line, source=self.text.source, line=self.numbers[asked.at])
+            told = {"typed": asked.typed, "failed": asked.failed}
+            note = Finding(_OTHER, Subject("PythonEnv", asked.typed), Place(), "likely", [seen], told)
+            yield from (((self.text.source, self.numbers[line]), note) for line in asked.lines)
 
     def _kind_above(self, at: int) -> str | None:
         return next((kind for above in range(at - 1, -1, -1) if (kind := self._tells(above))), None)

@@ -14,6 +14,7 @@ _IN_WORDS = {
     "linux": wordings(tag="linux-in-words"), "windows": wordings(tag="windows-in-words"), "macos": ("mac-named", "macos-named"),
 }  # fmt: skip
 _PROCESSORS_CHIP = ("small-chip-named", "torch-names-integrated-graphics", "comfyui-names-its-chip")
+_CONTAINERS = wordings(tag="container-spoken-of")
 _DRAWS = "intel-drawing-chip-named"
 
 
@@ -35,6 +36,7 @@ def ruled_out(facts: Facts) -> frozenset[str]:
         _of_other_makers(facts),
         ("wrong-hsa-override",) if _numbered_alone(facts) or _is_unset(facts) else (),
         ("render-group-missing",) if _in_the_group(facts) else (),
+        () if facts.heard(*_CONTAINERS) else ("container-runtime-without-jetson-support",),
         ("secure-boot-module-unsigned",) if any(platform.get("secure_boot") is False for platform in platforms) else (),
     )
 

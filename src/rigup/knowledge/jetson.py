@@ -92,6 +92,27 @@ def jetson_wheels(release: str) -> list[JetsonWheel]:
     return sorted(fitting, key=lambda row: version_key(row.torch), reverse=True)
 
 
+class _Image(msgspec.Struct, frozen=True, kw_only=True):
+    name: str
+    jetpack: list[str]
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+def jetson_image(release: str) -> str:
+    """Name the image with torch for a release of JetPack; "" where none is known.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    known = jetpack(release)
+    asked = (*version_key(known.release), 0)[:2] if known else ()
+    rows = tables.rows("torch_jetson", "image", _Image)
+    return next((r.name for r in rows if asked and version_key(r.jetpack[0]) <= asked < version_key(r.jetpack[1])), "")
+
+
 class _Module(msgspec.Struct, frozen=True):
     isa: str
     jetpack: str

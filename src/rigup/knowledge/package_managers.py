@@ -51,6 +51,23 @@ class _Kernel(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class _Backport(msgspec.Struct, frozen=True, kw_only=True):
+    id: str
+    release: str
+    kernel: str
+    suite: str
+    source: str = ""
+    checked: str = ""
+    how: str = ""
+
+
+def backports_of(distribution: str, release: str, kernel: str) -> str:
+    """The suite of backports that a kernel is from, by the kernel's series; "" for the release's own. Raises KnowledgeError."""
+    rows_ = (row for row in rows("package_managers", "backport", _Backport) if row.id == distribution)
+    own = next((row for row in rows_ if row.release == release.partition(".")[0]), None)
+    return own.suite if own and kernel and not kernel.startswith(own.kernel + ".") else ""
+
+
 def headers_package(kernel: str, manager: PackageManager) -> str:
     """The package with a kernel's headers; where no kernel is named, with the hole {kernel} still in it.
 

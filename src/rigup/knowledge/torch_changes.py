@@ -11,7 +11,7 @@ from rigup.knowledge.rocm import rocblas_has
 from rigup.knowledge.torch_builds import TorchBuild, builds
 
 _ORDER = 1_000_000  # above any number in a version
-_RECENT = 4  # releases among which one for an older driver is better than a newer one
+_RECENT = 8  # releases among which one for an older driver is better than a newer one
 Key = tuple[int, ...]
 
 

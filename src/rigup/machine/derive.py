@@ -43,6 +43,16 @@ _VENDORS = {**catalogue.VENDORS, "1d94": "hygon", "1ed5": "moorethreads", "1414"
 _PATH = lazy_regex(r"/[^\0\n]{0,400}|[A-Za-z]:[\\/][^\0\n]{0,400}")
 
 
+@derives(JupyterKernel, JupyterKernel)
+def kernel_without_its_interpreter(kernel: JupyterKernel, facts: Facts) -> Statements:
+    """The file of a kernel outlives the environment that it starts."""
+    python = kernel.get("python")
+    vain = (look for look in facts.looks if look.kind is JupyterKernel and look.coverage == "whole")
+    if str(python).startswith("/") and any(look.source == python for look in vain):
+        named = {name: reading for name, reading in kernel.fields.items() if name in ("name", "path")}
+        yield JupyterKernel(kernel.place, {**named, "gone": kernel.fields["python"]._replace(value=True)})
+
+
 @derives(Gpu)
 def card_on_bus(device: PciDevice) -> Statements:
     """A display or accelerator whose maker makes GPUs is a card; what only gives a picture is none."""

@@ -43,6 +43,11 @@ KINDS: dict[str, Kind] = {
     "see-tensorflow": _check(_("it worked if this lists a GPU"), ("python", "-c", _TENSORFLOW)),
     "see-import": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", "import torch; print(torch.__version__)")),
     "see-imported": _check(_("it worked if this prints a version, and nothing else"), ("python", "-c", _IMPORTED, "{module}"), params=("module",)),
+    "see-array-of-torch": _check(_("it worked if this prints [0.0], and nothing else"), ("python", "-c", "import torch; print(torch.zeros(1).numpy().tolist())")),
+    "see-boxes": _check(
+        _("it worked if this prints [0]: torchvision's own operator has run on the GPU"),
+        ("python", "-c", "import sys, torch, torchvision; d = sys.argv[1]; print(torchvision.ops.nms(torch.tensor([[0., 0., 1., 1.]], device=d), torch.ones(1, device=d), 0.5).tolist())", "{device}"), params=("device",),
+    ),
     "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
     "see-providers": _check(_("it worked if this list names a provider of the card, as CUDAExecutionProvider, before CPUExecutionProvider"), ("python", "-c", "{code}"), params=("code",)),
     "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),

@@ -168,4 +168,36 @@ KINDS: dict[str, Kind] = {
         undo=(),
     ),
     "lower-option": Kind(_("start the program with a lower {option} than now"), ("option",), "by-hand", undo=()),
+    "web-ui-takes-torch-anew": Kind(
+        _(
+            "add --reinstall-torch to COMMANDLINE_ARGS in {file} for one start, and take it out again: the web UI then installs the torch that it was made for into its own environment"
+        ),
+        ("file",),
+        "by-hand",
+        network=True,
+        undo=(),
+    ),
+    "ask-that-python": Kind(
+        _("ask, and change, the Python that the program starts, by its full path"),
+        (),
+        "by-hand",
+        undo=(),
+    ),
+    "keep-index-for-torch": Kind(
+        _(
+            'in pyproject.toml, let [[tool.uv.index]] of {index} say name = "{name}" and explicit = true, and [tool.uv.sources] torch = {{ index = "{name}" }} (torchvision and torchaudio, where they are asked for, as well): then uv looks for nothing else there'
+        ),
+        ("index", "name"),
+        "by-hand",
+        network=True,
+        commands=(("uv", "sync"),),
+        undo=(),
+    ),
+    "ask-all-indexes": Kind(
+        _("type the same command with --index-strategy {strategy}: uv then compares the releases of all its indexes"),
+        ("strategy",),
+        "by-hand",
+        network=True,
+        undo=(),
+    ),
 }

@@ -66,6 +66,14 @@ KINDS: dict[str, Kind] = {
              "torchaudio=={torchaudio}", "--index-url", "{index}"),
         ), undo_because=_("the build that was there before is in the lock, if one was written"),
     ),
+    "ask-index-alone": Kind(
+        _("in pyproject.toml, under [[tool.uv.index]] with the name {index}, add the line explicit = true: else uv looks for every package there first; then let uv install"), ("index",),
+        "by-hand", network=True, commands=(("uv", "sync"),), undo_because=_("git or the editor has the file as it was; uv remove takes a package off the project"),
+    ),
+    "install-tool-anew": Kind(
+        _("let uv install {tool} anew with builds of torch for {backend} (uv 0.9.18 or newer)"), ("tool", "backend"), network=True, tag="caution",
+        commands=(("uv", "tool", "install", "--reinstall", "--torch-backend", "{backend}", "{tool}"),), undo_because=_("the same without --torch-backend"),
+    ),
     "install-from-channel": Kind(
         _("install {packages} from the channel {channel}"), ("packages", "channel"), network=True, tag="caution",
         commands=(("conda", "install", "-y", "--override-channels", "-c", "{channel}", "{packages*}"),),
@@ -297,6 +305,10 @@ KINDS: dict[str, Kind] = {
     "get-jetson-torch": Kind(
         _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t",), "by-hand", network=True,
         commands=(("python", "-m", "pip", "install", "--find-links", "{links}", "torch=={torch}"),), undo=(),
+    ),
+    "get-jetson-file": Kind(
+        _("install torch as NVIDIA builds it for L4T {l4t}"), ("l4t", "address"), network=True,
+        commands=(("python", "-m", "pip", "install", "{address}"),), undo=(),
     ),
     "get-jetson-torch-of-jetpack": Kind(
         _("install torch as NVIDIA builds it for the JetPack of this module"), (), "by-hand", network=True, undo=(),

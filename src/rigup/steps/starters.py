@@ -132,7 +132,7 @@ KINDS: dict[str, Kind] = {
         tag="caution", undo_because=_("Windows takes an update back in its settings, for some days"),
     ),
     "update-wsl-kernel": Kind(
-        _("update WSL with its kernel, and start it again"), (), "windows-host", root=True, network=True, tag="caution",
+        _("update WSL with its kernel, and start it again"), (), "windows-host", network=True, tag="caution",
         commands=(("wsl", "--update"), ("wsl", "--shutdown")), undo_because=_("Windows keeps no older kernel of WSL"),
     ),
     "install-wsl-distribution": Kind(
@@ -146,5 +146,15 @@ KINDS: dict[str, Kind] = {
     "set-aside-in-torch": Kind(
         _("set {path} aside, so that the system's own is used"), ("path",), tag="caution",
         commands=(("sh", "-c", _WHEELS_ASIDE, "sh", "{file}"),), undo=(("sh", "-c", _WHEELS_AGAIN, "sh", "{file}"),),
+    ),
+    "install-shared-ffmpeg": Kind(
+        _("install FFmpeg {version} with its shared libraries"), ("version",), network=True,
+        commands=(("winget", "install", "-e", "--id", "Gyan.FFmpeg.Shared", "--version", "{version}"),), undo=(("winget", "uninstall", "-e", "--id", "Gyan.FFmpeg.Shared"),),
+    ),
+    "add-dll-folder": Kind(
+        _('in the program, before torchaudio or torchcodec is imported: import os; os.add_dll_directory(os.path.expandvars(r"%LOCALAPPDATA%\\Microsoft\\WinGet\\Packages\\Gyan.FFmpeg.Shared_Microsoft.Winget.Source_8wekyb3d8bbwe\\ffmpeg-{version}-full_build-shared\\bin"))'), ("version",), "by-hand", undo=(),
+    ),
+    "install-ffmpeg-of-homebrew": Kind(
+        _("install {formula} with Homebrew"), ("formula",), network=True, commands=(("brew", "install", "{formula}"),), undo=(("brew", "uninstall", "{formula}"),),
     ),
 }  # fmt: skip

@@ -99,6 +99,10 @@ KINDS: dict[str, Kind] = {
     "image-below-driver": Kind(
         _("use an image that was made for a driver older than {driver}"), ("driver",), "host-of-container", network=True, undo=(),
     ),
+    "start-jetson-image": Kind(
+        _("use an image that NVIDIA builds for this JetPack, with its own runtime"), ("image",), "host-of-container", network=True,
+        commands=(("docker", "run", "--rm", "-it", "--runtime", "nvidia", "{image}"),), undo=(),
+    ),
     "image-of-architecture": Kind(
         _("use an image that was made for {architecture}"), ("architecture",), "host-of-container", network=True, undo=(),
     ),
@@ -314,7 +318,7 @@ KINDS: dict[str, Kind] = {
         commands=(("srun", "--gpus-per-node={gpus}", "--pty", "bash"),), undo=(),
     ),
     "use-python-that-has-it": Kind(
-        _("or start it with the Python of the environment that has {module}, under sudo and in services by its full path; the command names the one that runs here"), ("module",),
+        _("start it with the Python of the environment that has {module}, under sudo and in services by its full path; the command names the one that runs here"), ("module",),
         commands=(("python", "-c", "import sys; print(sys.executable)"),), undo=(),
     ),
     "find-package-of-library": Kind(

@@ -15,6 +15,7 @@ from rigup.diagnosis.guard.setting import Setting
 from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.steps import KINDS, Step, make
@@ -121,6 +122,28 @@ def in_the_python_that_failed(steps: list[Step], setting: Setting) -> list[Step]
     if made_by(steps, setting):
         return steps
     return [structs.replace(step, commands=own_python(step.commands, setting)) for step in steps]
+
+
+_OF_A_VARIANT = lazy_regex(r"https://download\.pytorch\.org/whl/(cu\d{2,4})")
+_RELEASE = lazy_regex(r"torch(?:vision|audio)?==\d[\d.]*")
+
+
+def of_the_variant(steps: list[Step], setting: Setting) -> list[Step]:
+    """Builds by their whole version (`torch==2.7.1+cu128`): pip would take the release that is there for them, and --force-reinstall renews numpy with all else."""
+    if setting.machine != "x86_64" or setting.project:
+        return steps
+    return [structs.replace(step, commands=tuple(map(_of_the_variant, step.commands))) for step in steps]
+
+
+def _of_the_variant(argv: tuple[str, ...]) -> tuple[str, ...]:
+    index = _OF_A_VARIANT.fullmatch(argv[-1])
+    named = any(
+        word.startswith("torch==2.") for word in argv
+    )  # of older releases some bear no variant in their version
+    if index is None or not named or "--force-reinstall" not in argv:
+        return argv
+    kept = (word for word in argv if word != "--force-reinstall")
+    return tuple(f"{word}+{index[1]}" if _RELEASE.fullmatch(word) else word for word in kept)
 
 
 def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
@@ -230,5 +253,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, of_the_variant, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

@@ -6,14 +6,17 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Symptom
 from rigup.machine.store import Facts
 
-_EMBEDDED, _TYPED = "embedded-python-typed", "program-of-an-environment-typed"
+_EMBEDDED, _TYPED, _LOOKED_UP = "embedded-python-typed", "program-of-an-environment-typed", "python-looked-up"
 _IN_AN_ENVIRONMENT = lazy_regex(r"(?<![\w.~-])(/[^\s\"\'`:,()<>]{1,200}?)/lib(?:64)?/python3(?:\.\d+)?/site-packages\b")
 _IN_WINDOWS = lazy_regex(r"(?i)(?<![\w\\])([A-Z]:(?:\\{1,2}[\w.~+-]{1,80}){1,12}?)\\{1,2}Lib\\{1,2}site-packages\b")
 _OF_A_BUILD = lazy_regex(
     r"/uv/builds-v\d+/|/\.tmp[^/]*$|/pip-(?:build-env|ephem|install|wheel)[-_\w]*(?:/|$)|/uv-build-env"
 )
 _VENV_FOLDER = lazy_regex(r"\.?v?env(?:[-_.]?[\w.-]{1,20})?|[\w-]{1,20}[-_.]v?env")
-_OWN_FOLDER = lazy_regex(r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$")
+_TOOLS_FOLDER = lazy_regex(r"(?i)\\(?:uv\\tools|pipx\\venvs)\\[^\\]{1,80}")
+_OWN_FOLDER = lazy_regex(
+    r"(?i)conda\w{0,3}\\envs\\|(?:forge|conda|mamba)\w{0,3}$|\\python_embed\w{2,4}$|\\installer_files\\env$|\\system\\python$"
+)
 _SYSTEMS = lazy_regex(r"/(?:usr|usr/local|root/\.local|home/[^/]+/\.local)")
 _SYSTEMS_PYTHON = wordings(tag="systems-python-typed")
 
@@ -23,10 +26,12 @@ def interpreter(finding: Finding, facts: Facts) -> str:
     embedded = {str(symptom.get("python")) for symptom in facts.heard(_EMBEDDED)}
     whole = {path for path in embedded if path[1:2] == ":"} or embedded  # the whole path is meant by `.\…`, too
     if len(whole) == 1:
-        return whole.pop()
+        python = whole.pop()
+        return python if python.lower().endswith(".exe") else python + "\\python.exe"
     own = [str(line.value) for line in finding.evidence]
     every_line = [str(symptom.fields["id"].where.text or "") for symptom in facts.of(Symptom)]
-    for lines in (own, every_line):
+    looked_up = [f"{_folder_of(symptom)}/lib/python3/site-packages" for symptom in facts.heard(_LOOKED_UP)]
+    for lines in (own, looked_up, every_line):
         prefixes = {
             found for text in lines for found in _IN_AN_ENVIRONMENT.findall(text) if not _OF_A_BUILD.search(found)
         }
@@ -35,12 +40,16 @@ def interpreter(finding: Finding, facts: Facts) -> str:
         windows = {_python_of_windows(found) for text in lines for found in _IN_WINDOWS.findall(text)}
         if len(windows) == 1 and (python := windows.pop()):
             return python
-        if prefixes:
+        if prefixes and lines is not looked_up:
             break
     typed = {typed for symptom in facts.heard(_TYPED) if (typed := _python_typed(str(symptom.get("program"))))}
     if len(typed) == 1:
         return typed.pop()
     return "python3" if facts.heard(*_SYSTEMS_PYTHON) else "python"
+
+
+def _folder_of(symptom: Symptom) -> str:
+    return str(symptom.get("python")).rpartition("/bin/")[0]
 
 
 def _python_typed(program: str) -> str:
@@ -55,7 +64,7 @@ def _python_of_windows(prefix: str) -> str:
     """A virtual environment has it in Scripts, conda's and an installation in their folder; "" where the name does not tell which it is."""
     prefix = prefix.replace("\\\\", "\\")
     folder = prefix.lower().rpartition("\\")[2]
-    if _VENV_FOLDER.fullmatch(folder):
-        return prefix + "\\Scripts\\python.exe"
     own = _OWN_FOLDER.search(prefix) or folder.startswith("python3")
+    if not own and (_VENV_FOLDER.fullmatch(folder) or _TOOLS_FOLDER.search(prefix)):
+        return prefix + "\\Scripts\\python.exe"
     return prefix + "\\python.exe" if own else ""

@@ -6,23 +6,48 @@ from msgspec import structs
 
 from rigup.diagnosis.guard.setting import Setting
 from rigup.knowledge.conda_forge import any_with_cuda
-from rigup.steps import Step
+from rigup.knowledge.own_pythons import own_python
+from rigup.steps import KINDS, Step, make
 
 Argv = tuple[str, ...]
 _PIP, _CONDA, _PIXI_TAKES = ("python", "-m", "pip"), ("conda", "install"), ("pixi", "add")
+_ADDED = ("uv", "add", "--frozen")  # written into the project alone
+_OF_TORCH = ("install-torch", "install-torch-with-audio")
 _ANEW = ("--force-reinstall", "--no-cache-dir", "--no-deps")
 _WITH_A_VALUE = ("-c", "-f", "-r", "--find-links", "--extra-index-url", "--constraint", "--requirement")
 
 
 def in_the_project(steps: list[Step], setting: Setting) -> list[Step]:
     """Packages by the project's own tool, where one is seen at work."""
+    if _is_uvs_tool(setting):
+        return [_of_the_tool(step, setting) for step in steps]
     translate = _TOOLS.get(setting.project)
     if translate is None:
         return steps
-    return [
+    told = [
         structs.replace(step, commands=tuple(argv for old in step.commands for argv in translate(old, setting)))
         for step in steps
     ]
+    return [part for step in told for part in (step, *_index_alone(step))]
+
+
+def _is_uvs_tool(setting: Setting) -> bool:
+    owner = own_python(setting.python)
+    return owner is not None and owner.packages == "uv-tool"
+
+
+def _of_the_tool(step: Step, setting: Setting) -> Step:
+    """What `uv tool` installed it makes anew, with the releases that the tool asks for."""
+    owner, variant = own_python(setting.python), step.params.get("index", "").rpartition("/whl/")[2]
+    if owner is None or step.kind not in _OF_TORCH or not variant:
+        return step
+    return make("install-tool-anew", {"tool": owner.tool, "backend": variant}, KINDS)
+
+
+def _index_alone(step: Step) -> list[Step]:
+    """uv asks an index that `uv add` was told for every package, unless its table says otherwise."""
+    named = next((argv[-1].partition("=")[0] for argv in step.commands if argv[:3] == _ADDED), "")
+    return [make("ask-index-alone", {"index": named}, KINDS)] if named else []
 
 
 def _read(argv: Argv) -> tuple[str, list[str], set[str], str]:
@@ -47,7 +72,7 @@ def _by_uv(argv: Argv, _setting: Setting) -> list[Argv]:
     if verb != "install":
         return [argv]
     if index:
-        return [("uv", "add", *packages, "--index", f"{_named(index)}={index}")]
+        return [(*_ADDED, *packages, "--index", f"{_named(index)}={index}")]
     if options.intersection(_ANEW):
         return [("uv", "sync", *(word for name in packages for word in ("--reinstall-package", name)))]
     each = "--upgrade-package" if "--upgrade" in options else ""

@@ -1,6 +1,9 @@
 """Which Python the commands of a way start: that of the environment that it makes, the project's, or the one that failed."""
 
+import re
+
 from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.own_pythons import own_python as whose
 from rigup.steps import Commands, Step
 
 NATIVE = "make-native-conda-environment"
@@ -24,14 +27,15 @@ def made_by(steps: list[Step], setting: Setting) -> tuple[str, ...]:
 
 def own_python(commands: Commands, setting: Setting) -> Commands:
     """The commands with the finding's own interpreter in the place of any; by uv where it keeps the packages."""
-    if setting.uv_pip:
+    owner = whose(setting.python)
+    if setting.uv_pip or (owner and owner.packages in ("uv", "uv-tool")):
         commands = tuple(_by_uv(argv, setting) if argv[:3] == _PIP else argv for argv in commands)
     return tuple(tuple(setting.python if word == "python" else word for word in argv) for argv in commands)
 
 
 def _by_uv(argv: tuple[str, ...], setting: Setting) -> tuple[str, ...]:
     """`python -m pip install …` as `uv pip install …`; uv asks nothing before it removes."""
-    own = ("--python", setting.python) if "/" in setting.python else ()
+    own = ("--python", setting.python) if re.search(r"[\\/]", setting.python) else ()
     return ("uv", "pip", argv[3], *own, *(word for word in argv[4:] if word != "-y"))
 
 

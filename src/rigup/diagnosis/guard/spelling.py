@@ -12,7 +12,7 @@ from rigup.knowledge.cuda_toolkits import system_toolkit
 from rigup.knowledge.distributions import family_of_kernel
 from rigup.knowledge.gpus import open_module
 from rigup.knowledge.intel import compute_packages
-from rigup.knowledge.package_managers import following_headers, headers_package, package_manager
+from rigup.knowledge.package_managers import backports_of, following_headers, headers_package, package_manager
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.rocm_install import installation
 from rigup.knowledge.surroundings import container_toolkit, kernel_argument
@@ -222,7 +222,8 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
         argv for argv in step.commands if argv and "headers" not in " ".join(argv) and "devel" not in " ".join(argv)
     )
     if manager and (kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
+        wanted = (headers_package(kernel, manager), *filter(None, [following_headers(kernel)]))
+        get = (*manager.install, *_from_backports(kernel, setting), *wanted)
         return [structs.replace(step, commands=(get, *build))]
     named = {"kernel": kernel} if kernel else {}
     words = structs.replace(make("get-headers" if kernel else "get-headers-of-running", named, KINDS), where=step.where)
@@ -230,11 +231,18 @@ def _headers_and_build(step: Step, setting: Setting) -> list[Step]:
     return [words, *([structs.replace(built, where=step.where)] if built else [])]
 
 
+def _from_backports(kernel: str, setting: Setting) -> tuple[str, ...]:
+    """apt takes the headers of a backports' kernel, and above all those of the kernels to come, from there only where it is told."""
+    suite = backports_of(setting.distribution, setting.release, kernel)
+    return ("-t", suite) if suite else ()
+
+
 def _headers(step: Step, setting: Setting) -> list[Step]:
     """By the package manager where it and the kernel are known; else in words."""
     manager = package_manager(setting.family) if step.where == "here" or not setting.inside else None
     if manager and (setting.kernel or "{kernel}" not in manager.headers):
-        get = (*manager.install, headers_package(setting.kernel, manager), *manager.compiler)
+        suite = _from_backports(setting.kernel, setting)
+        get = (*manager.install, *suite, headers_package(setting.kernel, manager), *manager.compiler)
         return [structs.replace(step, commands=(get,))]
     return [structs.replace(make("get-headers-of-running", {}, KINDS), where=step.where)]
 

@@ -68,6 +68,7 @@ class JupyterKernel(Fact, keys=("name", "path"), title=("name",)):
     shown: str  # the name that the menu shows
     python: str
     prefix: str
+    gone: bool  # its interpreter was looked for, and is not there
 
 
 class HostedNotebook(Fact, keys=("id",), title=("name",)):

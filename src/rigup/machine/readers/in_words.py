@@ -11,7 +11,7 @@ from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Driver, Gpu, Platform, Torch
 from rigup.machine.reader import Statements, reads
 from rigup.machine.readers.values import Draft
-from rigup.machine.texts import Text
+from rigup.machine.texts import Hit, Text, is_typed
 
 _BUILD = r"(?i)\b(?:py)?torch\b[^\n+=]{0,24}?(?P<value>\d\.\d{1,2}\.\d{1,2}(?:\.post\d)?\+(?:cpu|cu\d{2,3}|xpu|rocm\d[\d.]{0,6}))\b"
 _PLAIN = r"(?i)\b(?:py)?torch(?:[ -]?version)?[\s:=*`]{1,8}(?:version[\s:=]{1,4}|v)?(?P<value>[12]\.\d{1,2}\.\d{1,2})(?![\d.+])"
@@ -129,13 +129,25 @@ def _card(name: str, text: Text, start: int) -> list[Any]:
     return list(draft.facts())
 
 
-@reads(marks=("driver",), adds=(Driver,), rank=-1)
+_DRIVER = r"(?i)\bdriver(?:s|(?=[^\n.]{0,40}\())?(?: version| is| to)?(?:[ :=v]{1,4}|[^\n.]{0,40}\()(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.*x])(?! ?(?:\+|or (?:newer|later|higher|above)))"
+_OTHERS_DRIVER = lazy_regex(
+    r"(?i)\b(?:requires?|needs?|minimum|at least|too old|install|downgrad\w{1,3}|rolled? back|was|before|old|previous|tried|amd|radeon|adrenalin|intel|arc)\b|>=|https?://"
+)
+
+
+@reads(marks=("river",), adds=(Driver,), rank=-2)
 def driver_in_a_sentence(text: Text) -> Statements:
-    """`nvidia driver:536.23`: a line of somebody's own list."""
-    for hit in text.each(
-        r"(?i)^[ \t>*-]{0,6}nvidia(?: gpu| graphics)? driver(?: version)?[ \t]{0,4}[:=]?[ \t]{0,4}(?P<version>\d{3}\.\d{2,3}(?:\.\d{2})?)\b[^\n]{0,40}$"
-    ):
-        yield hit.states(Driver, vendor="nvidia", version=hit["version"])
+    """`RTX 4070, driver 576.80`, `reinstalled the driver (581.57)`: where what people write of it names one only, and as the one that is there."""
+    hits = [hit for hit in text.each(_DRIVER) if not is_typed(hit.where().text)]
+    if len({hit["version"] for hit in hits}) == 1 and not any(_OTHERS_DRIVER.search(_sentence(hit)) for hit in hits):
+        yield hits[0].states(Driver, vendor="nvidia", version=hits[0]["version"])
+
+
+def _sentence(hit: Hit) -> str:
+    """The part of a line up to a match that is one sentence, and what follows it."""
+    line = hit.where().text
+    before, found, behind = line.partition(hit.match[0])
+    return re.split(r"[.!?;] ", before)[-1] + found + re.split(r"[.!?;] ", behind)[0]
 
 
 @reads(marks=("@DESKTOP-", "@LAPTOP-"), adds=(Platform,), rank=-1)

@@ -38,6 +38,12 @@ def jupyter_kernel(text: Text) -> Statements:
         return
 
 
+@reads(JupyterKernel, inputs=[File("{JupyterKernel.python}", most=1)])
+def kernel_interpreter(_text: Text) -> Statements:
+    """That the file is there says nothing new; where it was looked for in vain the look is on record, and `derive` tells of it."""
+    yield from ()
+
+
 def prefix_of(python: str, source: str) -> str | None:
     """The environment of an interpreter; a bare `python` is the one of the environment that the kernel lies in."""
     plain = python.replace("\\", "/")

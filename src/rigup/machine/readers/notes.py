@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from rigup.knowledge.gpus import one_gpu
+from rigup.knowledge.jetson import jetpack
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.kinds import Gpu, Jetson, Platform, PythonEnv, Toolkit
 from rigup.machine.reader import Statements, reads
@@ -35,7 +36,7 @@ _RELEASE = (
 )
 _MODEL = r"\b(?:(?i:NVIDIA|GeForce)[ -]?){0,2}(?P<name>[RG]TX[ -]?(?:P[Rr][Oo][ -]?)?\d{3,4}(?:[ -]?(?:Ti|TI|ti|SUPER|Super|D)\b){0,2}|GTX TITAN(?: (?:X|Black|Z)\b)?|TITAN (?:Xp|X|V|RTX)\b)(?![\w-]| Ada\b| Blackwell\b)(?P<inner>)"
 _SAYS = r"\b(?i:on|for|with|have|has|got|own|bought|use|using|run|running|runs|system is|card is|gpu is|is an?|are)(?: (?:\[)?(?:an?|my|the|our|one|two|three|four|single|new|old|\d{1,2} ?x?)){0,3} (?:\[)?(?:desktop |laptop |server )?"
-_ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?(?:(?:[Uu]sed|[Oo]ld|[Nn]ew|[Ss]econd-?hand|[Rr]efurbished|[Бб]/у|二手的?) ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
+_ASIDE = r"(?:^[ \t>*-]{0,8}|(?<!GPU \d)(?<!GPU \d\d)[,;(:] ?|[A-Za-z)][.!?] |\b(?:[Уу] меня|[Нн]а|[Сс]тоит|[Tt]engo(?: una?)?|[Cc]on(?: una?)?|[Мм]оя|[Ii]ch habe eine|[Jj]['’]ai une) |(?:显卡是|用的是|使用|我有|顯示卡是) ?)(?:\d ?[xх] ?)?(?:(?:[Uu]sed|[Oo]ld|[Nn]ew|[Ss]econd-?hand|[Rr]efurbished|[Бб]/у|二手的?) ?)?"  # at the start of a line or of a part of a sentence; of languages without such verbs
 _HOLDS = rf"(?:{_SAYS}|{_ASIDE})"
 _OWNED = _HOLDS + _MODEL
 # Cards of servers and older ones have no RTX or GTX to be known by.
@@ -188,15 +189,29 @@ def stated_python(text: Text) -> Statements:
 _PYTHON = r"\b[Pp]ython[ =:]{1,3}(?:[Vv]ersion ?[:=]? ?)?(?P<version>(?:3\.\d{1,2}|2\.7)(?:\.\d{1,2})?)(?!\d|\.\d|[-+])"
 
 
-@reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-"), adds=(Jetson,))
+_L4T = r"\bL4T(?: [Rr]elease)?[ :=*]{1,6}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)|\bnvidia-l4t-core[ \t]{1,60}(?P<core>3\d\.\d{1,2}(?:\.\d{1,2})?)-"
+_JETPACK = r"\b(?:Jet[Pp]ack(?: version)?[ :=]{1,4}|nvidia-jetpack[ \t]{1,60})(?P<release>[4-9]\.\d(?:\.\d)?)\b"
+
+
+@reads(marks=("JetPack", "Jetpack", "nvidia-jetpack"), adds=(Jetson,), rank=-1)
+def jetson_of_a_jetpack(text: Text) -> Statements:
+    """`JetPack 6.2`, `nvidia-jetpack 6.2+b77`: where the text names one, whose Linux for Tegra the table knows."""
+    hits = {hit["release"]: hit for hit in text.each(_JETPACK)}
+    told = {row.l4t: hit for release, hit in hits.items() if (row := jetpack(release))}
+    if len(told) == 1:
+        l4t, hit = told.popitem()
+        yield hit.states(Jetson, l4t=l4t)
+
+
+@reads(marks=("_tegra_release", "R3", "etson", "L4T", "-tegra", "tegra-", "nvidia-l4t-core"), adds=(Jetson,))
 def stated_jetson(text: Text) -> Statements:
     """`# R32 (release), REVISION: 5.0, … BOARD: t210ref`, `5.15.148-tegra`, `NVIDIA Jetson Orin Nano`."""
     for hit in text.each(
         r"^(?:[^\n#]{0,60}tegra_release:? {0,2})?# R(?P<major>\d{2}) \(release\), REVISION: (?P<minor>[\d.]{1,8})"
     ):
         yield hit.states(Jetson, l4t=hit["major"] + "." + hit["minor"])
-    for hit in text.each(r"\bL4T(?: [Rr]elease)?[ :=*]{1,6}(?:R)?(?P<l4t>\d{2}\.\d{1,2}(?:\.\d{1,2})?)"):
-        yield hit.states(Jetson, l4t=hit["l4t"])
+    for hit in text.each(_L4T):
+        yield hit.states(Jetson, l4t=hit["l4t"] or hit["core"])
     for hit in text.each(r"\b(?P<release>\d\.\d{1,3}\.\d{1,4}(?:-[\w.]{1,20})?-tegra)\b"):
         yield hit.states(Jetson, kernel=hit["release"])
     for hit in text.each(_NAMED_JETSON):

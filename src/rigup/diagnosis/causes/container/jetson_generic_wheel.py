@@ -1,8 +1,8 @@
 """This torch is not built for a Jetson."""
 
-from rigup.diagnosis.rule import Params, Verdict, mends, one, rule
-from rigup.knowledge.jetson import jetpack_of_l4t, jetson_wheels
-from rigup.machine.kinds import Jetson, Torch
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
+from rigup.knowledge.jetson import JetsonWheel, jetpack_of_l4t, jetson_wheels
+from rigup.machine.kinds import Jetson, PythonEnv, Symptom, Torch
 
 
 def _generic(torch: Torch) -> bool:
@@ -36,15 +36,54 @@ def wheel_is_not_nvidias_by_the_prompt(jetson: Jetson, torch: Torch) -> Verdict:
     return jetson.knows("prompt") and _generic(torch)
 
 
+_TORCH = ("torch", "torchvision", "torchaudio")
+
+
+@text_rule("jetson-generic-wheel")
+def no_wheel_in_an_index_for_others(
+    symptom: Symptom = seen("pip-no-version", "uv-python-tags-only", "uv-has-no-wheel-for-this-python-cut"), jetson: Jetson = one(), torch: Torch | None = one(available=True),
+) -> Verdict:  # fmt: skip
+    """Before JetPack 7 torch for a Jetson lies in places of its own, for the Python of its JetPack alone."""
+    release = jetpack_of_l4t(str(jetson.get("l4t") or ""))
+    name = symptom.get("name") or ("torch" if "torch" in symptom.fields["id"].where.text else "")
+    return (
+        torch is None
+        and name in _TORCH
+        and release is not None
+        and not release.generic
+        and {"said": symptom.id, "wanted": name}
+    )
+
+
 @mends("jetson-generic-wheel")
-def build_of_nvidia(knew: Params, jetson: Jetson | None = None) -> Params:
-    """Wheels go by the release of the module's system; of those that lie in an index the newest."""
+def build_of_nvidia(knew: Params, jetson: Jetson | None = None, python: PythonEnv | None = None) -> Params:
+    """Wheels go by the release of the module's system and by its Python; of those that lie in an index the newest."""
     l4t = str((jetson and jetson.get("l4t")) or "")
     release = jetpack_of_l4t(l4t) if l4t else None
     if knew.get("package"):
         return {"program": f"JetPack {release.release}" if release else "JetPack"}
-    wheel = next((row for row in jetson_wheels(release.release) if row.index), None) if release else None
-    if wheel is not None:
-        return {"torch": wheel.torch, "torchvision": wheel.torchvision, "index": wheel.index}
-    file = next((row for row in jetson_wheels(release.release) if row.links), None) if release else None
-    return {"l4t": l4t or None, **({"file": file.torch, "links": file.links} if file else {})}
+    have = ".".join(str((python and python.get("version")) or "").split(".")[:2])
+    wheels = jetson_wheels(release.release) if release else []
+    fitting = [row for row in wheels if not have or have in row.python] or wheels
+    other = fitting[0].python[0] if have and fitting and have not in fitting[0].python else None
+    place = _where_it_lies(fitting)
+    return {
+        "l4t": l4t or None,
+        "bare": None if place else l4t or None,
+        "other_python": other,
+        "same_python": None if other else "its own",
+        **place,
+    }
+
+
+def _where_it_lies(wheels: list[JetsonWheel]) -> Params:
+    """In an index, in a folder of files, or at one address alone."""
+    for row in wheels:
+        before = ",".join(row.before) or None
+        if row.index:
+            return {"torch": row.torch, "torchvision": row.torchvision, "index": row.index}
+        if row.links:
+            return {"file": row.torch, "links": row.links, "before": before}
+        if row.file:
+            return {"address": row.file, "before": before}
+    return {}

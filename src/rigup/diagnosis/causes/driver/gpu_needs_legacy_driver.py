@@ -30,7 +30,7 @@ def driver_has_dropped_it(
 
 @rule("gpu-needs-legacy-driver")
 def module_leaves_a_card_to_an_older_branch(
-    symptom: Symptom = seen("nvrm-legacy-gpu", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
+    symptom: Symptom = seen("nvrm-legacy-gpu", "nvrm-legacy-gpu-by-address", "nvrm-ignores-a-legacy-card"), works: Gpu | None = one(vendor="nvidia", seen_by="nvidia-smi")
 ) -> Verdict:  # fmt: skip
     """The module's own word; an old card beside one that it drives may well be left."""
     return {**symptom.values(), **({"severity": "note"} if works else {})}

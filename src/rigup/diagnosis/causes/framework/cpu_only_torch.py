@@ -1,5 +1,6 @@
 """This torch is built for the CPU alone."""
 
+from rigup.diagnosis.causes.framework.own_environments import web_ui_has_its_own_way
 from rigup.diagnosis.causes.framework.torch_builds import a_build_that_serves_the_card
 from rigup.diagnosis.causes.places import inside
 from rigup.diagnosis.rule import Every, Params, Passes, Verdict, every, mends, one, rule, seen, text_rule
@@ -401,3 +402,6 @@ def environment_that_has_one_for_cards(found: Symptom = seen("environment-with-a
     """Another environment is shown that has it: then the wrong Python was started, and nothing is to be installed."""
     python = str(found.python)
     return {"other": python + ("python.exe" if "Scripts" in python else "python"), "build": found.build}
+
+
+mends("cpu-only-torch")(web_ui_has_its_own_way)

@@ -2,9 +2,9 @@
 
 import re
 
-from rigup.diagnosis.rule import Params
+from rigup.diagnosis.rule import Params, one, seen
 from rigup.knowledge.launchers import launcher_of
-from rigup.machine.kinds import Symptom
+from rigup.machine.kinds import Gpu, Symptom, Torch
 
 _LAST_PARTS = re.compile(r"[\\/](?:bin|Scripts)[\\/]python[\w.]*$", re.IGNORECASE)
 
@@ -32,3 +32,12 @@ def made_anew(starter: Symptom, tested: Symptom | None, fitting: str, windows: b
         else {"own_python": None, "own_python_elsewhere": python}
     )
     return {**got, "venv": path, "file": launcher.file, "line": launcher.line_for(python)}
+
+
+def web_ui_has_its_own_way(
+    _said: Symptom = seen("webui-torch-no-gpu"), own: Symptom = seen("embedded-python-typed"), torch: Torch | None = None, gpu: Gpu | None = one(isa=("sm_100", "sm_120")),
+) -> Params:  # fmt: skip
+    """Its release asks for one torch, which nobody shows; that one is from before the newest cards."""
+    windows = str(own.python)[1:2] == ":"
+    plain = torch is None and gpu is None
+    return {"starter": "webui-user.bat" if windows else "webui-user.sh"} if plain else {}

@@ -67,6 +67,51 @@ def audio_of_another_release(
     }
 
 
+def belongs_to(codec: Package, torch: Package) -> bool:
+    """Whether a torchcodec is one of those made for the minor release of a torch; of releases that no table has it is."""
+    minor = version_key(str(torch.version))[:2]
+    rows = [friends for patch in range(3) if (friends := companions(".".join(map(str, (*minor, patch)))))]
+    made = {version_key(row.torchcodec)[:2] for row in rows if row.torchcodec and not row.extrapolated}
+    return not made or version_key(str(codec.version))[:2] in made
+
+
+@rule("torch-torchvision-mismatch")
+def codec_of_another_release(
+    torch: Package = one(name=("torch", "pytorch")), codec: Package = one(name="torchcodec")
+) -> Verdict:
+    """torchcodec is made for one minor release of torch."""
+    friends = companions(torch.version)
+    if torch.get("env") != codec.get("env") or not friends or friends.extrapolated or _is_prerelease(torch, codec):
+        return False
+    told = {"have": torch.version, "other": codec.version, "companion": "torchcodec", "env": torch.get("env")}
+    return not belongs_to(codec, torch) and {**told, "codec": f"torchcodec=={friends.torchcodec}"}
+
+
+@text_rule("torch-torchvision-mismatch")
+def codec_misses_a_symbol_of_torch(_symbol: Symptom = seen("torchcodec-misses-a-symbol"), codec: Package | None = one(name="torchcodec")) -> Verdict:  # fmt: skip
+    """It finds FFmpeg, and not what another torch has."""
+    return codec is None and {"companion": "torchcodec"}
+
+
+@mends("torch-torchvision-mismatch")
+def codec_for_the_torch_that_is_there(knew: Params, torch: Torch | None = None) -> Params:
+    """By the table alone; nothing of torch is touched."""
+    if knew.get("companion") != "torchcodec":
+        return {}
+    friends = companions(str(torch.get("version") or "").partition("+")[0]) if torch else None
+    wanted = knew.get("codec") or (
+        friends and not friends.extrapolated and friends.torchcodec and f"torchcodec=={friends.torchcodec}"
+    )
+    empty = dict.fromkeys(("release", "torchvision", "index", "pair", "again", "rebuilt", "audio"))
+    return {
+        **empty,
+        "paired": None,
+        "alone": wanted or None,
+        "optional": None if wanted else "torchcodec",
+        "codec": wanted or "none",
+    }
+
+
 def _toolkit_of(package: Package) -> str:
     """What a build's local part names; AMD's own wheels say besides of which commit each was made."""
     return str(package.version).partition("+")[2].partition(".git")[0]
@@ -80,7 +125,8 @@ def builds_for_two_toolkits(
     mine, theirs = _toolkit_of(torch), _toolkit_of(vision)
     plain = all(local.startswith(("cu", "cpu", "rocm")) and "." not in local[:4] for local in (mine, theirs))
     differs = torch.get("env") == vision.get("env") and plain and mine != theirs
-    return differs and {"have": torch.version, "other": vision.version, "companion": vision.name}
+    boxes = "cuda" if vision.name == "torchvision" and theirs == "cpu" else None  # it can be imported all the same
+    return differs and {"have": torch.version, "other": vision.version, "companion": vision.name, "boxes": boxes}
 
 
 @text_rule("torch-torchvision-mismatch", "possible")
@@ -134,6 +180,17 @@ def release_that_knows_its_cuda(_said: Symptom = seen("bitsandbytes-has-no-such-
 
 
 @mends("torch-torchvision-mismatch")
+def variable_that_names_another_cuda(said: Symptom = seen("bitsandbytes-told-its-cuda")) -> Params:
+    """Without it bitsandbytes takes the library for torch's own CUDA."""
+    return {
+        **dict.fromkeys(("rebuilt", "again", "alone", "release", "newer")),
+        "optional": None,
+        "unset": "BNB_CUDA_VERSION",
+        "codec": said.id,
+    }
+
+
+@mends("torch-torchvision-mismatch")
 def extension_of_intel(symptom: Symptom = seen("intels-extension-wants-another-torch")) -> Params:
     """Each release stands on the torch of its own minor release; torch's builds for XPU do without it since it ended."""
     release, _, variant = str(symptom.have).partition("+")
@@ -158,7 +215,7 @@ def the_pair(
     knew: Params, torch: Torch, vision: Package | None = one(name="torchvision"), audio: Package | None = one(name="torchaudio"), platform: Platform | None = None,
 ) -> Params:  # fmt: skip
     """What belongs to the torch that is there, from the index that it came from."""
-    if knew.get("paired") or knew.get("newer") or knew.get("optional"):
+    if knew.get("paired") or knew.get("newer") or knew.get("optional") or knew.get("codec"):
         return {}  # what does not fit is no part of torch's family
     release, _, local = str(torch.version).partition("+")
     friends, system = companions(release), plain_system(platform)
@@ -176,6 +233,8 @@ def the_pair(
 @mends("torch-torchvision-mismatch")
 def what_does_not_fit(knew: Params) -> Params:
     """An extension is compiled again, where its name is one and not a folder's; torchaudio comes along where it is what does not fit."""
+    if knew.get("codec"):
+        return {}
     extension = str(knew.get("extension") or "")
     named = extension if is_package(extension) else None
     audio = "torchaudio" in (knew.get("companion"), knew.get("name"), knew.get("package")) and not knew.get("alone")
