@@ -59,6 +59,9 @@ def answered(tmp_path):
     return answers
 
 
+CPU_BUILD = ">>> torch.__version__\n'2.9.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n" + shown()
+
+
 SOUND = [
     ("Which version of PyTorch do I need for this driver?", shown(), "torch-for-a-card-and-driver", r"RTX 4090 with driver 570"),
     ("Какую версию torch ставить под этот драйвер?", shown(SMALL), "torch-for-a-card-and-driver", r"RTX 3060"),
@@ -92,6 +95,19 @@ SOUND = [
     ("Do I need the CUDA toolkit when I only use PyTorch?", torch("NVIDIA GeForce RTX 4090"), "toolkit-for-wheels", r"brings CUDA 12\.8"),
     ("Is this a problem? nvidia-smi shows CUDA 12.8 but nvcc says 12.4.", shown(), "versions-of-cuda-differ", r"three things"),
     ("Does everything look right?", torch("NVIDIA GeForce RTX 4090"), "is-all-well", r"torch 2\.9\.0\+cu128 reaches NVIDIA GeForce RTX 4090"),
+    ("Will Qwen3-32B in Q4_K_M fit with 16k context?", shown(), "memory-for-a-model", r"16 384 tokens of context take 4\.0 GiB of it \(qwen3-32b: 256 KiB a token\)"),
+    ("How much context can I set with llama3.1:8b?", shown(SMALL), "context-for-a-model", r"128 KiB a token in a cache of 16 bits: .* about \d\d 000 tokens"),
+    ("Welches ist das größte Modell, das hier läuft?", shown(SMALL), "largest-model", r"12\.0 GiB of NVIDIA GeForce RTX 3060 hold a model of up to about 17 B"),
+    ("qwen2.5 32b writes 36 tokens/s, is that normal?", shown(), "tokens-a-second", r"^36 tokens/s are what .* gives: .* 32 to 46"),
+    ("qwen2.5 32b writes 9 tokens/s, is that normal?", shown(), "tokens-a-second", r"^9 tokens/s are less than"),
+    ("Can I use an image of CUDA 12.9 on this driver?", shown(driver="550.144.03", cuda="12.4"), "newer-cuda-than-the-driver", r"built for CUDA 12\.9 runs on it"),
+    ("Can I use an image of CUDA 13.0 on this driver?", shown(), "newer-cuda-than-the-driver", r"CUDA 13\.0 wants driver 580"),
+    ("Is one 5090 better than two 3090?", TWO, "one-card-or-two", r"RTX 5090: 32\.0 GiB, 1790 GB/s"),
+    ("Reicht mein Netzteil mit 850 W?", shown(), "power-supply-for-cards", r"supply of 850 W"),
+    ("Est-ce normal que la carte consomme seulement 18 W ?", shown(), "card-at-rest", r"at rest \(P8, 18 of 450 W\)"),
+    ("バッチサイズはどのくらいにすべきですか？", shown(BUSY, used=7000), "size-of-a-batch", r"^Here 7000 of 24564 MiB"),
+    ("Qual a melhor quantização, Q4_K_M ou Q6_K?", shown(), "which-type-of-weights", r"usual compromise"),
+    ("Is the GTX 1080 Ti still supported?", shown(name="NVIDIA GeForce GTX 1080 Ti"), "how-long-a-card-is-served", r"up to branch 580"),
     ("What colour should the case of my workstation have?", torch("NVIDIA GeForce RTX 4090"), "no-answer-kept", r"not answered here: no answer to it is kept"),
 ]  # fmt: skip
 
@@ -105,7 +121,40 @@ def test_it_is_answered_with_what_the_text_shows(answered, question, outputs, ex
     assert verdict in ("healthy", "unknown")
 
 
-CPU_BUILD = ">>> torch.__version__\n'2.9.0+cpu'\n>>> torch.cuda.is_available()\nFalse\n" + shown()
+@pytest.mark.parametrize(
+    ("question", "outputs", "silent"),
+    [
+        ("What batch size should I use?", shown(BUSY), "there is room for a larger one"),  # it is nearly full
+        ("Is the backplate held by screws of M2 or M2.5?", shown(), "GB/s"),  # no chip of Apple's
+        ("Ist eine 4090 schneller?", "", "GB/s"),  # nothing to compare it with
+    ],
+)  # fmt: skip
+def test_what_nobody_knows_is_not_said(answered, question, outputs, silent):
+    answers = answered(question, outputs)[1]
+    assert not any(silent in answer for answer in answers.values())
+
+
+def test_answers_stand_in_the_order_of_the_questions(answered):
+    first, second = "Do I need NVLink?", "Should I turn ECC on?"
+    assert list(answered(f"{first} {second}", TWO)[1]) == ["nvlink-or-not", "ecc-on-or-off"]
+    assert list(answered(f"{second} {first}", TWO)[1]) == ["ecc-on-or-off", "nvlink-or-not"]
+
+
+def test_nothing_is_told_twice(answered):
+    answers = answered("Will Qwen3-32B Q4_K_M fit, and what context can I set?", shown())[1]
+    assert list(answers) == ["memory-for-a-model"]
+
+
+def test_beside_a_fault_only_a_question_that_says_what_it_means_is_answered(answered):
+    assert answered("I read of NVLink. Do I need it?", CPU_BUILD)[1] == {}
+
+
+def test_who_says_that_it_is_slow_is_told_what_would_tell_why(answered):
+    verdict, answers = answered("Why is it so slow? 2 it/s seems low for this card.", shown(BUSY))
+    assert verdict in ("healthy", "unknown")
+    assert "does not tell why it is slow" in answers["why-it-is-slow"]
+
+
 FAULTY = [
     ("Should I update my driver?", CPU_BUILD),
     ("Does my T4 support bf16?", "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla T4 GPU has compute capability 7.5."),

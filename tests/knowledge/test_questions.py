@@ -58,6 +58,12 @@ def test_where_nobody_asks_nothing_is_answered(text):
     assert ids(text) == []
 
 
+@pytest.mark.parametrize("prompt", ["$ ", "(lm) ana@dl3:~/gpt$ ", "(base) ana@mac gpt % ", "PS C:\\Users\\a> ", ">>> "])
+def test_what_is_typed_asks_nobody(prompt):
+    assert "python-for-torch" in ids("which python; pip list | grep torch")
+    assert ids(prompt + "which python; pip list | grep torch") == []
+
+
 def test_the_answer_has_the_limit_that_the_text_names():
     asked = asked_in("How do I make `nvidia-smi -pl 210` survive a reboot?")[0]
     assert any("-pl 210" in line for line in asked.lines)

@@ -33,7 +33,7 @@ def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = froze
         KnowledgeError: the table is malformed.
 
     """
-    asked = [one for one in _asked(texts, facts) if not one.row.last and _may_be_told(one.row, loud)]
+    asked = [one for one in _asked(texts, facts) if not one.row.last and _may_be_told(one, loud)]
     told = _told(asked, facts)
     twice = {one.row.id for one in asked if any(answer.id in one.row.told_by for answer in told)}
     kept: list[AnsweredQuestion] = []
@@ -43,9 +43,9 @@ def answers_to(texts: Iterable[Text], facts: Facts, loud: frozenset[str] = froze
     return kept[:_MOST_ANSWERS]
 
 
-def _may_be_told(row: Question, loud: frozenset[str]) -> bool:
-    """Whether an answer is worth something beside what is wrong."""
-    return not loud or row.always or not loud.isdisjoint(row.beside)
+def _may_be_told(one: Asked, loud: frozenset[str]) -> bool:
+    """Whether an answer is worth something beside what is wrong: where it is asked beyond doubt and holds all the same, or belongs to it."""
+    return not loud or (one.row.always and one.whole) or not loud.isdisjoint(one.row.beside)
 
 
 def assurances(texts: Iterable[Text], facts: Facts, explained: bool, complains: bool = False) -> list[AnsweredQuestion]:

@@ -16,11 +16,10 @@ from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
 from rigup.knowledge.gpus import driver_branch_for
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.pythons import pythons
 from rigup.knowledge.questions import Asked, spaced
 from rigup.knowledge.rocm import gfx_family
 from rigup.knowledge.speeds import data_sheet
-from rigup.knowledge.torch_builds import TorchBuild, index_url, newest_build
+from rigup.knowledge.torch_builds import TorchBuild, builds, index_url, newest_build
 from rigup.language import _
 from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, TensorFlow, Torch
 from rigup.machine.store import Facts
@@ -126,10 +125,15 @@ def _sheet_of(card: Card) -> str:
     return f"{card.name}: " + ", ".join(filter(None, parts))
 
 
+def _is_like(card: Card, other: Card) -> bool:
+    """Whether two names may mean one product: a chip and the number of both are the same."""
+    return card.isa == other.isa and re.findall(r"\d{3,4}", card.name) == re.findall(r"\d{3,4}", other.name)
+
+
 def _sheets(seen: Look) -> str:
     """The data sheets of the cards that a question compares, the text's own among them where it names one alone."""
     cards, own = _named_cards(seen.asked.near), _only_card(seen.facts)
-    compared = [own, *cards] if own and len(cards) == 1 and own.name != cards[0].name else cards
+    compared = [own, *cards] if own and len(cards) == 1 and not _is_like(own, cards[0]) else cards
     told = [sheet for card in compared if (sheet := _sheet_of(card))]
     return "; ".join(told) if len(told) > 1 else ""
 
@@ -236,6 +240,13 @@ def _pythons(seen: Look) -> list[str]:
     return [version for version in build.python if version[-1].isdigit()] if build else []
 
 
+def _torch_pythons(seen: Look) -> str:
+    """Versions of Python for which the newest torch of the system has wheels."""
+    rows = builds("windows" if system(seen) == "windows" else "linux")
+    newest = max(rows, key=lambda row: version_key(row.torch), default=None)
+    return ", ".join(version for version in newest.python if version[-1].isdigit()) if newest else ""
+
+
 def _less_power(seen: Look) -> str:
     """Watts: four fifths of what the card is allowed now."""
     limit = seen.asked.said.get("limit", "")
@@ -339,7 +350,7 @@ KNOWN: dict[str, Callable[[Look], Any]] = {
     "python": lambda seen: known[len(known) // 2] if (known := _pythons(seen)) else "",
     "watts": _less_power,
     "cudnn": _cudnn,
-    "torch_pythons": lambda _seen: ", ".join(python for python in pythons("torch") if python[-1].isdigit()),
+    "torch_pythons": _torch_pythons,
     "cuda_that_runs": lambda seen: _asked_cuda(seen, runs=True),
     "cuda_that_lacks": lambda seen: _asked_cuda(seen, runs=False),
     "driver_for_cuda": _driver_for_cuda,

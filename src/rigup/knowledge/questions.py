@@ -17,10 +17,14 @@ _BEFORE = 2  # sentences before the one that asks
 _AFTER = 1  # and after it, where it refers to something
 _OWN = 0.5  # share of a row's patterns that a sentence holds itself, where it does not refer to those before it
 _OF_WORDS = r"\A(?"  # how a pattern begins that looks at the words of the question alone: for something, or for nothing of a kind
+_OF_CONTEXT = "(?#"  # and one that what is shown may answer alone
 _SEAM = lazy_regex(r"(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9%])(?=[\u3040-\u9fff])")
 _TYPED = lazy_regex(
     r"[^\n]{0,80}[$#] \S|[^\n]{0,60}>>? ?\S|(?:In|Out) ?\[\d|[|+]|PS |\.\.\. "
 )  # what was typed, and rows of tables
+_PROMPT = lazy_regex(
+    r"(?:\([\w.-]{1,40}\) ?)?\[?[\w.-]{1,40}@[\w.-]{1,60}[^\n$#%>]{0,80}[$#%>] \S|(?:\([\w.-]{1,40}\) )?[$#] \S|PS [^\n>]{0,80}> ?\S|[A-Z]:\\[^\n>]{0,80}>\S|>>> ?\S|(?:In|Out) ?\[\d"
+)  # what stands behind a prompt asks nobody
 _ERROR = lazy_regex(
     r"\w(?:Error|Exception)\b:|^Traceback|\bERROR\b|^(?:\[[^\n\]]{1,60}\] ?)?(?:error|fatal):", re.MULTILINE
 )
@@ -109,6 +113,7 @@ class Asked(NamedTuple):
         sentence: that asks it; of what is `shown` the lines of the paragraph.
         near: the sentence with those before it.
         said: what the text says of the row's holes.
+        whole: whether the sentence asks it by itself, without those around it.
         shown: whether it is known by the outputs that the text shows.
 
     """
@@ -117,6 +122,7 @@ class Asked(NamedTuple):
     sentence: str
     near: str
     said: dict[str, str]
+    whole: bool = False
     shown: bool = False
 
     @property
@@ -162,7 +168,10 @@ def asked_in(text: str, shown: str = "") -> list[Asked]:
     seen = _shown(rows, text)
     of_outputs = {one.row.id for one in seen}
     by_id = {row.id: row for row in rows}
-    found = [Asked(by_id[id_], *window, _said(by_id[id_], text)) for id_, window in asked.items()]
+    found = [
+        Asked(by_id[id_], *window, _said(by_id[id_], text), _is_whole(by_id[id_], window))
+        for id_, window in asked.items()
+    ]
     others = [one for one in found if one.row.id not in of_outputs and _lies_within(one)]
     known = sorted([*seen, *(one for one in others if not one.row.last)], key=lambda one: text.find(one.sentence))
     return [*known[:_MOST_KNOWN], *(one for one in others if one.row.last)]
@@ -256,7 +265,8 @@ def _windows(text: str, asking: list[re.Pattern[str]]) -> Iterator[_Window]:
     What refers to something else is also asked before it is told of: "Is this normal? The card stays in P8."
     """
     for paragraph in re.split(r"\n[ \t]*\n", text)[:_MOST]:
-        sentences = [part.strip() for part in _END.split(paragraph[:_LONGEST]) if part.strip()]
+        parts = (part.strip() for part in _END.split(paragraph[:_LONGEST]))
+        sentences = [part for part in parts if part and not _PROMPT.match(part)]
         for number, sentence in enumerate(sentences):
             if any(form.search(sentence) for form in asking):
                 after = _AFTER if _refers(spaced(sentence)) else 0
@@ -267,15 +277,35 @@ def _meant(rows: tuple[Question, ...], window: _Window, shown: str) -> list[Ques
     """Those that the sentence asks, together with those around it where it refers to them; of them with commands only what it holds most of in its own words."""
     sentence, near = spaced(window.sentence), spaced(window.near)
     least = 0.0 if _refers(sentence) else _OWN
-    own = {row.id: _share(row, sentence) for row in rows}
-    fitting = [
-        row
-        for row in rows
-        if own[row.id] >= least and not _is_ruled_out(row, near) and _share(row, near + "\n" + shown) == 1
-    ]
-    most = max((own[row.id] for row in fitting if not row.last), default=0.0)
-    kept = [row for row in fitting if row.last or not row.lines or own[row.id] >= most]
+    close = "\n".join(
+        [*near.partition(sentence)[0].splitlines()[-1:], sentence]
+    )  # what it is about stands there, if anywhere
+    asked = [row for row in rows if _is_asked(row, near, near + "\n" + shown)]
+    fitting = [row for row in asked if not least or row.last or form_of(row.asks[0]).search(close)]
+    own = {row.id: share for row in fitting if (share := _own(row, sentence)) >= least}
+    most = max((own[row.id] for row in fitting if row.id in own and not row.last), default=0.0)
+    kept = [row for row in fitting if row.id in own and (row.last or not row.lines or own[row.id] >= most)]
     return sorted(kept, key=lambda row: -own[row.id])
+
+
+def _is_asked(row: Question, near: str, everything: str) -> bool:
+    """Whether all patterns match, in the words alone or with what is shown."""
+    return all(form_of(form).search(near if form.startswith(_OF_WORDS) else everything) for form in row.asks)
+
+
+def _is_whole(row: Question, window: _Window) -> bool:
+    return _own(row, spaced(window.sentence)) == 1
+
+
+def _names_it(row: Question, close: str) -> bool:
+    """Whether what the row is about, its first pattern, is named in a sentence, or right before it."""
+    return row.last or form_of(row.asks[0]).search(close) is not None
+
+
+def _own(row: Question, sentence: str) -> float:
+    """The share of its patterns that a sentence holds itself, without those that tell what it is about."""
+    own = [form for form in row.asks if not form.startswith((_OF_WORDS, _OF_CONTEXT))]
+    return sum(bool(form_of(form).search(sentence)) for form in own) / len(own) if own else 1.0
 
 
 def _refers(sentence: str) -> bool:
@@ -287,16 +317,6 @@ def _refers(sentence: str) -> bool:
 def spaced(text: str) -> str:
     """With a blank between Chinese characters and what is written in Latin ones, so that words have an end."""
     return _SEAM.sub(" ", text)
-
-
-def _is_ruled_out(row: Question, text: str) -> bool:
-    return not all(form_of(form).search(text) for form in row.asks if form.startswith(_OF_WORDS))
-
-
-def _share(row: Question, text: str) -> float:
-    """The share of its patterns that match, without those that are of the words alone."""
-    found = [bool(form_of(form).search(text)) for form in row.asks if not form.startswith(_OF_WORDS)]
-    return sum(found) / len(found)
 
 
 def _said(row: Question, text: str) -> dict[str, str]:
