@@ -45,7 +45,7 @@ def test_tools_come_from_whom_the_system_has_them(mended, body, command):
 
 def test_an_extension_is_brought_to_the_torch_that_is_there(mended):
     assert (
-        "xformers torch==2.4.1 --index-url https://download.pytorch.org/whl/cu124"
+        "xformers torch==2.4.1+cu124 --index-url https://download.pytorch.org/whl/cu124"
         in mended("torch-torchvision-mismatch", XFORMERS)[0]
     )
     missing = "Could not find the bitsandbytes CUDA binary at PosixPath('/v/bitsandbytes/libbitsandbytes_cuda126.so')\n"

@@ -33,7 +33,7 @@ def test_the_release_that_is_there_comes_again_with_a_toolkit_that_the_driver_sh
         CPU.format(system=system, card="NVIDIA GeForce RTX 3060", driver="550.54.15"), "cpu-only-torch"
     )
     assert titles == ["install torch 2.5.1 from https://download.pytorch.org/whl/cu124"]
-    assert "torch==2.5.1 torchvision==0.20.1" in commands[0]
+    assert "torch==2.5.1+cu124 torchvision==0.20.1+cu124" in commands[0]
 
 
 def test_where_no_driver_is_told_the_variant_for_the_oldest_driver_is_taken(told):

@@ -27,6 +27,7 @@ _RENEWALS = (
     "choose-build",
     "install-in-two-steps",
     "get-jetson-torch",
+    "get-jetson-file",
     "get-build-for-this-gpu",
 )
 

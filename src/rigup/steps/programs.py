@@ -185,7 +185,7 @@ KINDS: dict[str, Kind] = {
     ),
     "keep-index-for-torch": Kind(
         _(
-            'in pyproject.toml, let [[tool.uv.index]] of {index} say name = "{name}" and explicit = true, and [tool.uv.sources] torch = {{ index = "{name}" }} (torchvision and torchaudio, where they are asked for, as well): then uv looks for nothing else there'
+            'in pyproject.toml, let [[tool.uv.index]] of {index} say name = "{name}" and explicit = true, and [tool.uv.sources] torch.index = "{name}" (torchvision and torchaudio, where they are asked for, as well): then uv looks for nothing else there'
         ),
         ("index", "name"),
         "by-hand",

@@ -28,7 +28,7 @@ _CHANGES = (
     "install-into-environment", "install-with-uv", "set-environment-variable", "install-packages", "install-requirement", "remove-packages",
     "install-version", "install-without-pin", "rebuild-package-for-numpy",
     "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "compile-package", "install-torch", "install-torch-with-audio",
-    "install-from-index", "get-jetson-torch", "install-again", "install-package-again", "install-in-two-steps", "install-without-isolation",
+    "install-from-index", "get-jetson-torch", "get-jetson-file", "install-again", "install-package-again", "install-in-two-steps", "install-without-isolation",
     "install-wheel-of-abi",
 )  # fmt: skip
 
