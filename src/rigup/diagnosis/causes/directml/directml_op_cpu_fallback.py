@@ -28,6 +28,13 @@ def operator_falls_back_and_meets_the_others(
     return {"operator": symptom.get("operator")}
 
 
+@rule("directml-op-cpu-fallback")
+def optimizer_falls_back(missing: Symptom = seen("directml-falls-back")) -> Verdict:
+    """Every step of the training pays for it, and the optimizer has a plain form that stays on the GPU."""
+    operator = str(missing.get("operator"))
+    return bool(plain_form(operator)) and {"operator": operator, "severity": "warning"}
+
+
 @text_rule("directml-op-cpu-fallback", "likely")
 def falls_back_and_is_slow(
     missing: Symptom = seen("directml-falls-back"), _slow: Symptom = seen("slow-in-words")
