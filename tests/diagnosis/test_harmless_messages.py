@@ -6,10 +6,12 @@ from answer_data import diagnose, typed
 from each import each
 from rigup.cli.page import page
 from rigup.cli.report import text
+from rigup.diagnosis.at_work import AT_WORK
 from rigup.knowledge.doctor_tables import signatures
 
 MEANT = [row for row in signatures() if row.meaning]
 THREADS = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded"
+OUT_OF_MEMORY = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free."
 SKIPPED = 'level=INFO source=amd_linux.go:296 msg="unsupported Radeon iGPU detected skipping" id=1 total="512.0 MiB"'
 COMPUTES = (
     'level=INFO source=types.go:130 msg="inference compute" id=GPU-5d1c07a2e8b3f964 library=rocm variant="" compute=gfx1100 '
@@ -49,8 +51,7 @@ def test_the_report_and_the_page_say_what_it_means(tmp_path):
 
 
 def test_beside_what_is_wrong_it_is_not_worth_a_word(tmp_path):
-    out_of_memory = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.78 GiB of which 1.00 GiB is free."
-    answer, messages = named(tmp_path, f"{THREADS}\n{out_of_memory}\n")
+    answer, messages = named(tmp_path, f"{THREADS}\n{OUT_OF_MEMORY}\n")
     assert answer["findings"]
     assert messages == {}
 
@@ -95,6 +96,15 @@ def test_the_same_message_said_again_in_other_words_is_no_complaint(tmp_path):
     ]
     answer, _messages = named(tmp_path, "\n".join(["Is that bad?", *lines]))
     assert answer["verdict"] == "healthy"
+
+
+def test_no_row_hides_what_is_wrong_beside_it(tmp_path):
+    def is_left_out(row):
+        answer, messages = named(tmp_path, f"{row.example}\n{OUT_OF_MEMORY}\n")
+        assert [finding["cause"] for finding in answer["findings"]][:1] == ["oom-model-too-large"]
+        assert messages == {}
+
+    each([row for row in MEANT if row.harmless and row.id not in AT_WORK][::6], is_left_out)
 
 
 @pytest.mark.parametrize(("slow", "severity"), [("", "note"), ("training is very slow\n", "warning")])

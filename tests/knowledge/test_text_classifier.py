@@ -12,6 +12,7 @@ from rigup.knowledge.text_classifier import (
     Complaint,
     complains,
     fails,
+    is_in_trouble,
     likenesses,
     line_of,
     model_causes,
@@ -41,6 +42,12 @@ def test_every_cause_that_is_learned_has_words():
 def test_a_complaint_is_told_from_what_is_none(row):
     assert complains(row.example)
     assert not complains(row.near_miss)
+
+
+@pytest.mark.parametrize("row", tables.rows("complaints", "trouble", Complaint), ids=lambda row: row.language)
+def test_a_trouble_is_told_from_a_worry(row):
+    assert is_in_trouble(row.example)
+    assert not is_in_trouble(row.near_miss)
 
 
 @pytest.mark.parametrize("row", tables.rows("complaints", "plea", Complaint), ids=lambda row: row.language)

@@ -30,7 +30,10 @@ _ERROR = lazy_regex(
 )
 _QUOTED = lazy_regex(r"[\"“„«「『][^\n\"”“»」』]{1,120}[\"”“»」』]")
 _PROSE = lazy_regex(r"(?!\S{0,60}:[ \t])[^\[\]{}<>=|\\#$]{20,400}[.!?…。！？)]?\s*$")
-_OF_ERRORS = lazy_regex(r"\berrors?\b|ошибк\w*|错误|錯誤", re.IGNORECASE)
+_OF_ERRORS = lazy_regex(
+    r"\berrors?\b|ошибк\w*|错误|錯誤|\b(?:prints?|says?|shows?|reports?|logs)\b[^.!?\n]{0,40}?\b(?:failed|failures?|unable|could not|cannot|not found|invalid)\b",
+    re.IGNORECASE,
+)
 _END = lazy_regex(r"(?<=[.?!…])\s+|(?<=[。？！])|\n")
 
 
