@@ -8,12 +8,11 @@ from rigup.language import _
 from rigup.schemas.shared import Step, StepPlace
 
 
-def places() -> dict[str, str]:
-    """Where a step is done, if not here."""
-    return {
-        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side, as administrator"),
-        "every-node": _("on every node"),
-    }  # fmt: skip
+def place(step: Step) -> str:
+    """Where a step is done, "" for here."""
+    windows = _("on the Windows side, as administrator") if step.root else _("on the Windows side")
+    others = {"host-of-container": _("on the container's host"), "every-node": _("on every node")}
+    return {**others, "windows-host": windows}.get(step.where, "")
 
 
 def commands(step: Step) -> list[str]:

@@ -302,7 +302,8 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
         if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
     }
     left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    return sorted(left - {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states})
+    idle = {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states or row.means in accounted}
+    return sorted(left - idle)
 
 
 def _spot(where: Where | Evidence) -> tuple[str, int | None]:

@@ -190,6 +190,11 @@ KINDS: dict[str, Kind] = {
         commands=(("softwareupdate", "--list-full-installers"),), undo_because=_("macOS is not taken back to an older release"),
     ),
     "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
+    "ollama-on-the-mac": Kind(
+        _("stop the container of ollama, which holds the port {port}, and run ollama on macOS itself (Homebrew, or the app from ollama.com; models are fetched once more); a web interface may stay in its container and reaches it at http://host.docker.internal:{port} (OLLAMA_BASE_URL of Open WebUI)"),
+        ("port",), network=True, tag="caution", commands=(("brew", "install", "ollama"), ("brew", "services", "start", "ollama")),
+        undo=(("brew", "services", "stop", "ollama"), ("brew", "uninstall", "ollama")),
+    ),
     "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
     "hide-graphics": Kind(
         _("hide the processor's graphics from ROCm: {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),

@@ -84,6 +84,8 @@ class Setting(NamedTuple):
         packages: of the distribution that are installed and have to do with GPUs.
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
+        xformers: it is among the packages.
+        ollama: ollama's own words are shown, and no torch.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
@@ -131,6 +133,8 @@ class Setting(NamedTuple):
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
+    xformers: bool = False
+    ollama: bool = False
     old_board: bool = False
 
     @property
@@ -180,8 +184,12 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
+        ollama=not facts.of(Torch)
+        and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
+        xformers=bool(facts.heard("xformers-in-use"))
+        or any(package.get("name") == "xformers" for package in facts.of(Package)),
         audio=bool(facts.heard(*_WITH_AUDIO))
         or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )

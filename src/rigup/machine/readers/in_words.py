@@ -92,12 +92,14 @@ def card_by_its_number(text: Text) -> Statements:
             yield from draft.facts()
 
 
-@reads(marks=("driver",), adds=(Driver,), rank=-1)
+@reads(marks=("river", "Treiber", "райвер", "驱动", "驅動"), adds=(Driver,), rank=-1)
 def driver_in_a_sentence(text: Text) -> Statements:
-    """`nvidia driver:536.23`: a line of somebody's own list."""
-    for hit in text.each(
-        r"(?i)^[ \t>*-]{0,6}nvidia(?: gpu| graphics)? driver(?: version)?[ \t]{0,4}[:=]?[ \t]{0,4}(?P<version>\d{3}\.\d{2,3}(?:\.\d{2})?)\b[^\n]{0,40}$"
-    ):
+    """`nvidia driver:536.23` of somebody's own list, `Treiber 550.120` in a sentence; Intel's and AMD's have other numbers."""
+    forms = (
+        r"(?i)^[ \t>*-]{0,6}nvidia(?: gpu| graphics)? driver(?: version)?[ \t]{0,4}[:=]?[ \t]{0,4}(?P<version>\d{3}\.\d{2,3}(?:\.\d{2})?)\b[^\n]{0,40}$",
+        r"(?:Treiber|драйвера? (?:NVIDIA )?|驱动(?:版本)?|驅動(?:版本)?)[ \t:：]{0,3}(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.]*\d)",
+    )
+    for hit in (hit for form in forms for hit in text.each(form)):
         yield hit.states(Driver, vendor="nvidia", version=hit["version"])
 
 
