@@ -2,6 +2,8 @@
 
 import pytest
 
+from answer_data import diagnose
+
 LOST = "NVRM: Xid (PCI:0000:0a:00): 79, pid=1403, name=python3, GPU has fallen off the bus.\n"
 DROPPED = "nvidia 0000:0a:00.0: PCIe Bus Error: severity=Corrected, type=Data Link Layer, (Receiver ID)\n"
 MISMATCH = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 550.163\n"
@@ -82,3 +84,26 @@ def test_only_what_closes_the_gap_is_offered(mended, context, share, is_closed):
     ways = mended("model-split-with-cpu", row)
     assert ("num_ctx" in ways[0]) == is_closed
     assert any("add a GPU" in way for way in ways) != is_closed
+
+
+@pytest.mark.parametrize(
+    ("frame", "anew"), [("/tmp/ipykernel_47/2874061123.py in <cell line: 0>()\n", True), ("", False)]
+)
+def test_a_notebook_is_started_anew_behind_an_exchange(mended, frame, anew):
+    way = mended("gpu-arch-newer-than-wheel", UNKNOWN + frame)[0]
+    assert ("restart the notebook's kernel" in way) == anew
+
+
+def test_evidence_begins_with_what_decides_and_ends_with_the_letter(found):
+    letter = "Hi all, I have had this server for three years now and never had any trouble with it, Ubuntu 22.04, two cards, and today this\n"
+    seen = [line["value"] for line in found(letter + DROPPED + LOST)[0]["evidence"]]
+    assert "fallen off the bus" in seen[0]
+    assert not any("Hi all" in value for value in seen[:1])
+
+
+def test_a_message_of_a_folded_cause_is_accounted_for(tmp_path):
+    cut = "UserWarning: CUDA initialization: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 803: system has unsupported\n"
+    (tmp_path / "said.txt").write_text(MISMATCH + cut, "utf-8")
+    told = diagnose(str(tmp_path))
+    assert told["findings"][0]["cause"] == "nvml-driver-library-mismatch"
+    assert not told["unexplained"]

@@ -251,7 +251,7 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
         because=" ".join(part for part in (_guess_sentence(finding), text and filled(text.meaning, params)) if part),
         make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         in_vain=(text and filled(text.in_vain, params)) or "",
-        evidence=answered(finding.evidence),
+        evidence=answered(finding.evidence, finding.cause),
         explains=sorted(finding.folds | (symptom_ids & explained(finding.cause))),
         past=finding.past or UNSET,
         mends=(text and not ways and filled(text.mends, params)) or "",

@@ -150,6 +150,9 @@ KINDS: dict[str, Kind] = {
         _("restart the notebook's kernel, and keep all that touches the GPU (.to(\"cuda\"), torch.cuda, Accelerator()) inside the function that {program} starts"),
         ("program",), "by-hand", undo=(),
     ),
+    "restart-notebook": Kind(
+        _("restart the notebook's kernel, which still holds what it imported, and execute its cells from the first on"), (), "by-hand", undo=(),
+    ),
     "meet-at-real-address": Kind(
         _("let the ranks meet at an address that the other nodes reach, and let the node's name lead to it in /etc/hosts, not to 127.0.x.1"),
         ("part",), "every-node", commands=(("ip", "-brief", "address"),), undo=(),

@@ -6,7 +6,11 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
-from rigup.diagnosis.guard.companions import with_the_audio_that_is_there, without_what_was_compiled_for_it
+from rigup.diagnosis.guard.companions import (
+    seen_by_a_kernel_anew,
+    with_the_audio_that_is_there,
+    without_what_was_compiled_for_it,
+)
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.projects import in_the_project
@@ -238,5 +242,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_was_compiled_for_it, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_was_compiled_for_it, seen_by_a_kernel_anew, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

@@ -70,3 +70,9 @@ def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> lis
     if not setting.xformers or not any(step.kind in _TORCHS for step in steps):
         return steps
     return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"}, KINDS)]
+
+
+def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:
+    """A notebook's kernel goes on with what it has imported, whatever pip puts in its place."""
+    exchanged = any("--force-reinstall" in argv for step in steps for argv in step.commands)
+    return [*steps, make("restart-notebook", {}, KINDS)] if setting.cells and exchanged else steps

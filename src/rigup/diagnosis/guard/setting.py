@@ -84,6 +84,7 @@ class Setting(NamedTuple):
         packages: of the distribution that are installed and have to do with GPUs.
         persistenced: NVIDIA's daemon that keeps cards open is seen to run.
         absent: services that systemd does not find.
+        cells: cells of a notebook are shown.
         xformers: it is among the packages.
         ollama: ollama's own words are shown, and no torch.
         old_board: its processor is older than PCIe atomics.
@@ -133,6 +134,7 @@ class Setting(NamedTuple):
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
+    cells: bool = False
     xformers: bool = False
     ollama: bool = False
     old_board: bool = False
@@ -188,6 +190,7 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
+        cells=bool(facts.heard("notebook-cell-shown")),
         xformers=bool(facts.heard("xformers-in-use"))
         or any(package.get("name") == "xformers" for package in facts.of(Package)),
         audio=bool(facts.heard(*_WITH_AUDIO))

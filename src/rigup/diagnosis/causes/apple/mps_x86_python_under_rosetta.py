@@ -140,7 +140,7 @@ def resolver_asks_for_intels_macs(
 
 @mends("mps-x86-python-under-rosetta")
 def python_of_its_own_kind(
-    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), beside: Symptom | None = seen("package-is-asked-for"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
 ) -> Params:  # fmt: skip
     """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
@@ -153,8 +153,9 @@ def python_of_its_own_kind(
     release_asked = str(refused.get("asked") or "") if refused is not None else ""
     wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
     named = bool(asked) and is_package(asked)
+    other = str(beside.get("package") or "") if beside is not None else ""
     again = {
-        "asked": wish if named else None,
+        "asked": ",".join(dict.fromkeys(filter(None, (wish, other)))) if named else None,
         "bare": None if named else "bare",
         "asked_code": code_that_asks(asked) or None,
     }
