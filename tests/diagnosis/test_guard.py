@@ -337,7 +337,7 @@ def test_an_engine_is_built_for_the_card_that_is_there(first):
         ("GPU 0: NVIDIA GeForce RTX 4060 (UUID: GPU-1)\n", "CUDA"),
         ("Radeon RX 7900 XTX\ngfx1100\n", "HIP"),
     ):
-        assert commands(first(said + card))[0] == f"export CMAKE_ARGS=-DGGML_{option}=ON"
+        assert f"export CMAKE_ARGS=-DGGML_{option}=ON" in commands(first(said + card))
 
 
 def test_a_guest_in_a_window_is_promised_no_card(first):

@@ -23,7 +23,7 @@ from rigup.cli.report import (
     not_judged,
     troubles,
 )
-from rigup.cli.typed_commands import commands, places, typed
+from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import _, current
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.shared import Device, Evidence, Fix, Step
@@ -202,7 +202,7 @@ def _check(fix: Fix) -> str:
 
 
 def _needs(step: Step) -> str:
-    remarks = [places().get(step.where, ""), _("then restart the machine") if step.restart else ""]
+    remarks = [place(step), _("then restart the machine") if step.restart else ""]
     words = aside(remark for remark in remarks if remark).strip()
     return f' <span class="soft">{_html(words)}</span>' if words else ""
 

@@ -9,7 +9,7 @@ from msgspec import structs
 from rigup.cli.guard import style
 from rigup.cli.layout import wrapped
 from rigup.cli.report import aside
-from rigup.cli.typed_commands import commands, places
+from rigup.cli.typed_commands import commands, place
 from rigup.language import _, sentences
 from rigup.schemas.plan import Change, Cost, Plan
 from rigup.schemas.shared import Argv, Step
@@ -220,7 +220,7 @@ def _marks(step: Step) -> list[str]:
     restart = step.restart and step.kind != "restart-machine" and step.where != "here"
     return [
         {"satisfied": _("is there"), "blocked": _("blocked")}.get(step.state or "", ""),
-        places().get(step.where, "") or (_("by hand") if step.where == "by-hand" else ""),
+        place(step) or (_("by hand") if step.where == "by-hand" else ""),
         _("needs root") if step.root and step.where != "windows-host" else "",
         _("then restart") if restart else "",
         _("removes what is there") if step.tag == "destructive" else "",

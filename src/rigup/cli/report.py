@@ -9,7 +9,7 @@ from rigup.cli.guard import style, unstyled
 from rigup.cli.head_sentence import head_sentence
 from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
-from rigup.cli.typed_commands import commands, places, typed
+from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import N_, _
 from rigup.schemas.doctor import Doctor
 from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step
@@ -180,7 +180,7 @@ def _users(fix: Fix) -> list[str]:
 
 
 def _place(step: Step, restart: bool) -> str:
-    needs = [places().get(step.where, ""), _("then restart the machine") if restart else ""]
+    needs = [place(step), _("then restart the machine") if restart else ""]
     return aside(need for need in needs if need)
 
 

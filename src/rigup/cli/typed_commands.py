@@ -8,13 +8,15 @@ from rigup.language import _
 from rigup.schemas.shared import Step, StepPlace
 
 
-def places() -> dict[str, str]:
-    """Where a step is done, if not here."""
-    return {
-        "host-of-container": _("on the container's host"), "windows-host": _("on the Windows side, as administrator"),
+def place(step: Step) -> str:
+    """Where a step is done, "" for here."""
+    windows = _("on the Windows side, as administrator") if step.root else _("on the Windows side")
+    others = {
+        "host-of-container": _("on the container's host"),
         "every-node": _("on every node"),
         "every-gpu-node": _("on every node with a GPU"),
-    }  # fmt: skip
+    }
+    return {**others, "windows-host": windows}.get(step.where, "")
 
 
 def commands(step: Step) -> list[str]:

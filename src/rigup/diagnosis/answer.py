@@ -292,7 +292,7 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
         because=" ".join(part for part in (_guess_sentence(finding), text and filled(text.meaning, params)) if part),
         make_sure=(text and finding.confidence == "possible" and filled(text.recognise, params)) or "",
         in_vain=(text and filled(text.in_vain, params)) or "",
-        evidence=answered(finding.evidence),
+        evidence=answered(finding.evidence, finding.cause),
         explains=sorted(finding.folds | (symptom_ids & explained(finding.cause))),
         past=finding.past or UNSET,
         mends=(text and not ways and filled(text.mends, params)) or "",
@@ -349,7 +349,8 @@ def unexplained(findings: list[Finding], facts: Facts) -> list[str]:
         if symptom.id not in accounted and _spot(symptom.fields["id"].where) not in quoted
     }
     left -= {line.fact.removeprefix("symptom ") for finding in findings for line in finding.evidence}
-    return sorted(left - {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states})
+    idle = {row.id for row in signatures_of(left) if is_idle(row, facts) or row.states or row.means in accounted}
+    return sorted(left - idle)
 
 
 def _spot(where: Where | Evidence) -> tuple[str, int | None]:

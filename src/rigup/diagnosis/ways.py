@@ -1,5 +1,6 @@
 """Ways to mend a finding: the fixes of its cause as steps, those that can be said of this machine."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import UNSET
@@ -13,11 +14,13 @@ from rigup.diagnosis.where_set import taken_out
 from rigup.diagnosis.wording import flat
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.gpus import driver_branch_for
-from rigup.machine.kinds import Gpu
+from rigup.knowledge.tags import tags
+from rigup.machine.kinds import Gpu, Symptom
 from rigup.machine.store import Facts
 from rigup.schemas.shared import Fix, FixCheck
 from rigup.steps import KINDS, Step, StepError, make, parse
 
+_TRIED = "tried:"
 _PLAINER = (
     "choose-build",
     "get-library",
@@ -34,15 +37,32 @@ _PLAINER = (
     "find-holders",
     "write-elsewhere",
     "do-without-package",
+    "run-on-the-mac",
 )  # kinds of steps that say less than another of the same cause
 
 
 def fixes(finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
-    """Each fix whose steps can be filled in; the one that needs least first, as the row has them."""
+    """Each fix whose steps can be filled in; the one that needs least first, as the row has them.
+
+    What somebody says to have done already is not offered again, unless nothing else is left.
+    """
+    tried, rows = _tried(facts), finding.row.fixes
+    rest = [specs for specs in rows if specs[0].partition(" ")[0] not in tried]
+    return _options(rest, finding, params, facts) or _options(rows, finding, params, facts)
+
+
+def _tried(facts: Facts) -> set[str]:
+    """Kinds of steps that somebody says to have taken, by the tags of what was said."""
+    said = {symptom.id for symptom in facts.of(Symptom)}
+    kinds = (tag.removeprefix(_TRIED) for tag, ids in tags().items() if tag.startswith(_TRIED) and said & set(ids))
+    return set(kinds)
+
+
+def _options(rows: Iterable[Sequence[str]], finding: Finding, params: dict[str, Any], facts: Facts) -> list[Fix]:
     setting = setting_of(finding, facts)
     fill = flat(params)
     options: list[Fix] = []
-    for specs in finding.row.fixes:
+    for specs in rows:
         if options and (specs[0].partition(" ")[0] in _PLAINER or "…" in specs[0]):
             continue  # said only where nothing more exact can be
         try:

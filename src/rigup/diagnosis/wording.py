@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
-from rigup.machine.texts import is_typed
+from rigup.machine.texts import is_prose, is_typed
 from rigup.schemas.shared import Evidence
 
 _HOLE = lazy_regex(r"\{(\w+)(?:\.(\w+))?\}")
@@ -58,7 +59,10 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
     return texts
 
 
-def answered(evidence: list[Evidence]) -> list[Evidence]:
-    """Evidence without what somebody only typed, where an answer is among it."""
+def answered(evidence: list[Evidence], cause: str) -> list[Evidence]:
+    """Evidence without what somebody only typed, where an answer is among it: messages that decide first, what people write last."""
     answers = [line for line in evidence if not is_typed(line.value or "")]
-    return answers if any(line.value for line in answers) else evidence
+    said = {line.fact.removeprefix("symptom ") for line in evidence}
+    deciding = {"symptom " + row.id for row in signatures_of(said) if row.means == cause}
+    kept = answers if any(line.value for line in answers) else evidence
+    return sorted(kept, key=lambda line: (is_prose(line.value or ""), line.fact not in deciding))

@@ -11,3 +11,8 @@ def transfers_of(generation: int | None) -> float | None:
 def speed_words(transfers: float) -> str:
     """As lspci writes it: 16 GT/s."""
     return f"{transfers / 1e9:g} GT/s"
+
+
+def generation_of(giga: float) -> int | None:
+    """The generation of a link by its speed, as lspci tells it in GT/s."""
+    return next((number for number, speed in enumerate(_TRANSFERS) if number and speed == giga * 1e9), None)

@@ -36,6 +36,13 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     source: str = ""
 
 
+class _LlamaIndex(msgspec.Struct, frozen=True, kw_only=True):
+    variant: str
+    os: list[str]
+    url: str
+    toolkit: str = ""
+
+
 class _Addon(msgspec.Struct, frozen=True, kw_only=True):
     package: str
     isa_min: str = ""
@@ -102,3 +109,18 @@ def force_build(package: str) -> str:
     name = plain_name(package)
     rows = tables.rows("torch_addons", "addon", _Addon)
     return next((row.force_build for row in rows if row.package == name), "")
+
+
+def llama_wheels(system: str, cuda: str) -> str:
+    """The project's index of wheels for a CUDA that the driver carries; "" where it has none.
+
+    Raises:
+        KnowledgeError: the table is malformed.
+
+    """
+    from rigup.knowledge.cuda import version_key
+
+    rows = tables.rows("tensorflow_jax", "llama_cpp_python_index", _LlamaIndex)
+    ours = [row for row in rows if row.variant.startswith("cu") and {"windows": "win"}.get(system, system) in row.os]
+    known = [row for row in ours if version_key(row.toolkit)[:2] <= version_key(cuda)[:2]]
+    return max(known, key=lambda row: version_key(row.toolkit)).url if cuda and known else ""

@@ -306,6 +306,15 @@ def is_typed(line: str) -> bool:
     return _TYPED.match(line) is not None
 
 
+_PROSE = lazy_regex(r"[^\[\]{}=<>|$#\t]{90,}")
+_OF_A_PROGRAM = lazy_regex(r"(?i)(?:error|warning|fatal|failed|exception)\b:?|^\d{4}-\d\d|\w::\w|0x[0-9a-f]{4}")
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line is of somebody's own letter: long, of words alone, and no message of a program."""
+    return _PROSE.fullmatch(line) is not None and line.count(" ") > 12 and _OF_A_PROGRAM.search(line) is None
+
+
 def typed_part(line: str) -> str | None:
     """What somebody typed behind a prompt of a shell; None for any other line."""
     prompt = _TYPED.match(line)

@@ -49,6 +49,8 @@ KINDS: dict[str, Kind] = {
         ("python", "-c", "import sys, torch, torchvision; d = sys.argv[1]; print(torchvision.ops.nms(torch.tensor([[0., 0., 1., 1.]], device=d), torch.ones(1, device=d), 0.5).tolist())", "{device}"), params=("device",),
     ),
     "see-ollama": _check(_("it worked if this, while the model is loaded, shows 100% GPU"), ("ollama", "ps")),
+    "see-whole-prompt": _check(_("it worked if the message is gone from the log of the same work, and this still shows 100% GPU; a long context takes memory, which OLLAMA_FLASH_ATTENTION=1 with OLLAMA_KV_CACHE_TYPE=q8_0 halves"), ("ollama", "ps")),
+    "see-prompt-taken": _check(_("it worked if the message is gone from the log of the same work"), by_hand=True),
     "see-providers": _check(_("it worked if this list names a provider of the card, as CUDAExecutionProvider, before CPUExecutionProvider"), ("python", "-c", "{code}"), params=("code",)),
     "see-framework": _check(_("it worked if this names the GPU, or prints True"), ("python", "-c", "{code}"), params=("code",)),
     "see-count": _check(
@@ -106,6 +108,7 @@ KINDS: dict[str, Kind] = {
     ),
     "see-nccl": _check(_("it worked if the program, started with NCCL_DEBUG=INFO, ends its first collective and names the interface or the P2P path"), by_hand=True),
     "see-job": _check(_("it worked if this, in the job, lists as many cards as each task is to have"), ("srun", "nvidia-smi", "-L"), by_hand=True),
+    "see-cards-of-job": _check(_("it worked if this, in the job, lists as many cards as it asks for"), ("nvidia-smi", "-L"), by_hand=True),
     "see-room": _check(_("it worked if this shows room where the program writes"), ("df", "-h")),
     "see-engine": _check(_("it worked if this lists containers, or none, without an error"), ("docker", "ps")),
     "see-job-memory": _check(

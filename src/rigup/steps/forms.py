@@ -24,6 +24,7 @@ FORMS = {
     **dict.fromkeys(("service", "version", "kernel", "torch", "torchvision", "release", "engine", "container", "uuid", "pid", "namespace", "daemonset"), _WORD),
 }  # fmt: skip
 _OF_KIND = {
+    ("mount-boot", "partition"): r"[a-z0-9]{1,30}",
     ("set-module-option", "value"): r"[A-Za-z0-9_,:.+/=-]{1,200}",
     **{(kind, name): _NUMBERED for kind in ("card-power-limit", "card-own-power-limit", "cool-card-by-sensors", "slot-with-all-lanes", "slot-at-full-speed") for name in ("index", "address")},
     **{(kind, name): r"\d{1,12}" for kind in ("card-power-limit", "card-own-power-limit", "end-batch-job") for name in ("watts", "former", "microwatts", "job")},

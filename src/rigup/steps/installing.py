@@ -25,6 +25,20 @@ KINDS: dict[str, Kind] = {
         _("keep the driver on the branch {branch} when the system is updated"), ("branch",), "kernel", root=True,
         undo_because=_("a lock is taken off with the package manager"),
     ),
+    "hold-packages": Kind(
+        _("hold the packages of {name}, so that no update by night changes the libraries under a loaded module; for an update of your own take the hold off (apt-mark unhold), and restart behind it"),
+        ("name",), "kernel", root=True, commands=(("apt-mark", "hold", "?and(?installed,?name({name}))"),),
+        undo=(("apt-mark", "unhold", "?and(?installed,?name({name}))"),),
+    ),
+    "install-wheel-of-index": Kind(
+        _("install the compiled wheel of {package} from {index}, which needs no compiler; a Python for which that index has none gets one of those it has"), ("package", "index"), network=True, tag="caution",
+        commands=(("python", "-m", "pip", "install", "--force-reinstall", "--no-cache-dir", "--no-deps", "--only-binary", ":all:", "{package}", "--extra-index-url", "{index}"),),
+        undo_because=_("the versions that were there before are in the lock, if one was written"),
+    ),
+    "have-nvcc": Kind(
+        _("see that the CUDA toolkit is there, whose nvcc the build from sources needs (pip's torch brings none)"), ("part",), "by-hand",
+        commands=(("nvcc", "--version"),), undo=(),
+    ),
     "install-fabric-manager": Kind(
         _("install the fabric manager of the driver's branch {branch}, and start it with the machine"), ("branch",),
         "kernel", root=True, network=True, tag="caution", undo=(("systemctl", "disable", "--now", "nvidia-fabricmanager"),),

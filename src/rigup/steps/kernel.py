@@ -19,6 +19,7 @@ _FROM_ASIDE = (
 )
 
 _NEWEST_KEY = 'mokutil --import "$(ls -t $1 2>/dev/null | head -n 1)"'  # of patterns, by the files' times
+_BOOTS = "findmnt /boot; findmnt /efi; findmnt /boot/efi; ls -l /boot; grep -s ^GRUB_DEFAULT /etc/default/grub; bootctl list --no-pager"
 
 KINDS: dict[str, Kind] = {
     "install-driver": Kind(
@@ -117,6 +118,18 @@ KINDS: dict[str, Kind] = {
     "start-new-kernel": Kind(
         _("where the system was updated since the last start, the modules of the running kernel {kernel} are gone: the restart takes the new kernel with its own"),
         ("kernel",), "by-hand", undo=(),
+    ),
+    "mount-boot": Kind(
+        _("mount the boot partition /dev/{partition} at /boot, and put its line back into /etc/fstab, so that kernels are written where the machine starts them; where mount knows no vfat, the modules of the running kernel are gone: bring its package back from /var/cache/pacman/pkg first (pacman -U), or do it from the installation medium (arch-chroot)"),
+        ("partition",), "kernel", root=True, tag="caution", commands=(("mount", "/dev/{partition}", "/boot"),), undo=(("umount", "/boot"),),
+    ),
+    "write-kernel-again": Kind(
+        _("install the package {package} once more: it writes the kernel onto the partition that is there now"), ("package",), "kernel", root=True, network=True, tag="caution",
+        commands=(("pacman", "-S", "--noconfirm", "{package}"),), undo_because=_("the kernel is the one that the package manager lists already"),
+    ),
+    "choose-installed-kernel": Kind(
+        _("let the boot loader start {kernel}: see by the commands whether the partition that holds kernels is mounted, and whether an older entry is fixed in it (GRUB_DEFAULT, a saved entry, the default of systemd-boot); set the newest as the default, write the menu anew (update-grub, grub-mkconfig, bootctl)"),
+        ("kernel",), "kernel", root=True, tag="caution", commands=(("sh", "-c", _BOOTS),), undo_because=_("the default is set back in the same place"),
     ),
     "get-headers": Kind(
         _("install the headers of the kernel {kernel} with the package manager of the system"), ("kernel",), "kernel", root=True,
@@ -254,6 +267,10 @@ KINDS: dict[str, Kind] = {
     "cool-passive-card": Kind(
         _("the card has no fan of its own: blow air through it, in a desktop by a shroud with a blower at its end, in a server by the chassis's fans; until then lower its power limit (nvidia-smi -pl)"), ("part",), "by-hand",
         commands=(("nvidia-smi", "-q", "-d", "TEMPERATURE,POWER"),), undo=(),
+    ),
+    "plug-in-adapter": Kind(
+        _("plug in the laptop's own power adapter, straight into the laptop and not through a dock or a monitor: what a USB-C charger or a weaker one gives is too little for the card; and take the performance profile of its maker"),
+        ("part",), "by-hand", undo=(),
     ),
     "check-supply": Kind(
         _("check the power cables of the card, each to a socket of its own, and the supply: the board asks the card to slow down"),

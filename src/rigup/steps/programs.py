@@ -149,6 +149,28 @@ KINDS: dict[str, Kind] = {
         "by-hand",
         undo=(),
     ),
+    "shorten-prompt": Kind(
+        _("hand in less at once: the model was made for {most} tokens, and what goes beyond that it does not read"),
+        ("most",),
+        "by-hand",
+        undo=(),
+    ),
+    "model-for-the-room": Kind(
+        _(
+            "take a model that fits into the {room} GB that lie on the GPU now, context included: about {billions} billion parameters at 4 bits; {model} wants {size} GB, and a shorter context or a smaller cache does not save the {gap} GB that are missing"
+        ),
+        ("model", "size", "gap", "room", "billions"),
+        "by-hand",
+        undo=(),
+    ),
+    "another-card-for-the-rest": Kind(
+        _(
+            "add a GPU with more than {gap} GB: ollama spreads a model over all cards, and the speed is then that of their memory"
+        ),
+        ("gap",),
+        "by-hand",
+        undo=(),
+    ),
     "smaller-model": Kind(
         _("take a smaller or more quantised model, or a shorter context"), ("part",), "by-hand", undo=()
     ),

@@ -30,6 +30,16 @@ KINDS: dict[str, Kind] = {
         _("set the speed of the slot in the firmware set-up to automatic, or to the generation of the card, and take a riser away"),
         ("address",), "by-hand", restart=True, commands=(("lspci", "-vv", "-s", "{address}"),), undo=(),
     ),
+    "lower-link-speed": Kind(
+        _("in the firmware set-up: set the speed of the slot from automatic to PCIe Gen {generation}, let the work run as long as it took to fail, and see by the commands that the link has that speed and that the kernel's log tells of no PCIe Bus Error"),
+        ("generation",), "by-hand", restart=True, commands=(("lspci", "-vv"), ("journalctl", "-k", "-b", "--grep", "PCIe Bus Error|Xid")), undo=(),
+    ),
+    "exchange-riser": Kind(
+        _("exchange the riser for one that is made for the speed of slot and card, or put the card into a slot without one"), ("part",), "by-hand", restart=True, undo=(),
+    ),
+    "leave-the-slot": Kind(
+        _("leave that slot empty: put the card into another one; what fails in it with every card is the slot, its contacts, or the board's lanes"), ("part",), "by-hand", restart=True, undo=(),
+    ),
     "read-driver-errors": Kind(
         _("read what the driver wrote, and look the number up in the list of its maker: Xid {codes}"), ("codes",), "kernel",
         root=True, commands=(("journalctl", "-k", "-b", "--grep", "Xid"),), undo=(),

@@ -175,6 +175,15 @@ KINDS: dict[str, Kind] = {
         "by-hand",
         undo=(),
     ),
+    "unset-after-module": Kind(
+        _(
+            "where the rest of the module is needed (nvcc, a compiler): unset {name} after module load and before the program, in the job script too; torch brings its own CUDA libraries"
+        ),
+        ("name",),
+        "by-hand",
+        commands=(("unset", "{name}"),),
+        undo=(),
+    ),
     "take-out-variable": Kind(
         _("take {name} out of {file}"),
         ("name", "file"),

@@ -145,6 +145,10 @@ KINDS: dict[str, Kind] = {
         commands=(("python", "-m", "pip", "uninstall", "-y", "{packages*}"),),
         undo_because=_("install them again at the versions that the report shows"),
     ),
+    "remove-compiled-for-torch": Kind(
+        _("remove {packages}, which is compiled for the torch that was there; torch has an attention of its own"), ("packages",), tag="caution",
+        commands=(("python", "-m", "pip", "uninstall", "-y", "{packages*}"),), undo_because=_("a release for the new torch is installed from the same index"),
+    ),
     "new-environment": Kind(
         _("make a fresh environment with Python {python}"), ("python",), network=True, undo=(),
     ),
@@ -165,7 +169,7 @@ KINDS: dict[str, Kind] = {
     "make-native-conda-environment": Kind(
         _("make a conda environment of the subdirectory osx-arm64 with Python {python}, and install there again"), ("python",), network=True,
         commands=(
-            ("conda", "create", "-y", "-n", "native", "--subdir", "osx-arm64", "python={python}"),
+            ("env", "CONDA_SUBDIR=osx-arm64", "conda", "create", "-y", "-n", "native", "python={python}"),  # --subdir came with 23.10
             ("conda", "run", "-n", "native", "conda", "config", "--env", "--set", "subdir", "osx-arm64"),
         ),
         undo=(("conda", "env", "remove", "-y", "-n", "native"),),

@@ -124,6 +124,9 @@ KINDS: dict[str, Kind] = {
     "renew-container-tools": Kind(
         _("if nvidia-smi answers in WSL itself: update what starts the container, Docker Desktop on Windows or nvidia-container-toolkit in WSL; older ones do not bring all libraries of Windows' driver inside"), (), "by-hand", network=True, undo=(),
     ),
+    "toolkit-for-wsl": Kind(
+        _("this takes nvidia-cuda-toolkit along, which needs libnvidia-compute: do not install it again from the distribution, it would bring the driver back; where nvcc is wanted, take cuda-toolkit from NVIDIA's repository for WSL-Ubuntu, which has no driver"), ("part",), "by-hand", undo=(),
+    ),
     "end-wsl": Kind(
         _("end WSL, which starts anew with the libraries of Windows"), (), "windows-host", tag="caution", commands=(("wsl", "--shutdown"),), undo=(),
     ),

@@ -154,6 +154,9 @@ KINDS: dict[str, Kind] = {
         _("restart the notebook's kernel, and keep all that touches the GPU (.to(\"cuda\"), torch.cuda, Accelerator()) inside the function that {program} starts"),
         ("program",), "by-hand", undo=(),
     ),
+    "restart-notebook": Kind(
+        _("restart the notebook's kernel, which still holds what it imported, and execute its cells from the first on"), (), "by-hand", undo=(),
+    ),
     "meet-at-real-address": Kind(
         _("let the ranks meet at an address that the other nodes reach, and let the node's name lead to it in /etc/hosts, not to 127.0.x.1"),
         ("part",), "every-node", commands=(("ip", "-brief", "address"),), undo=(),
@@ -194,6 +197,11 @@ KINDS: dict[str, Kind] = {
         commands=(("softwareupdate", "--list-full-installers"),), undo_because=_("macOS is not taken back to an older release"),
     ),
     "run-on-the-mac": Kind(_("run the program on macOS itself, outside containers"), (), "by-hand", undo=()),
+    "ollama-on-the-mac": Kind(
+        _("stop the container of ollama, which holds the port {port}, and run ollama on macOS itself (Homebrew, or the app from ollama.com; models are fetched once more); a web interface may stay in its container and reaches it at http://host.docker.internal:{port} (OLLAMA_BASE_URL of Open WebUI)"),
+        ("port",), network=True, tag="caution", commands=(("brew", "install", "ollama"), ("brew", "services", "start", "ollama")),
+        undo=(("brew", "services", "stop", "ollama"), ("brew", "uninstall", "ollama")),
+    ),
     "leave-sandbox": Kind(_("run the program in a plain terminal, or let the sandbox use the GPU"), (), "by-hand", undo=()),
     "hide-graphics": Kind(
         _("hide the processor's graphics from ROCm: {name}={value} for the program"), ("name", "value"), "by-hand", undo=(),

@@ -6,6 +6,11 @@ from itertools import chain
 from msgspec import structs
 
 from rigup.diagnosis.causes.rocm_overrides import OVERRIDE, harms
+from rigup.diagnosis.guard.companions import (
+    seen_by_a_kernel_anew,
+    with_the_audio_that_is_there,
+    without_what_was_compiled_for_it,
+)
 from rigup.diagnosis.guard.conda import torch_by_conda
 from rigup.diagnosis.guard.configured import in_the_configuration
 from rigup.diagnosis.guard.lent import left_to_its_owner
@@ -16,7 +21,6 @@ from rigup.diagnosis.guard.spelling import spelt
 from rigup.diagnosis.guard.start_commands import in_the_image, in_the_start_command
 from rigup.knowledge.gpus import last_branches
 from rigup.knowledge.patterns import lazy_regex
-from rigup.knowledge.torch_builds import companions
 from rigup.language import _
 from rigup.steps import KINDS, Step, make
 from rigup.steps.settings import OF_A_SHELL
@@ -159,22 +163,6 @@ def no_torch_unasked(steps: list[Step], setting: Setting) -> list[Step]:
     ]
 
 
-def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
-    """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along."""
-    return [_with_audio(step) if setting.audio else step for step in steps]
-
-
-def _with_audio(step: Step) -> Step:
-    friends = (
-        companions(step.params["torch"]) if step.kind == "install-torch" and "torchvision" in step.params else None
-    )
-    if friends is None or friends.extrapolated or not friends.torchaudio or friends.torchaudio_note:
-        return step
-    named = {name: step.params[name] for name in ("torch", "torchvision", "index")}
-    audio = make("install-torch-with-audio", {**named, "torchaudio": friends.torchaudio}, KINDS)
-    return structs.replace(audio, where=step.where)
-
-
 def without_what_holds_the_card(steps: list[Step], setting: Setting) -> list[Step]:
     """The driver's own daemon keeps the card open: no module is unloaded under it."""
     if not any(name.startswith(_HAVE_PERSISTENCED) for name in setting.packages) and not setting.persistenced:
@@ -253,5 +241,5 @@ def _is_idle(step: Step, setting: Setting) -> bool:
 
 
 CHANGES: tuple[Change, ...] = (
-    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, of_the_variant, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
+    left_to_its_owner, named_by_node, with_windows_words, typed, no_torch_unasked, with_the_audio_that_is_there, without_what_was_compiled_for_it, seen_by_a_kernel_anew, torch_by_conda, without_what_holds_the_card, in_the_configuration, services_look_again, spelt_out, flavour_once, in_a_new_environment, in_the_project, of_the_variant, in_the_start_command, in_the_python_that_failed, in_the_image, with_last_branches, drained_first,
 )  # fmt: skip

@@ -29,7 +29,7 @@ def check(steps: list[Step], finding: Finding, setting: Setting, fill: dict[str,
     for row in checks_of(finding.cause, finding.row.family, vendor, setting.system, setting.inside, kinds):
         spec = _of_maker(_of_processor(_of_service(row, finding), holes), vendor)
         try:
-            kind, params = _of_framework(*parse(spec, holes), kinds, setting)
+            kind, params = _of_ollama(*_of_framework(*parse(spec, holes), kinds, setting), finding.row.family, setting)
             step = make(kind, params, KINDS, setting.world, setting.wsl)
         except (KeyError, StepError):
             continue
@@ -73,6 +73,12 @@ def _of_framework(kind: str, params: dict[str, str], kinds: list[str], setting: 
     installs = kind == "see-run" and any(name.startswith(("install-", "get-", "rebuild-")) for name in kinds)
     asks = kind in ("see-torch", "see-import") or installs
     return (check_that_shows(setting.framework), {"code": code}) if code and asks else (kind, params)
+
+
+def _of_ollama(kind: str, params: dict[str, str], family: str, setting: Setting) -> tuple[str, dict[str, str]]:
+    """ollama has no torch to be asked: it tells itself where a model lies."""
+    asks = kind in ("see-torch", "see-mps", "see-backend") or (kind == "see-run" and family == "rocm")
+    return ("see-ollama", {}) if setting.ollama and asks else (kind, params)
 
 
 def _vendor(steps: list[Step], setting: Setting) -> str:

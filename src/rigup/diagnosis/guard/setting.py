@@ -91,6 +91,9 @@ class Setting(NamedTuple):
         lent: what a provider lends of the machine: "notebook", "container", or "machine", of which all but the card is in the person's hands.
         node: the finding's, as a cluster names it.
         slurm: jobs of Slurm are shown.
+        cells: cells of a notebook are shown.
+        xformers: it is among the packages.
+        ollama: ollama's own words are shown, and no torch.
         old_board: its processor is older than PCIe atomics.
         uv_pip: somebody installs by `uv pip`: environments of uv have no pip of their own.
         project: the tool that keeps the environment as a project says: "uv", "poetry" or "pixi".
@@ -138,6 +141,9 @@ class Setting(NamedTuple):
     audio: bool = False
     toolkit: bool = False
     framework: str = ""
+    cells: bool = False
+    xformers: bool = False
+    ollama: bool = False
     old_board: bool = False
     lent: str = ""
     node: str = ""
@@ -190,11 +196,16 @@ def setting_of(finding: Finding, facts: Facts) -> Setting:
         service=finding.place.process.partition("service:")[2],
         starts=tuple(dict.fromkeys(str(symptom.get("command")) for symptom in facts.heard(*_STARTS))),
         framework=_framework(facts),
+        ollama=not facts.of(Torch)
+        and any(str(symptom.get("id")).startswith("ollama-") for symptom in facts.of(Symptom)),
         toolkit=bool(facts.of(ContainerToolkit) or facts.heard("container-toolkit-is-installed"))
         or "nvidia-container-toolkit" in _installed(facts),
         lent=_lent(facts),
         node=finding.place.node,
         slurm=bool(facts.of(JobRequest) or facts.heard(*_SLURM)),
+        cells=bool(facts.heard("notebook-cell-shown")),
+        xformers=bool(facts.heard("xformers-in-use"))
+        or any(package.get("name") == "xformers" for package in facts.of(Package)),
         audio=bool(facts.heard(*_WITH_AUDIO))
         or any(package.get("name") == "torchaudio" for package in facts.of(Package)),
     )

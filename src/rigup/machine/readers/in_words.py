@@ -135,10 +135,13 @@ _OTHERS_DRIVER = lazy_regex(
 )
 
 
-@reads(marks=("river",), adds=(Driver,), rank=-2)
+_DRIVER_ELSEWHERE = r"(?:Treiber|драйвера? (?:NVIDIA )?|驱动(?:版本)?|驅動(?:版本)?)[ \t:：]{0,3}(?P<version>[3-6]\d{2}\.\d{2,3}(?:\.\d{2})?)(?![\d.]*\d)"
+
+
+@reads(marks=("river", "Treiber", "райвер", "驱动", "驅動"), adds=(Driver,), rank=-2)
 def driver_in_a_sentence(text: Text) -> Statements:
     """`RTX 4070, driver 576.80`, `reinstalled the driver (581.57)`: where what people write of it names one only, and as the one that is there."""
-    hits = [hit for hit in text.each(_DRIVER) if not is_typed(hit.where().text)]
+    hits = [hit for form in (_DRIVER, _DRIVER_ELSEWHERE) for hit in text.each(form) if not is_typed(hit.where().text)]
     if len({hit["version"] for hit in hits}) == 1 and not any(_OTHERS_DRIVER.search(_sentence(hit)) for hit in hits):
         yield hits[0].states(Driver, vendor="nvidia", version=hits[0]["version"])
 

@@ -29,7 +29,7 @@ _CHANGES = (
     "install-version", "install-without-pin", "rebuild-package-for-numpy",
     "upgrade-package", "upgrade-extension", "rebuild-package", "rebuild-extension", "compile-package", "install-torch", "install-torch-with-audio",
     "install-from-index", "get-jetson-torch", "get-jetson-file", "install-again", "install-package-again", "install-in-two-steps", "install-without-isolation",
-    "install-wheel-of-abi",
+    "install-wheel-of-abi", "install-wheel-of-index", "remove-compiled-for-torch",
 )  # fmt: skip
 
 

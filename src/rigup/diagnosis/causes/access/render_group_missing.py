@@ -71,6 +71,16 @@ def opening_was_refused(
     return not inside(error) and boxed is None and not contained
 
 
+@rule("render-group-missing")
+def tool_tells_the_group_and_the_node_is_closed(
+    said: Symptom = seen("kfd-group-not-held"), denied: Symptom = seen("kfd-permission-denied", "kfd-permission-denied-errno"), node: DeviceNode = one(path=KFD),
+    world: World | None = None, boxed: Symptom | None = seen("distrobox-named", "toolbox-entered", "rootless-told", "in-a-container-told"),
+) -> Verdict:  # fmt: skip
+    """It looks the account up among the group's members, and was refused; the node's own mode shows who may."""
+    contained = boxed is not None or bool(world and world.get("container")) or inside(denied)
+    return not contained and said.get("user") != "root" and not _open_to_all(node) and bool(node.group)
+
+
 @rule("render-group-missing", strength="likely")
 def render_node_was_refused(
     _card: Gpu = one(vendor=("intel", "amd")), error: Symptom = seen("render-node-permission-denied"), other: Gpu | None = one(vendor="nvidia"),

@@ -1,7 +1,7 @@
 """A Linux container on a Mac has no access to Apple's GPU."""
 
 from rigup.diagnosis.causes.apple.requirements import ARM
-from rigup.diagnosis.rule import Verdict, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.machine.kinds import Gpu, Launch, Platform, Symptom, Torch
 
 _MAC_CONTAINERS = ("linuxkit", "orbstack")  # kernels of the virtual machines in which a Mac's containers run
@@ -93,3 +93,9 @@ def torch_was_asked_in_a_container_of_a_mac(
     """The question was put inside a container, and the machine is a Mac."""
     inner = torch.place.world.startswith("container")
     return nvidia is None and inner and not torch.get("available") and {"said": mac.id}
+
+
+@mends("mps-inside-linux-container")
+def server_that_runs_on_macos(_said: Symptom = seen("ollama-named"), torch: Torch | None = None) -> Params:
+    """ollama is an app of macOS as well, and what talks to it may stay where it is."""
+    return {"ollama": "11434"} if torch is None else {}

@@ -3,7 +3,7 @@
 import re
 
 from rigup.diagnosis.causes.apple.requirements import ARM
-from rigup.diagnosis.rule import Every, Params, Verdict, every, mends, one, rule, seen, text_rule
+from rigup.diagnosis.rule import Params, Verdict, mends, one, rule, seen, text_rule
 from rigup.knowledge.checks import code_that_asks
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.program_builds import is_package
@@ -23,26 +23,25 @@ def torch_for_intel_on_an_apple_chip(
     return {"chip": chip.get("name"), "seen": torch.platform}
 
 
-def _beside_its_own(env: PythonEnv, others: Every[PythonEnv]) -> bool:
+def _beside_its_own(env: PythonEnv, used: PythonEnv | None) -> bool:
     """Whether it lies there unused, beside an environment for Apple's processors that is the one in use."""
-    used = any(other.get("active") and other.get("machine") == ARM for other in others)
-    return used and not env.get("active")
+    return used is not None and not env.get("active")
 
 
 @rule("mps-x86-python-under-rosetta")
 def python_for_intel_on_an_apple_chip(
-    env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple"), others: Every[PythonEnv] = every(PythonEnv)
-) -> Verdict:
+    env: PythonEnv = one(machine=_INTEL), chip: Gpu = one(vendor="apple"), used: PythonEnv | None = one(active=True, machine=ARM),
+) -> Verdict:  # fmt: skip
     """An interpreter for Intel's processors, and Apple's GPU."""
-    return not _beside_its_own(env, others) and {"chip": chip.get("name"), "seen": env.machine}
+    return not _beside_its_own(env, used) and {"chip": chip.get("name"), "seen": env.machine}
 
 
 @rule("mps-x86-python-under-rosetta")
 def python_for_intel_on_an_arm_system(
-    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=ARM), others: Every[PythonEnv] = every(PythonEnv),
+    env: PythonEnv = one(machine=_INTEL), platform: Platform = one(system="macos", architecture=ARM), used: PythonEnv | None = one(active=True, machine=ARM),
 ) -> Verdict:  # fmt: skip
     """The kernel is Apple's own, the interpreter is not for it."""
-    return not _beside_its_own(env, others) and {"chip": None, "seen": (env.machine, platform.architecture)}
+    return not _beside_its_own(env, used) and {"chip": None, "seen": (env.machine, platform.architecture)}
 
 
 @rule("mps-x86-python-under-rosetta")
@@ -141,7 +140,7 @@ def resolver_asks_for_intels_macs(
 
 @mends("mps-x86-python-under-rosetta")
 def python_of_its_own_kind(
-    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
+    python: PythonEnv | None = None, refused: Symptom | None = seen("pip-no-version"), beside: Symptom | None = seen("package-is-asked-for"), conda: Symptom | None = seen("conda-folder-shown", "conda-environments-folder-shown", "conda-base-prompt", "conda-in-words"),
 ) -> Params:  # fmt: skip
     """conda makes one where it is told the kind, and is the first way of who has it; the Python stays where torch has wheels for it."""
     newest = next(iter(builds("macos", "arm64")), None)
@@ -154,8 +153,9 @@ def python_of_its_own_kind(
     release_asked = str(refused.get("asked") or "") if refused is not None else ""
     wish = asked + (release_asked if release_asked.startswith("==") and "," not in release_asked else "")
     named = bool(asked) and is_package(asked)
+    other = str(beside.get("package") or "") if beside is not None else ""
     again = {
-        "asked": wish if named else None,
+        "asked": ",".join(dict.fromkeys(filter(None, (wish, other)))) if named else None,
         "bare": None if named else "bare",
         "asked_code": code_that_asks(asked) or None,
     }

@@ -89,9 +89,9 @@ def module_of_the_log_is_not_the_packages(
 
 
 @mends("nvml-driver-library-mismatch")
-def whether_one_driver_is_there() -> Params:
-    """Mostly the module is of before an update, and is loaded anew."""
-    return {"same": "driver"}
+def whether_one_driver_is_there(by_itself: Symptom | None = seen("system-updated-itself")) -> Params:
+    """Mostly the module is of before an update, and is loaded anew; one that came unasked comes again, unless the packages are held."""
+    return {"free": "driver"} if by_itself is None else {"same": "driver", "held": "nvidia"}
 
 
 @mends("nvml-driver-library-mismatch")
@@ -127,7 +127,7 @@ def libraries_of_packages_over_an_installers(
     ]
     if own_module or not others:
         return {}
-    return {"same": None, "foreign": ",".join(sorted(others)), "installed": driver.version}
+    return {"same": None, "free": None, "foreign": ",".join(sorted(others)), "installed": driver.version}
 
 
 def of_the_module(name: str) -> bool:

@@ -1,7 +1,10 @@
 """This build of llama.cpp has no code for GPUs and runs on the CPU."""
 
-from rigup.diagnosis.rule import Params, mends, seen
-from rigup.machine.kinds import Gpu, Platform, Symptom
+from rigup.diagnosis.rule import Params, mends, one, seen
+from rigup.knowledge.checks import code_that_asks
+from rigup.knowledge.cuda import cuda_of_driver
+from rigup.knowledge.program_builds import llama_wheels
+from rigup.machine.kinds import Driver, Gpu, Platform, Symptom, Torch
 
 _BACKENDS = {
     "nvidia": "CUDA",
@@ -14,15 +17,38 @@ _BACKENDS = {
 @mends("llama-cpp-without-gpu")
 def options_of_its_build(
     gpu: Gpu | None = None, mac: Symptom | None = seen(tag="macs"), platform: Platform | None = None, python: Symptom | None = seen("llama-cpp-supports-no-offload", "llama-cpp-for-python-named"),
+    driver: Driver | None = one(vendor="nvidia"), named: Symptom | None = seen("nvidia-tx-named", "nvidia-geforce-named"),
 ) -> Params:  # fmt: skip
     """The package of Python's is compiled where it is installed, by an option in a variable; the program is built by hand."""
     on_mac = mac is not None or (platform is not None and platform.get("system") == "macos")
-    backend = _BACKENDS.get("apple" if on_mac else str(gpu.get("vendor")) if gpu is not None else "")
+    nvidia = "nvidia" if driver is not None or named is not None else ""
+    vendor = "apple" if on_mac else str(gpu.get("vendor")) if gpu is not None else nvidia
+    backend = _BACKENDS.get(vendor)
     if backend is None:
         return {}
     option = f"-DGGML_{backend}=ON"
-    return (
-        {"package": "llama-cpp-python", "option": option}
-        if python is not None
-        else {"program": "llama.cpp", "build": option}
+    if python is None:
+        return {"program": "llama.cpp", "build": option}
+    system = str(platform.get("system", "linux")) if platform is not None else "linux"
+    asks = code_that_asks("llama_cpp")
+    return {"package": "llama-cpp-python", "option": option, "vendor": vendor, "system": system, "asks": asks}
+
+
+@mends("llama-cpp-without-gpu")
+def wheel_that_needs_no_compiler(
+    knew: Params, driver: Driver | None = one(vendor="nvidia"), torch: Torch | None = None
+) -> Params:
+    """A build from its sources wants nvcc, which beside a torch of pip's is seldom there; the project offers wheels for a CUDA that the driver carries."""
+    if knew.get("vendor") != "nvidia":
+        return {}
+    carried = cuda_of_driver(str(driver.get("version") or "")) if driver is not None else None
+    index = llama_wheels(
+        str(knew.get("system")), str(carried or (torch.get("cuda") if torch is not None else "") or "")
     )
+    return {
+        "index": index or None,
+        "nvcc": "nvcc",
+        "package_by_wheel": knew.get("package"),
+        "package": None,
+        "package_of_nvcc": knew.get("package"),
+    }

@@ -1,8 +1,12 @@
 """A GPU no longer answers on the bus."""
 
 from rigup.diagnosis.causes.pci import on_first_bus
-from rigup.diagnosis.rule import Verdict, rule, seen
+from rigup.diagnosis.rule import Params, Verdict, mends, rule, seen
+from rigup.knowledge.pcie import generation_of
+from rigup.language import _
 from rigup.machine.kinds import GraphicsSwitch, Platform, Symptom
+
+_LEAST = 3  # the generation that slots, risers and cables of all makers carry
 
 
 @rule("gpu-fell-off-bus")
@@ -49,3 +53,20 @@ def card_reads_all_ones_and_nobody_says_more(
     """As above, and that is all; a laptop's card reads so whenever it is switched off."""
     mobile = any(word in symptom.get("name", "") for word in ("Mobile", "M]", "Laptop", "MX", "Max-Q"))
     return off is None and switch is None and not mobile and "NVIDIA" in symptom.get("name", "")
+
+
+@mends("gpu-fell-off-bus")
+def what_carries_the_link(
+    dropped: Symptom | None = seen("link-drops-packets"), riser: Symptom | None = seen("riser-in-words"), stays: Symptom | None = seen("fault-stays-with-the-slot-told"),
+    link: Symptom | None = seen("link-speed-shown"),
+) -> Params:  # fmt: skip
+    """Packets that are lost on the way, or a fault that stays where the card was, speak of slot and riser; a lower speed forgives both."""
+    if dropped is None and stays is None:
+        return {}
+    made_for = riser.get("generation") if riser is not None else None
+    now = generation_of(float(link.speed)) if link is not None else None
+    lower = str(max(now - 1, _LEAST)) if now else str(_LEAST)
+    return {
+        "generation": made_for or lower, "riser": "riser" if riser is not None else None,
+        "slot": "slot" if riser is None and stays is not None else None, "link": _("slot") if riser is None else _("riser"),
+    }  # fmt: skip

@@ -120,7 +120,7 @@ def way_by_which_it_came(
     place = next((str(knew[name]) for name in ("folder", "file", "path") if isinstance(knew.get(name), str)), "")
     if module is not None:
         name = place if place and not place.startswith("/") else ""
-        return {"module": _module(module) or name or None, "folder": None, "shown": LIBRARY_PATH, "lib_part": None}
+        return {"module": _module(module) or name or None, "folder": None, "by_module": LIBRARY_PATH, "lib_part": None}
     folder = dirname(place) if ".so" in place else place
     folder = "" if _OF_THE_SYSTEM.fullmatch(folder) else folder
     shown = path is not None or torchs is not None

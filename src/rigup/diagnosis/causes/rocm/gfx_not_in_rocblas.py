@@ -18,10 +18,11 @@ from rigup.machine.kinds import Gpu, KernelLibrary, Platform, Symptom, Torch, Va
 
 
 def meant_elsewhere(error: Symptom, symptom: Symptom | None, override: Variable | None, unit: Symptom | None) -> bool:
-    """A service or a container looks for the card's own chip, though an override that helps is set somewhere."""
+    """A service or a container looks for the card's own chip, though an override that helps is set somewhere; on Windows none does."""
+    windows = "\\" in str(error.get("library") or "")
     value = (override.get("value") if override else None) or (symptom.get("value") if symptom else None)
     served = unit is not None or error.place.kind in ("service", "unit", "container")
-    return served and helps(str(error.get("gfx")), value)
+    return served and not windows and helps(str(error.get("gfx")), value)
 
 
 @rule("gfx-not-in-rocblas")

@@ -166,9 +166,13 @@ def packages_by_their_names(knew: Params, system: Distribution | None = None) ->
 
 
 @mends("wsl-linux-driver-inside")
-def packages_to_remove(packages: Every[SystemPackage] = every(SystemPackage, state="installed")) -> Params:
-    """All packages of a Linux driver that are listed."""
+def packages_to_remove(
+    packages: Every[SystemPackage] = every(SystemPackage, state="installed"), toolkit: Symptom | None = seen("toolkit-of-the-distribution-named")
+) -> Params:  # fmt: skip
+    """All packages of a Linux driver that are listed; the distribution's toolkit goes with them, and would bring them back."""
     names = sorted(package.name for package in packages if wsl.shadows(package.name) and not inside(package))
     if all(wsl.brings_only_others(name) for name in names):
         return {}  # what it brought is not listed, and stays where it alone goes
-    return {"packages": ",".join(names), "pattern": None, "path": None}
+    with_toolkit = toolkit is not None or any(package.name == "nvidia-cuda-toolkit" for package in packages)
+    found = {"packages" if with_toolkit else "bare": ",".join(names), "toolkit": "toolkit" if with_toolkit else None}
+    return {"pattern": None, "path": None, **found}

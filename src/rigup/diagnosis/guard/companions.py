@@ -1,0 +1,78 @@
+"""What stands on torch and has to change with it: torchaudio, and packages that were compiled for the torch that goes."""
+
+from msgspec import structs
+
+from rigup.diagnosis.guard.setting import Setting
+from rigup.knowledge.chips import runs_on
+from rigup.knowledge.torch_builds import Companions, TorchBuild, builds, companions, index_url
+from rigup.steps import KINDS, Step, make
+
+_TORCHS = ("install-torch", "install-torch-with-audio")
+
+
+def with_the_audio_that_is_there(steps: list[Step], setting: Setting) -> list[Step]:
+    """torchaudio is made for one release of torch as torchvision is: where it is installed it comes along.
+
+    It ended before torch did: who needs it gets the newest torch that has one of its own.
+    """
+    if not setting.audio:
+        return steps
+    changed = [_with_audio(step, setting) for step in steps]
+    was = next((step.params["torch"] for step in steps if step.kind == "install-torch"), "")
+    now = next((step for step in changed if step.kind == "install-torch-with-audio"), None)
+    return [_kept(step, now) if now is not None and now.params["torch"] != was else step for step in changed]
+
+
+def _kept(step: Step, torch: Step) -> Step:
+    """What is held in later installations is the build that was chosen in the end."""
+    if step.kind != "keep-package" or not step.params["package"].startswith("torch=="):
+        return step
+    build = f"torch=={torch.params['torch']}+{torch.params['index'].rpartition('/')[2]}"
+    return structs.replace(make("keep-package", {"package": build}, KINDS), where=step.where)
+
+
+def _own(torch: str) -> Companions | None:
+    """The companions of a release that has a torchaudio of its own."""
+    friends = companions(torch)
+    kept = friends is not None and not friends.extrapolated and friends.torchaudio and not friends.torchaudio_note
+    return friends if kept else None
+
+
+def _with_audio(step: Step, setting: Setting) -> Step:
+    if step.kind != "install-torch" or "torchvision" not in step.params:
+        return step
+    torch, index = step.params["torch"], step.params["index"]
+    friends = _own(torch)
+    if friends is None and (other := _newest_with_audio(index.rpartition("/")[2], setting)) is not None:
+        torch, index, friends = other.torch, index_url(other.variant), companions(other.torch)
+    if friends is None:
+        return step
+    vision = friends.torchvision if torch != step.params["torch"] else step.params["torchvision"]
+    named = {"torch": torch, "torchvision": vision, "torchaudio": friends.torchaudio, "index": index}
+    return structs.replace(make("install-torch-with-audio", named, KINDS), where=step.where)
+
+
+def _newest_with_audio(variant: str, setting: Setting) -> TorchBuild | None:
+    """Of the same CUDA, which the driver is known to carry, or of any ROCm; with code for the cards that are there."""
+    rocm, chips = variant.startswith("rocm"), setting.chips or setting.isas
+    same = (
+        build
+        for build in builds(setting.system or "linux", setting.machine or "x86_64")
+        if (build.variant.startswith("rocm") if rocm else build.variant == variant)
+    )
+    return next(
+        (build for build in same if _own(build.torch) and all(runs_on(chip, build.code) for chip in chips)), None
+    )
+
+
+def without_what_was_compiled_for_it(steps: list[Step], setting: Setting) -> list[Step]:
+    """xformers is compiled for one release of torch: the old one fails beside a new one, and torch does without."""
+    if not setting.xformers or not any(step.kind in _TORCHS for step in steps):
+        return steps
+    return [*steps, make("remove-compiled-for-torch", {"packages": "xformers"}, KINDS)]
+
+
+def seen_by_a_kernel_anew(steps: list[Step], setting: Setting) -> list[Step]:
+    """A notebook's kernel goes on with what it has imported, whatever pip puts in its place."""
+    exchanged = any("--force-reinstall" in argv for step in steps for argv in step.commands)
+    return [*steps, make("restart-notebook", {}, KINDS)] if setting.cells and exchanged else steps
