@@ -12,6 +12,7 @@ from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.cuda import version_key
 from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.gpu_words import gpu_in_words
+from rigup.knowledge.others_cards import without_others
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, spaced
 from rigup.knowledge.torch_builds import TorchBuild, index_url, newest_build
@@ -73,7 +74,8 @@ class Training(msgspec.Struct, frozen=True):
 
 def look(asked: Asked, facts: Facts) -> Look:
     """What is known where a question is asked."""
-    return Look(asked, facts, _named_card(asked.near, facts) or _only_card(facts))
+    near = without_others(asked.near, "another", "aside")
+    return Look(asked, facts, _named_card(near, facts) or _only_card(facts))
 
 
 def shown_names(facts: Facts) -> str:
@@ -141,8 +143,17 @@ def _only_card(facts: Facts) -> Card | None:
     if len({str(gpu.get("name")) for gpu in own}) != 1:
         return None
     first = own[0]
-    vram = min((int(gpu.get("vram") or 0) for gpu in own), default=0) or _nominal(str(first.get("name")))
+    lent = _lent(facts) if first.get("integrated") else 0
+    vram = lent or min((int(gpu.get("vram") or 0) for gpu in own), default=0) or _nominal(str(first.get("name")))
     return Card(str(first.get("name")), str(first.get("vendor")), str(first.get("isa") or ""), vram, len(own))
+
+
+def _lent(facts: Facts) -> int:
+    """Bytes that amdgpu tells a processor's graphics have: what the BIOS sets aside, and what main memory lends."""
+    told = [
+        symptom.get("mib") for name in ("amdgpu-vram-ready", "amdgpu-gtt-ready") for symptom in facts.heard(name)[-1:]
+    ]
+    return sum(int(mib) for mib in told) << 20 if len(told) > 1 else 0
 
 
 def _nominal(name: str) -> int:
