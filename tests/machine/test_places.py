@@ -66,6 +66,8 @@ NEAR_MISSES = [
     "gpu  | memory | name",
     "see /workspaces/app for more",
     "the pyxis: container was removed",
+    "docker logs while it was loading",
+    "docker exec when it hangs",
 ]
 
 

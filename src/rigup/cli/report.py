@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from msgspec import UNSET, structs, to_builtins
 
+from rigup.cli.evidence import LABEL, MOST_EVIDENCE, evidence_lines
 from rigup.cli.guard import style, unstyled
 from rigup.cli.head_sentence import head_sentence
 from rigup.cli.layout import columns, padded, width, wrapped
@@ -12,21 +13,19 @@ from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, ove
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import N_, _
 from rigup.schemas.doctor import Doctor
-from rigup.schemas.shared import Device, Evidence, Finding, Fix, Skipped, Step
+from rigup.schemas.shared import Device, Finding, Fix, Skipped, Step
 from rigup.visible import visible
 
 _COLORS = {"error": "red", "warning": "yellow", "note": "cyan", "healthy": "green", "unknown": "yellow",
            "broken": "red", "degraded": "yellow"}  # fmt: skip
 _STATES = {"verified": "green", "expected": "green", "on-trial": "yellow", "no": "red"}
 _MARKS = {GOOD: ("✓", "ok", "green"), BAD: ("✗", "x", "red"), WEAK: ("!", "!", "yellow"), OPEN: ("?", "?", "yellow")}
-_MOST_EVIDENCE = 4  # lines, unless asked for more
 # Words that are translated where a value of the answer is shown.
 _WORDS = (
     N_("broken"), N_("degraded"), N_("healthy"), N_("unknown"), N_("error"), N_("warning"), N_("note"),
     N_("certain"), N_("likely"), N_("possible"),
 )  # fmt: skip
 _LONGEST = 200  # characters of a message that is quoted
-_LABEL = 9  # columns of "Why:" and its like
 
 
 class Grouped(Finding, frozen=True, kw_only=True):
@@ -46,6 +45,7 @@ def text(answer: Doctor, verbose: int = 0, color: bool = False, here: bool = Tru
         _head(answer, here),
         _since_ok(answer, verbose),
         *[finding(group, verbose, number == 0) for number, group in enumerate(grouped(answer.findings)) if loud(group)],
+        _mended(answer),
         _answers(answer),
         _harmless(answer),
         looked_at(answer, verbose),
@@ -114,32 +114,14 @@ def finding(group: Grouped, verbose: int = 0, first: bool = True) -> list[str]:
     lines += _fixes(group.fixes, verbose) or (_label_lines(_("Mend:"), group.mends) if group.mends else [])
     if group.because:
         lines += _label_lines(_("Why:"), group.because)
-    lines += _evidence(group.evidence, verbose)
+    lines += evidence_lines(group.evidence, verbose)
     if group.in_vain:
         lines += _label_lines(_("In vain:"), group.in_vain)
     return lines + _label_lines(_("More:"), "rigup explain " + group.cause)
 
 
 def _label_lines(label: str, value: str) -> list[str]:
-    return wrapped(value, "  " + padded(label, _LABEL))
-
-
-def _evidence(evidence: list[Evidence], verbose: int) -> list[str]:
-    """The texts that decided, each once, with where they stand."""
-    spots = {(line.source, line.line or line.value): line for line in reversed(evidence)}
-    seen = [(line.value, line.source, line.line) for line in reversed(spots.values())]
-    shown = seen if verbose else seen[:_MOST_EVIDENCE]
-    lines: list[str] = []
-    for number, (value, source, line) in enumerate(shown):
-        shown_value = value or _("nothing such was found")
-        where = source + (":" + str(line) if line and not source.startswith("knowledge/") else "")
-        lines += wrapped(
-            shown_value + "  " + style("(" + where + ")", dim=True),
-            "  " + padded(_("Seen:") if number == 0 else "", _LABEL),
-        )
-    if len(seen) > len(shown):
-        lines += ["  " + padded("", _LABEL) + _("… {count} more with -v").format(count=len(seen) - len(shown))]
-    return lines
+    return wrapped(value, "  " + padded(label, LABEL))
 
 
 def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
@@ -149,11 +131,11 @@ def _fixes(fixes: list[Fix], verbose: int) -> list[str]:
         label = _("Mend:") if number == 0 else _("or:")
         for count, step in enumerate(fix.steps):
             restart = step.restart and "restart-machine" not in {step.kind for step in fix.steps}
-            lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", _LABEL))
-            lines += ["  " + " " * _LABEL + "  " + command for command in commands(step)]
+            lines += wrapped(step.title + _place(step, restart), "  " + padded(label if count == 0 else "", LABEL))
+            lines += ["  " + " " * LABEL + "  " + command for command in commands(step)]
         lines += _users(fix)
         if has_own_check(ways, number):
-            lines += after(fix, "  " + padded(_("After:"), _LABEL))
+            lines += after(fix, "  " + padded(_("After:"), LABEL))
     return lines
 
 
@@ -176,7 +158,7 @@ def _users(fix: Fix) -> list[str]:
     if not fix.used_by:
         return []
     sentence = _("What it replaces is also used by {packages}: they need their releases for it.")
-    return wrapped(sentence.format(packages=", ".join(fix.used_by)), "  " + " " * _LABEL)
+    return wrapped(sentence.format(packages=", ".join(fix.used_by)), "  " + " " * LABEL)
 
 
 def _place(step: Step, restart: bool) -> str:
@@ -296,10 +278,16 @@ def harmless(answer: Doctor) -> list[tuple[str, list[str]]]:
     ]
 
 
+def _mended(answer: Doctor) -> list[str]:
+    """Faults of before, which who tells of them wants to hear of first."""
+    groups = (group for group in grouped(answer.findings) if group.past is True)
+    return [line for group in groups for line in wrapped(group.title)]
+
+
 def _notes(answer: Doctor) -> list[str]:
-    notes = [group for group in grouped(answer.findings) if not loud(group)]
+    notes = [group for group in grouped(answer.findings) if not loud(group) and group.past is not True]
     lines = [line for group in notes for line in wrapped(group.title, "  - ", "    ")]
-    for message in answer.unexplained_said[:_MOST_EVIDENCE]:
+    for message in answer.unexplained_said[:MOST_EVIDENCE]:
         sentence = _("No cause here accounts for this message: {message}").format(message=message[:_LONGEST])
         lines += wrapped(sentence, "  - ", "    ")
     if answer.near:

@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from rigup import plugins
-from rigup.diagnosis.at_work import AT_WORK, is_at_work, is_undecided
+from rigup.diagnosis.at_work import SHOWN_AT_WORK, is_at_work, is_undecided
 from rigup.diagnosis.findings import Finding, explained, heard_in, is_guess, is_idle
 from rigup.diagnosis.judge import Skipped, judged, remedy
 from rigup.diagnosis.wording import answered, filled, fullest
@@ -200,7 +200,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
             program=row.program,
             said=_words_of(row, symptom),
             meaning=_(row.meaning),
-            works=row.id in AT_WORK,
+            works=row.id in SHOWN_AT_WORK,
         )
         for row in rows.values()
         for symptom in facts.heard(row.id)[:1]
@@ -280,7 +280,7 @@ def show(finding: Finding, facts: Facts, symptom_ids: set[str]) -> shared.Findin
         [] if is_guess(finding) or finding.past else _ways(finding, params, facts)
     )  # words choose no version and no vendor
     if finding.past:
-        title, ways, text = _("{title}: so it was before; what is shown last works").format(title=title), [], None
+        title, ways, text = _("Mended: {title}. What is shown last works.").format(title=title), [], None
     return shared.Finding(
         cause=finding.cause,
         severity=finding.severity,

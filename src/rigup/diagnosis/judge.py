@@ -16,6 +16,7 @@ from rigup.schemas.shared import Confidence, Evidence
 
 Log = list[tuple[str, Reading]]
 _OF_ANY_TEXT = (Symptom, Platform, Distribution, Package, Torch)  # they tell where, and not in which state things are
+_NO_CARD = ("no-gpu-present", "nvidia-driver-missing", "vm-without-gpu-passthrough")
 Skipped = dict[str, set[str]]
 
 
@@ -36,7 +37,18 @@ def judged(facts: Facts) -> tuple[list[Finding], Skipped]:
 
         against = gainsaid(facts)
         findings = [finding for finding in findings if finding.confidence == "certain" or finding.cause not in against]
-    return folded(merged(findings)), skipped
+    roots = folded(merged(findings))
+    if facts.pasted and facts.heard("machine-only-builds"):
+        _need_no_card(roots)
+    return roots, skipped
+
+
+def _need_no_card(findings: list[Finding]) -> None:
+    """A machine that only builds lacks nothing where it has no card, and no more is wrong."""
+    loud = [finding for finding in findings if finding.severity != "note"]
+    if all(finding.cause in _NO_CARD for finding in loud):
+        for finding in loud:
+            finding.severity = "note"
 
 
 def usual(facts: Facts, but: Collection[str]) -> list[Finding]:

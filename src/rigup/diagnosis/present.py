@@ -16,6 +16,7 @@ from rigup.diagnosis.judge import Skipped, judged
 from rigup.diagnosis.other_pythons import of_other_pythons
 from rigup.diagnosis.rule import wordings
 from rigup.knowledge.doctor_tables import layers, signatures_of
+from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.turns import turn_of
 from rigup.machine.facts import Place, Subject
 from rigup.machine.kinds import Gpu, Symptom, Torch
@@ -30,6 +31,7 @@ _OTHER = "other-python-asked"
 _MOST_ROUNDS = 4  # what was hidden behind a past fault is past too, or comes to light
 _MOST_TAILS = 6  # of one text that are read
 _LONGEST = 200_000  # characters: people write of what they solved in short texts, and a log is none
+_SENTENCES = lazy_regex(r"(?<=[.!?\"”»]) +|(?<=[。！？])")
 _COMPUTES = ("tensor-on-its-device", "tensor-on-a-device")
 _SILENT = wordings(tag="nvidia-driver-silent nvidia-finds-none")
 _OF_DRIVERS = (
@@ -180,10 +182,18 @@ class _Session:
     def turns(self, number: int) -> list[int]:
         """Lines below another with which a later state may begin: words of a change, and the command whose output it stands in, once more."""
         at = self._index(number)
-        cues = (self.numbers[below] for below in range(at + 1, len(self.lines)) if self._tells(below) == "now")
+        first = at + 1
+        if first < len(self.lines) and self._ends_in_a_change(at):
+            return [self.numbers[first]]
+        cues = (self.numbers[below] for below in range(first, len(self.lines)) if self._tells(below) == "now")
         own = next((run for run in self.runs if run.first <= at < run.end), None)
         again = [self.numbers[run.first] for run in self.runs if own and run.first > at and self._repeats(own, run)]
         return sorted({*islice(cues, 1), *again[:1]})
+
+    def _ends_in_a_change(self, at: int) -> bool:
+        """Whether a line tells of a fault, and in its last sentence what was done: `Last week it said "…". After a reboot:`."""
+        parts = _SENTENCES.split(self.lines[at].strip())
+        return len(parts) > 1 and parts[-1].endswith((":", "：")) and turn_of(parts[-1]) == "now"
 
     def _tells(self, at: int) -> str | None:
         """Of which time what follows a line is; what somebody typed, and the rows of tables, tell nothing of it."""

@@ -15,6 +15,7 @@ from rigup.knowledge.driver_choice import stable_branch
 from rigup.knowledge.gpu_words import gpu_in_words
 from rigup.knowledge.gpus import Gpu as Product
 from rigup.knowledge.gpus import driver_branch_for
+from rigup.knowledge.others_cards import without_others
 from rigup.knowledge.patterns import lazy_regex
 from rigup.knowledge.questions import Asked, spaced
 from rigup.knowledge.rocm import gfx_family
@@ -41,7 +42,8 @@ _CUDNN_LONG, _CUDNN_UNIT = 90_000, 10_000  # from this number on a major release
 
 def look(asked: Asked, facts: Facts) -> Look:
     """What is known where a question is asked."""
-    named = None if asked.row.last else _named_card(asked.near, facts)  # those tell of the machine that is shown
+    # Rows of their own order tell of the machine that is shown.
+    named = None if asked.row.last else _named_card(without_others(asked.near, "another", "aside"), facts)
     return Look(asked, facts, named or _only_card(facts))
 
 
@@ -145,8 +147,17 @@ def _only_card(facts: Facts) -> Card | None:
     if len({str(gpu.get("name")) for gpu in own}) != 1:
         return None
     first = own[0]
-    vram = min((int(gpu.get("vram") or 0) for gpu in own), default=0) or _nominal(str(first.get("name")))
+    lent = _lent(facts) if first.get("integrated") else 0
+    vram = lent or min((int(gpu.get("vram") or 0) for gpu in own), default=0) or _nominal(str(first.get("name")))
     return Card(str(first.get("name")), str(first.get("vendor")), str(first.get("isa") or ""), vram, len(own))
+
+
+def _lent(facts: Facts) -> int:
+    """Bytes that amdgpu tells a processor's graphics have: what the BIOS sets aside, and what main memory lends."""
+    told = [
+        symptom.get("mib") for name in ("amdgpu-vram-ready", "amdgpu-gtt-ready") for symptom in facts.heard(name)[-1:]
+    ]
+    return sum(int(mib) for mib in told) << 20 if len(told) > 1 else 0
 
 
 def _nominal(name: str) -> int:

@@ -4,13 +4,22 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import signatures_of
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact
-from rigup.machine.texts import is_prose, is_typed
+from rigup.machine.texts import is_typed
 from rigup.schemas.shared import Evidence
 
 _HOLE = lazy_regex(r"\{(\w+)(?:\.(\w+))?\}")
+_BARE = lazy_regex(r"[\[(]?(?:True|False|None|\d{1,4}|\w{1,20}:)[\])]?")  # what tells nothing without its question
+_PARAGRAPH = 100  # characters
+_STOP = lazy_regex(r"[^\W\d][.!?] [^\W\d_]")  # where a sentence follows another
+_ASKED = {  # of which answers are bare words
+    "Torch.available": "torch.cuda.is_available()", "Torch.devices": "torch.cuda.device_count()", "Torch.cuda": "torch.version.cuda",
+    "Torch.hip": "torch.version.hip", "Torch.xpu_available": "torch.xpu.is_available()", "Torch.mps_available": "torch.backends.mps.is_available()",
+}  # fmt: skip
+_SAID = "symptom "  # how evidence names what was heard
 
 
 def filled(template: str, params: dict[str, Any]) -> str | None:
@@ -60,9 +69,33 @@ def flat(params: dict[str, Any]) -> dict[str, str]:
 
 
 def answered(evidence: list[Evidence], cause: str) -> list[Evidence]:
-    """Evidence without what somebody only typed, where an answer is among it: messages that decide first, what people write last."""
-    answers = [line for line in evidence if not is_typed(line.value or "")]
-    said = {line.fact.removeprefix("symptom ") for line in evidence}
-    deciding = {"symptom " + row.id for row in signatures_of(said) if row.means == cause}
-    kept = answers if any(line.value for line in answers) else evidence
-    return sorted(kept, key=lambda line: (is_prose(line.value or ""), line.fact not in deciding))
+    """The evidence that decides: messages that mean the cause first, then what programs say; what somebody only typed, or a bare word, is left out where more is there."""
+    rows = {row.id: row for row in signatures_of({line.fact.removeprefix(_SAID) for line in evidence})}
+    peoples = {id_ for id_, row in rows.items() if row.program in PEOPLE}
+    deciding = {_SAID + row.id for row in rows.values() if row.means == cause}
+    telling = [line for line in evidence if _tells(line, line.fact.removeprefix(_SAID) in peoples)]
+    if not any(line.value for line in telling):
+        return evidence
+    return sorted(
+        telling, key=lambda line: (_rank(line, line.fact.removeprefix(_SAID) in peoples), line.fact not in deciding)
+    )
+
+
+def _tells(line: Evidence, peoples: bool) -> bool:
+    """Whether it is more than a typed command, a bare word or a paragraph of somebody's."""
+    value = line.value or ""
+    prose = len(value) > _PARAGRAPH and (peoples or (not line.fact.startswith(_SAID) and _STOP.search(value)))
+    bare = _BARE.fullmatch(value.strip()) and line.fact not in _ASKED
+    return not (is_typed(value) or bare or prose)
+
+
+def _rank(line: Evidence, peoples: bool) -> int:
+    """What programs say and show, what people say, what our tables know."""
+    return 2 if line.source.startswith("knowledge/") else int(peoples)
+
+
+def quoted(line: Evidence) -> str:
+    """What a person is shown of it: a bare answer with its question; "" for what was looked for in vain."""
+    value = line.value or ""
+    asked = _ASKED.get(line.fact) if _BARE.fullmatch(value.strip()) else None
+    return f"{asked}: {value}" if asked else ": ".join(value.splitlines())

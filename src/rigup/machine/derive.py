@@ -34,6 +34,7 @@ from rigup.machine.reader import Statements, derives
 from rigup.machine.store import Facts
 
 _USER = lazy_regex(r"[\w.@-]{1,60}")
+_MOST_COUNTED = 16  # cards of one machine
 _DRIVE = lazy_regex(r"[A-Za-z]:[\\/]")
 _CHIP_OF_APPLE = lazy_regex(r"Apple M\d{1,2}(?: (?:Pro|Max|Ultra))?\b")
 
@@ -186,6 +187,22 @@ def platform_of_torch(platform: Platform, facts: Facts) -> Statements:
             name = str(platform.get("system")) + "-" + str(platform.get("architecture"))
             torch.fields["platform"] = where._replace(value=name, rank=-1)
     yield from ()
+
+
+@derives(Gpu, Gpu)
+def cards_that_torch_counts(torch: Torch, facts: Facts) -> Statements:
+    """Of a list that somebody cut (`nvidia-smi | head`) the cards that torch counts beside those that are shown, where these are alike."""
+    count = torch.get("devices", 0)
+    listed = [gpu for gpu in facts.of(Gpu) if gpu.place.meet(torch.place) is not None]
+    alike = {(gpu.get("vendor"), gpu.get("name")) for gpu in listed}
+    if not facts.pasted or not len(listed) < count <= _MOST_COUNTED or len(alike) != 1 or not all(gpu.knows("nvml_index", "name") for gpu in listed):  # fmt: skip
+        return
+    where = torch.fields["devices"]
+    for number in sorted(set(range(count)) - {gpu.nvml_index for gpu in listed}):
+        same: dict[str, Reading] = {
+            name: listed[0].fields[name] for name in ("vendor", "name", "isa", "vram") if name in listed[0].fields
+        }
+        yield Gpu(listed[0].place, {**same, "nvml_index": where._replace(value=number), "seen_by": where._replace(value="torch")})  # fmt: skip
 
 
 @derives(Torch)

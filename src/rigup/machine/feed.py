@@ -10,7 +10,7 @@ from rigup.machine.escapes import without_escapes
 from rigup.machine.facts import Fact, Look, Place, Unanswered
 from rigup.machine.globbing import is_pattern
 from rigup.machine.host import Answer, Host
-from rigup.machine.kinds import DrmCard, PciDevice
+from rigup.machine.kinds import DrmCard, Gpu, PciDevice
 from rigup.machine.local import Local
 from rigup.machine.reader import Ask, File, Input, Listing, Reader, Run, shown
 from rigup.machine.sources import Source
@@ -138,7 +138,10 @@ def _as_kind(reader: Reader, text: Text) -> Text:
     place = text.given
     if reader.place.process and not place.process:
         place = place._replace(process=reader.place.process)
-    return text.seen_as(place, whole, reader.rank)
+    seen = text.seen_as(place, whole, reader.rank)
+    if reader.rank < 0 and Gpu in reader.makes:  # of what people write, which tells of others' cards, too
+        seen.body = text.own_words
+    return seen
 
 
 def braced(path: str) -> list[str]:

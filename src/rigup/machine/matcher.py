@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from rigup.knowledge.compile import PEOPLE
 from rigup.knowledge.doctor_tables import Signature, Wording, signature
 from rigup.knowledge.patterns import lazy_regex
 from rigup.machine.facts import Fact, Place, Reading, Where, kinds
@@ -15,6 +16,7 @@ _DENIED = lazy_regex(
     r"(?i)" + _MISSED + r"(?: \w{1,12})? ?[`\"'“*]{1,3}$"
 )  # "there is no `GPU has fallen off`": a quotation
 _DENIED_PLAIN = lazy_regex(r"(?i)" + _MISSED + r" $")
+_BARE = 8  # characters of an answer that tells nothing without its question
 _BEFORE = 60  # characters in which it is said that a message did not come
 _GONE = lazy_regex(  # `the "version mismatch" is gone now`
     r"(?i)[^\n\"'”`]{0,60}[\"'”`]{1,2} ?(?:error |message |warning ){0,1}(?:(?:is|are|was|has|have)(?: now| since)? (?:gone|disappeared|vanished)|went away|disappeared|vanished"
@@ -64,15 +66,20 @@ def _symptom(row: Signature, hit: Hit) -> Symptom:
     reading = symptom.fields["id"]
     if "\n" in hit.match[0].strip() and is_typed(reading.where.text):
         symptom.fields["id"] = reading._replace(where=_answer_of(hit))
+    elif row.program in PEOPLE:
+        symptom.fields["id"] = reading._replace(where=hit.text.sentence(hit.start))
     symptom.spread = row.scope
     symptom.place = _place(row, hit).at(row.scope)
     return symptom
 
 
 def _answer_of(hit: Hit) -> Where:
-    """The last line of a message that begins with what somebody typed."""
+    """The last line of a message that begins with what somebody typed; a bare word stands behind its question."""
     message = hit.match[0].rstrip()
-    return hit.text.where(hit.match.start() + message.rfind("\n") + 1)
+    where = hit.text.where(hit.match.start() + message.rfind("\n") + 1)
+    asked = message.splitlines()[-2].lstrip(" >$")
+    both = f"{asked}\n{where.text}"
+    return where._replace(text=both) if len(where.text) <= _BARE and both in message else where
 
 
 def _place(row: Signature, hit: Hit) -> Place:

@@ -27,6 +27,7 @@ _SHORT = 30_000  # characters of a text in which a few hundred words are looked 
 _MOST_SPOTS = 5000  # of one literal in one text
 _MOST_RETURNS = 500  # of one prompt in one text
 _CACHE: dict[str, re.Pattern[str]] = {}
+_STOP = lazy_regex(r"[.!?…]+(?=[ \t])|[。！？]")  # where a sentence ends within a line
 _BACK = Speaker(literal="", regex="", kind="")  # where the text itself stands
 _WHO = r"(?:\([\w. -]{1,40}\) ?)?\[?(?P<who>[a-z_][\w.-]{0,31}@[\w.-]{1,63})"
 _AT_HOST = r"^(?:\([\w. -]{1,40}\) ?)?\[?[a-z_][\w.-]{0,31}@(?P<host>[\w-]{1,63})(?:\.[\w.-]{1,60})?(?::[^\s$#]{0,200}[$#%]|[ :][^\]\n]{0,200}\][$#%])(?: |$)"
@@ -143,6 +144,22 @@ class Text:
             start = at - _EXCERPT // 4
         text = self.body[start : min(end, start + _EXCERPT)].strip()
         return Where(self.source, self.lines[line - 1] if self.lines else line, text)
+
+    def sentence(self, at: int) -> Where:
+        """The same of somebody's words: of a paragraph the sentence that an offset lies in."""
+        line = bisect_right(self.starts, at)
+        start, end = self.starts[line - 1], self.starts[min(line, len(self.starts) - 1)]
+        begin = max((stop.end() for stop in _STOP.finditer(self.body, start, at)), default=start)
+        stop = _STOP.search(self.body, at, end)
+        said = self.body[begin : stop.end() if stop else end].strip()
+        return self.where(at)._replace(text=said) if len(said) <= _EXCERPT else self.where(at)
+
+    @cached_property
+    def own_words(self) -> str:
+        """The body with blanks in the place of cards that are said to be somebody else's, or only wished for."""
+        from rigup.knowledge.others_cards import without_others
+
+        return without_others(self.body)
 
     @cached_property
     def starts(self) -> list[int]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from rigup.machine.facts import MACHINE, Fact, Reading
-from rigup.machine.names import same_name
+from rigup.machine.names import CUT, same_name
 
 
 class PciDevice(Fact, keys=("address",), scope=MACHINE):
@@ -69,9 +69,13 @@ class Gpu(
         return same_name(str(value), str(other)) if name == "name" else bool(value == other)
 
     def prefers(self, name: str, new: Reading, held: Reading) -> bool:
-        """Of two spellings of one name the fuller counts."""
-        if name == "name" and same_name(str(new.value), str(held.value)) and new.rank == held.rank:
-            return len(str(new.value)) > len(str(held.value))
+        """Of two spellings of one name the fuller counts; one that a table cut yields to any that is whole."""
+        if name == "name" and same_name(str(new.value), str(held.value)):
+            cut = [str(reading.value).endswith(CUT) for reading in (new, held)]
+            if cut[0] != cut[1]:
+                return cut[1]
+            if new.rank == held.rank:
+                return len(str(new.value)) > len(str(held.value))
         return super().prefers(name, new, held)
 
     def contradicts(self, other: Fact) -> bool:

@@ -86,6 +86,21 @@ def chip_as_written(text: Text) -> Statements:
         yield hit.states(Cpu, model=model if model.startswith("Apple") else "Apple " + model)
 
 
+_IN_WORDS = (
+    r"(?i)\b(?:mac ?book(?: (?:pro|air))?|i?mac(?: (?:mini|studio|pro))?)(?:[ ,(-]{1,3}|,? (?:with|avec|mit|con|на|с)(?: an?| the| einem| un| une)? )"
+    r"(?:apple )?(?P<model>m[1-9](?: ?(?:pro|max|ultra))?)\b(?![\w.-])"
+)
+
+
+@reads(adds=(Cpu,), marks=tuple(" " + letter + number for letter in "Mm" for number in "12345"), rank=-1)
+def chip_in_words(text: Text) -> Statements:
+    """`how do I install it on a macbook pro m1 pro (16gb)?`: where the text names one chip only."""
+    hits = list(text.near(_IN_WORDS, sorted(at for n in "12345" for letter in "Mm" for at in text.spots(" " + letter + n))))  # fmt: skip
+    chips = {re.sub(r"(?<=\d)(?=[PMU])", " ", hit["model"].title()) for hit in hits}
+    if len(chips) == 1:
+        yield hits[0].states(Cpu, model="Apple " + chips.pop())
+
+
 @reads(adds=(PythonEnv,), marks=("osx-64", "osx-arm64", "macosx_", "platform.machine()"), rank=0)
 def python_of_conda(text: Text) -> Statements:
     """`platform : osx-64` of `conda info`; `platform.machine()` and its answer."""

@@ -1,0 +1,42 @@
+"""What is quoted is what decides: no bare word, no typed command, no greeting and no whole paragraph."""
+
+from answer_data import diagnose
+from rigup.diagnosis.wording import quoted as shown
+from rigup.schemas.shared import Evidence
+
+
+def quoted(tmp_path, text, cause):
+    file = tmp_path / "paste.txt"
+    file.write_text(text, encoding="utf-8")
+    findings = {finding["cause"]: finding for finding in diagnose(str(file))["findings"]}
+    return [line["value"] for line in findings[cause]["evidence"]]
+
+
+def test_a_bare_answer_stands_behind_its_question(tmp_path):
+    text = ">>> import llama_cpp\n>>> llama_cpp.llama_supports_gpu_offload()\nFalse\n"
+    assert quoted(tmp_path, text, "llama-cpp-without-gpu") == ["llama_supports_gpu_offload()\nFalse"]
+
+
+def test_a_bare_word_is_shown_with_what_torch_was_asked():
+    line = Evidence(fact="Torch.available", value="False", source="paste.txt", line=3)
+    assert shown(line) == "torch.cuda.is_available(): False"
+    assert shown(Evidence(fact="symptom x", value="f()\nFalse", source="paste.txt", line=3)) == "f(): False"
+
+
+CUDA_ON_AMD = """Hi all, switched from Windows to openSUSE last week, mostly to get ComfyUI going properly on my 7900 XT. Thanks in advance for any help with it!
+
+$ python main.py
+RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from http://www.nvidia.com/Download/index.aspx
+$ rocminfo | grep Marketing
+  Marketing Name:          AMD Radeon RX 7900 XT
+$ python -c "import torch; print(torch.version.cuda)"
+12.8
+"""
+
+
+def test_what_programs_say_stands_before_people_of_whom_the_sentence_alone(tmp_path):
+    lines = quoted(tmp_path, CUDA_ON_AMD, "cuda-torch-on-amd")
+    assert any((line or "").startswith("RuntimeError: Found no NVIDIA driver") for line in lines)
+    assert "Hi all" not in (lines[0] or "")
+    assert not any("Thanks in advance" in (line or "") for line in lines)
+    assert not any((line or "").startswith("$ ") for line in lines)
