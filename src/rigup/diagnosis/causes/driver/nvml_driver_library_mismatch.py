@@ -103,8 +103,8 @@ def libraries_of_a_container(
     works = driver is not None and not inside(driver)
     hosts = driver.get("version") if driver is not None and works else None
     if lxc is None:
-        return {"engine": "yes", **({"same": None} if works else {})}
-    return {"same": None, "hosts": hosts, "guest": None if hosts else "yes"}
+        return {"engine": "yes", **({"same": None, "free": None} if works else {})}
+    return {"same": None, "free": None, "hosts": hosts, "guest": None if hosts else "yes"}
 
 
 def upstream(version: str) -> str:
