@@ -60,7 +60,8 @@ def refers_to_what_exists(row):
     assert kind == "" or kind in WORLDS | PROCESSES, row.place
     assert {row.usually, row.rules_out} <= {"", *causes()}
     assert not (row.usually and (row.means or row.says)), "what decides alone needs no usual cause"
-    assert not (row.harmless and row.means), "what means a cause is not harmless"
+    is_note = row.params.get("severity") == "note"
+    assert not row.harmless or not row.means or is_note, "what means more than a note is not harmless"
     assert not row.says or row.says in MEANT, "a wording is one of a row that is none itself"
     assert not row.says or not (row.means or row.harmless), "what a wording means its row says"
     groups = set(pattern(row.regex).groupindex)

@@ -12,7 +12,7 @@ from rigup.cli.layout import columns, padded, width, wrapped
 from rigup.cli.overview import BAD, GOOD, OPEN, WEAK, Line, memory, name_of, overview, state_names
 from rigup.cli.typed_commands import commands, place, typed
 from rigup.language import N_, _
-from rigup.schemas.doctor import Doctor
+from rigup.schemas.doctor import Doctor, HarmlessMessage
 from rigup.schemas.shared import Device, Finding, Fix, Skipped, Step
 from rigup.visible import visible
 
@@ -270,11 +270,19 @@ def harmless(answer: Doctor) -> list[tuple[str, list[str]]]:
     """Heads, each with such messages as they stand there and their meaning: of what is seen to work, and of what is without consequence."""
     kinds = ((_("Seen to work"), True), (_("Known, and no fault"), False))
     found = [(head, [message for message in answer.harmless if message.works == works]) for head, works in kinds]
+    return [(head, _explained(messages)) for head, messages in found if messages]
+
+
+def _explained(messages: list[HarmlessMessage]) -> list[str]:
+    """Each meaning once, behind all messages that have it."""
+    said: dict[str, list[str]] = {}
+    for message in messages:
+        said.setdefault(message.meaning, []).append(message.said[:_LONGEST])
+    quoted = {meaning: [_("“{message}”").format(message=one) for one in known[:-1]] for meaning, known in said.items()}
     sentence = _("“{message}”: {meaning}")
     return [
-        (head, [sentence.format(message=message.said[:_LONGEST], meaning=message.meaning) for message in messages])
-        for head, messages in found
-        if messages
+        " ".join([*quoted[meaning], sentence.format(message=known[-1], meaning=meaning)])
+        for meaning, known in said.items()
     ]
 
 

@@ -190,10 +190,10 @@ def _wordings(left: list[str], facts: Facts) -> list[str]:
 
 
 def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
-    """What may worry somebody and is without consequence, each meaning once; not worth a word beside what is wrong, nor where nobody pasted it."""
+    """What may worry somebody and is without consequence; not worth a word beside what is wrong, nor where nobody pasted it."""
     if not facts.pasted or any(finding.severity != "note" and not is_guess(finding) for finding in findings):
         return []
-    rows = {row.meaning: row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)}
+    rows = [row for row in signatures_of(heard_in(facts)) if row.meaning and is_idle(row, facts)]
     return [
         HarmlessMessage(
             symptom=row.id,
@@ -202,7 +202,7 @@ def _harmless(findings: list[Finding], facts: Facts) -> list[HarmlessMessage]:
             meaning=_(row.meaning),
             works=row.id in SHOWN_AT_WORK,
         )
-        for row in rows.values()
+        for row in rows
         for symptom in facts.heard(row.id)[:1]
     ]
 
